@@ -20,7 +20,15 @@ export interface PlanInUse extends ResourceCounts {
   /** The plans that the reader may choose or ask for; undefined for a reader who is no owner of the team. */
   readonly choice: PlanChoice | undefined;
   /** Requests for another plan of the last day, newest first; only for owners. */
-  readonly asked: readonly { readonly plan: PlanName; readonly at: Date; readonly command: string }[];
+  readonly asked: readonly AskedPlan[];
+}
+
+interface AskedPlan {
+  readonly plan: PlanName;
+  readonly at: Date;
+  /** Whether a mail to the operator was queued; otherwise the page shows the command to pass on. */
+  readonly isMailed: boolean;
+  readonly command: string;
 }
 
 /** A submit of one of the page's forms: its success, or its refusal with the error's text. */
@@ -56,8 +64,6 @@ export const plansPageHeaders = (base: string) => pageHeadersFor({ base, style }
 interface PlansPage {
   /** Puts the path of APP_URL before a path. */
   readonly pathTo: (path: string) => string;
-  /** Whether requests are mailed to the operator; otherwise the page shows the command to pass on. */
-  readonly isOperatorMailed: boolean;
   readonly notice?: PlanNotice | undefined;
 }
 
@@ -66,15 +72,12 @@ interface PlansPage {
  * plan there or ask the operator for one.
  * @param teams undefined without a session
  */
-export function renderPlans(
-  teams: readonly PlanInUse[] | undefined,
-  { pathTo, isOperatorMailed, notice }: PlansPage,
-): string {
+export function renderPlans(teams: readonly PlanInUse[] | undefined, { pathTo, notice }: PlansPage): string {
   return renderPage(
     'Plans and limits',
     `<main class="plans"><h1>Plans and limits</h1>
-<p>A plan is a set of limits that the operator of this server gives a team. Plans cost nothing: Ownline sells none, and has no paid version.</p>
-${teams === undefined ? `<p><a href="${escapeHtml(pathTo('/sign-in?next=/billing'))}">Sign in</a> to see the plans of your teams.</p>` : teamsHtml(teams, { pathTo, isOperatorMailed, notice })}
+<p>A plan is a set of limits that the operator of this server gives a team. Ownline sells no plans.</p>
+${teams === undefined ? `<p><a href="${escapeHtml(pathTo('/sign-in?next=/billing'))}">Sign in</a> to see the plans of your teams.</p>` : teamsHtml(teams, { pathTo, notice })}
 <section><h2>Plans</h2>
 <p class="quiet">Per team. On a smaller plan everything that a team has goes on working; only more is refused.</p>
 <div class="grid">${planNames.map(planHtml).join('\n')}</div></section></main>`,
@@ -127,7 +130,7 @@ function manageHtml(team: PlanInUse, page: PlansPage): string {
   const ownLimit = hasOwnLimit({ plan, monthly_message_limit: monthlyMessageLimit })
     ? `<p>The operator set the messages of this team apart from its plan, which has ${limitText(plans[plan].monthlyMessages)}. So only the operator changes the plan.</p>`
     : '';
-  return `<div class="manage">${ownLimit}${chooseHtml(team, choice, page)}${askHtml(team, choice, page)}${askedHtml(team, page)}</div>`;
+  return `<div class="manage">${ownLimit}${chooseHtml(team, choice, page)}${askHtml(team, choice, page)}${askedHtml(team)}</div>`;
 }
 
 function chooseHtml(team: PlanInUse, { choosable, mayReturn }: PlanChoice, { pathTo }: PlansPage): string {
@@ -165,14 +168,14 @@ function formHtml(
 <label>${label}<select name="plan" aria-label="${label}, for ${escapeHtml(teamName)}">${options}</select></label>${button}</form>`;
 }
 
-/** The requests of the last day. Without mail to the operator each has its command, to pass on. */
-function askedHtml({ asked }: PlanInUse, { isOperatorMailed }: PlansPage): string {
+/** The requests of the last day. One without a mail to the operator has its command, to pass on. */
+function askedHtml({ asked }: PlanInUse): string {
   return asked
-    .map(({ plan, at, command }) => {
+    .map(({ plan, at, isMailed, command }) => {
       const when = `${dayForPeople(at)}, ${at.toISOString().slice(11, 16)} UTC`;
       const said = `<p>The operator was asked for the plan <b>${planTitles[plan]}</b> on ${when}.`;
-      if (isOperatorMailed) return `${said} They got a mail.</p>`;
-      return `${said} This server can’t mail its operator, so give them this command:</p><code class="value">${command}</code>`;
+      if (isMailed) return `${said} They got a mail.</p>`;
+      return `${said} They got no mail, so give them this command:</p><code class="value">${command}</code>`;
     })
     .join('');
 }

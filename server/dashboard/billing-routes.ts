@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import { isPlanName, type PlanName } from '#contract/plans.ts';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { isMailEnabled } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
 import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
@@ -31,7 +30,6 @@ const answers = Object.fromEntries([200, 303, 400, 403, 404, 409, 415, 503].map(
 export function billingRoutes(services: Services): Route[] {
   const { config, requireSession } = services;
   const pathTo = (path: string) => withAppBasePath(config.appUrl, path);
-  const isOperatorMailed = isMailEnabled(config) && config.operatorEmails.length > 0;
 
   const show = async (
     accountId: AccountId | undefined,
@@ -39,11 +37,11 @@ export function billingRoutes(services: Services): Route[] {
     status = 200,
   ): Promise<Answer> => {
     const teams = accountId && (await plansInUse(services, accountId));
-    const body = renderPlans(teams, { pathTo, isOperatorMailed, notice });
+    const body = renderPlans(teams, { pathTo, notice });
     return { status, body, headers: plansPageHeaders(pathTo('')) };
   };
 
-  const submit = (change: PlanSubmit, done: keyof typeof doneTexts) => async (call: HandlerContext) => {
+  const submit = (change: PlanSubmit) => async (call: HandlerContext) => {
     const { request } = call;
     const goTo = (location: string) => ({ status: 303, body: '', headers: { location: pathTo(location) } });
     const signedIn = await findSignedIn(requireSession, request);
@@ -57,7 +55,7 @@ export function billingRoutes(services: Services): Route[] {
     try {
       const plan = field('plan');
       if (!isPlanName(plan)) throw invalid('plan', 'Choose a plan of the list.');
-      await change(services, teamId, plan, {
+      const done = await change(services, teamId, plan, {
         kind: 'member',
         id: publicId('usr', membership.member_id),
         name: signedIn.actor.name,
@@ -90,7 +88,7 @@ export function billingRoutes(services: Services): Route[] {
       looseBody: textFieldsSchema('team_id', 'plan'),
       audit: 'team.plan_changed',
       answers,
-      handle: submit(choosePlan, 'changed'),
+      handle: submit(async (...change) => ((await choosePlan(...change)) ? 'changed' : 'kept')),
     }),
     route({
       method: 'POST',
@@ -99,13 +97,20 @@ export function billingRoutes(services: Services): Route[] {
       looseBody: textFieldsSchema('team_id', 'plan'),
       audit: 'team.plan_requested',
       answers,
-      handle: submit(requestPlan, 'asked'),
+      handle: submit(async (...request) => {
+        await requestPlan(...request);
+        return 'asked';
+      }),
     }),
   ];
 }
 
 /** The parameter of the address that a submit leads to, and the notice of that page. */
-const doneTexts = { changed: 'The plan is changed.', asked: 'The operator is asked for the plan.' } as const;
+const doneTexts = {
+  changed: 'The plan is changed.',
+  kept: 'The team has this plan already.',
+  asked: 'The operator is asked for the plan.',
+} as const;
 
 /** The notice after a submit. It is shown to a reader who is in the team. */
 function doneNotice(query: unknown): PlanNotice | undefined {
@@ -117,7 +122,12 @@ function doneNotice(query: unknown): PlanNotice | undefined {
   return undefined;
 }
 
-type PlanSubmit = (services: Services, teamId: TeamId, plan: PlanName, by: AuditActor) => Promise<unknown>;
+type PlanSubmit = (
+  services: Services,
+  teamId: TeamId,
+  plan: PlanName,
+  by: AuditActor,
+) => Promise<keyof typeof doneTexts>;
 
 /** The plans of an account's teams, in the order in which it joined them. */
 async function plansInUse(services: Services, accountId: AccountId): Promise<PlanInUse[]> {
@@ -147,6 +157,7 @@ async function planInUse(services: Services, membership: MembershipRow): Promise
     asked: asked.map((request) => ({
       plan: request.plan,
       at: request.created_at,
+      isMailed: request.is_mailed,
       command: setPlanCommand(teamId, request.plan),
     })),
     ...(await countResources({ database, clock }, teamId)),

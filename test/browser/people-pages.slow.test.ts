@@ -132,7 +132,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         assert.equal((await page.goto(`${service.baseUrl}/plans/none`))?.status(), 404);
         await assertSound('astray', [/There is no page at this address/], [/Go to the start/]);
         assert.equal((await page.goto(`${service.baseUrl}/billing`))?.status(), 200);
-        await assertSound('plans', [/Plans cost nothing/, /Free\s+Messages a month\s+100/], [/Sign in/]);
+        await assertSound('plans', [/Ownline sells no plans/, /Free\s+Messages a month\s+100/], [/Sign in/]);
         await page.getByRole('link', { name: 'Sign in' }).click();
         await page.getByLabel('E-mail address').fill(person.email);
         await page.getByLabel('Password').fill(password);

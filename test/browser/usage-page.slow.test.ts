@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import { commandLine } from '#server/platform/process/command-line.ts';
 import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
@@ -109,7 +110,9 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
       await check('chosen');
       await page.getByLabel('Ask the operator').selectOption('Enterprise');
       await page.getByRole('button', { name: 'Ask for this plan' }).click();
-      await page.getByText(`ownline team set-plan --team ${team.publicId} --plan enterprise`).waitFor();
+      await page
+        .getByText(`${commandLine} team set-plan --team ${team.publicId} --plan enterprise`)
+        .waitFor();
       await check('asked');
       assert.deepEqual(complaints, []);
       await page.getByRole('button', { name: 'Ask for this plan' }).click();

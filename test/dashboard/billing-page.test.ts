@@ -19,7 +19,7 @@ describe('the page of plans and limits, which every upgrade_url names (specifica
     assert.equal(status, 200);
     assert.match(
       words(text),
-      /A plan is a set of limits that the operator of this server gives a team\. Plans cost nothing/,
+      /A plan is a set of limits that the operator of this server gives a team\. Ownline sells no plans\./,
     );
     const rows = [
       'Free Messages a month 100 Numbers 1 Members 1 Webhooks 5 API requests a minute 60 Sending media No Delivery events No',

@@ -3,6 +3,8 @@ import { describe, it } from 'node:test';
 import { type PlanName, plans } from '#contract/plans.ts';
 import { operator } from '#server/platform/actor.ts';
 import { readConfig } from '#server/platform/config.ts';
+import { commandLine } from '#server/platform/process/command-line.ts';
+import { requestPlan } from '#server/teams/members/request-plan.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser, type BrowserAnswer } from '#test/support/browser/browser-client.ts';
@@ -34,8 +36,8 @@ describe('plans that owners choose or ask for (specification section 8)', () => 
       { team_id: person.team.publicId, plan },
       { 'sec-fetch-site': 'same-origin' },
     );
-  const page = async (person: TeamMember) =>
-    (await new Browser(person.baseUrl, { cookie: person.cookie }).open('/billing')).text;
+  const page = async (person: TeamMember, path = '/billing') =>
+    (await new Browser(person.baseUrl, { cookie: person.cookie }).open(path)).text;
   const planOf = async ({ api }: TestTeam) => {
     const { plan, monthly_message_limit: limit } = (await api.get('/v1/team')).json;
     return [plan, limit];
@@ -56,6 +58,13 @@ describe('plans that owners choose or ask for (specification section 8)', () => 
       [entry?.action, entry?.actorKind, entry?.details],
       ['team.plan_changed', 'member', { plan: 'pro', monthly_message_limit: 10_000 }],
     );
+    const same = (await submit(owner, 'plan', 'pro')).headers.get('location') ?? '';
+    const shown = words(await page(owner, same));
+    assert.match(shown, /The team has this plan already\./);
+    assert.doesNotMatch(shown, /The plan is changed/);
+    const chosen = await submit(owner, 'request', 'starter');
+    assert.equal(chosen.status, 400);
+    assert.match(words(chosen.text), /The owners of the team choose the plan starter themselves\./);
     const beyond = await submit(owner, 'plan', 'enterprise');
     assert.equal(beyond.status, 403);
     assert.match(words(beyond.text), /Only the operator of this server gives the plan enterprise/);
@@ -144,14 +153,16 @@ describe('plans that owners choose or ask for (specification section 8)', () => 
   it('without OPERATOR_EMAIL an owner who asks gets the command for the operator, once a day for each plan (§8/ask-for-plan)', async () => {
     const team = await byOperator.newTeam({ plan: 'starter' });
     const owner = await newMember(byOperator, team, 'owner');
-    assert.equal((await submit(owner, 'request', 'starter')).status, 400, 'the plan that it has');
+    const refused = await submit(owner, 'request', 'starter');
+    assert.equal(refused.status, 400);
+    assert.match(words(refused.text), /The team has the plan starter already\./);
     assert.equal((await submit(owner, 'request', 'pro')).status, 303);
     const entry = await lastEntry(byOperator, team);
     assert.deepEqual(
       [entry?.action, entry?.actorKind, entry?.details],
-      ['team.plan_requested', 'member', { plan: 'pro' }],
+      ['team.plan_requested', 'member', { plan: 'pro', mailed: false }],
     );
-    const command = `ownline team set-plan --team ${team.publicId} --plan pro`;
+    const command = `${commandLine} team set-plan --team ${team.publicId} --plan pro`;
     assert.ok((await page(owner)).includes(`<code class="value">${command}</code>`));
     const again = await submit(owner, 'request', 'pro');
     assert.equal(again.status, 409);
@@ -180,10 +191,35 @@ describe('plans that owners choose or ask for (specification section 8)', () => 
     assert.deepEqual(mails.flatMap(({ to }) => to).sort(), ['night@example.com', 'ops@example.com']);
     assert.match(mails[0]?.parsed.subject ?? '', /^Example team asks for the plan Pro$/);
     assert.ok(mails[0]?.text.includes(`Ada Example (${owner.email}), an owner of the team Example team`));
-    assert.ok(mails[0]?.text.includes(`ownline team set-plan --team ${team.publicId} --plan pro`));
+    assert.ok(mails[0]?.text.includes(`${commandLine} team set-plan --team ${team.publicId} --plan pro`));
     const shown = await page(owner);
     assert.match(words(shown), /was asked for the plan Pro on .* They got a mail\./);
     assert.ok(!shown.includes('set-plan'));
+  });
+
+  it('the page says that the operator got a mail only if one was queued, and the mail names no limit as unlimited (§8/ask-for-plan)', async () => {
+    const team = await mailing.newTeam({ plan: 'pro', monthlyLimit: 1_000_000_000 });
+    const owner = await newMember(mailing, team, 'owner');
+    const { runtime } = mailing;
+    const by = {
+      kind: 'member',
+      id: owner.memberId,
+      name: 'Ada',
+      ip: '127.0.0.1',
+      requestId: 'req',
+    } as const;
+    const without = { ...runtime, config: { ...runtime.config, operatorEmails: [] } };
+    await requestPlan(without, team.id, 'enterprise', by);
+    const unsent = words(await page(owner));
+    assert.match(
+      unsent,
+      /was asked for the plan Enterprise on .* They got no mail, so give them this command:/,
+    );
+    assert.ok(unsent.includes('--plan enterprise'));
+    assert.equal((await submit(owner, 'request', 'starter')).status, 303);
+    const { text } = await server.next();
+    await server.next();
+    assert.ok(text.includes('has the plan Pro with unlimited messages a month'), text);
   });
 
   it('PLAN_CHANGES is operator or owner: with a plan, and a wrong value is reported with all other problems', () => {

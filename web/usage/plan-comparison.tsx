@@ -16,7 +16,7 @@ export function PlanComparison({ plan }: { readonly plan: PlanName }): ReactNode
   return (
     <Card
       title="Limits of each plan"
-      description="A plan is a set of limits that the operator of this server gives a team. Plans cost nothing: Ownline sells none, and has no paid version."
+      description="A plan is a set of limits that the operator of this server gives a team. Ownline sells no plans."
     >
       <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
         {planNames.map((name) => (

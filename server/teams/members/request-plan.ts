@@ -1,4 +1,4 @@
-import { planTitles } from '#contract/plan-texts.ts';
+import { limitText, planTitles } from '#contract/plan-texts.ts';
 import type { PlanName } from '#contract/plans.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -7,6 +7,7 @@ import { queueMail } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict, invalid } from '#server/platform/app-error.ts';
 import { firstIdAt, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { commandLine } from '#server/platform/process/command-line.ts';
 import { planRequestMs } from '#server/teams/limits.ts';
 import { planChoice } from '#server/teams/team/plan-choice.ts';
 import type { TeamRow } from '#server/teams/team/team-store.ts';
@@ -16,7 +17,7 @@ import { runTeamChange } from './run-team-change.ts';
 
 /** The command with which the operator gives a team a plan. */
 export function setPlanCommand(teamId: TeamId, plan: PlanName): string {
-  return `ownline team set-plan --team ${publicId('team', teamId)} --plan ${plan}`;
+  return `${commandLine} team set-plan --team ${publicId('team', teamId)} --plan ${plan}`;
 }
 
 /** Lists the requests of a team's owners that are younger than a day, newest first. */
@@ -40,10 +41,11 @@ export async function requestPlan(
 ): Promise<void> {
   await runTeamChange(services, { teamId, by, permission: 'billing:manage' }, async (trx, team, owner) => {
     if (!planChoice(services.config, team).askable.includes(plan)) {
-      throw invalid(
-        'plan',
-        `The team has the plan ${plan} already, or its owners choose that plan themselves.`,
-      );
+      const reason =
+        plan === team.plan
+          ? `The team has the plan ${plan} already.`
+          : `The owners of the team choose the plan ${plan} themselves.`;
+      throw invalid('plan', reason);
     }
     const after = firstIdAt(services.clock.in(-planRequestMs).getTime());
     const asked = await listPlanRequests(trx, teamId, after);
@@ -53,19 +55,21 @@ export async function requestPlan(
         'plan',
       );
     }
-    await recordAudit(trx, services, { by, action: 'team.plan_requested', teamId, details: { plan } });
-    if (owner) await mailRequest(trx, services, team, owner, plan);
+    const isMailed = owner !== undefined && (await mailRequest(trx, services, team, owner, plan));
+    const details = { plan, mailed: isMailed };
+    await recordAudit(trx, services, { by, action: 'team.plan_requested', teamId, details });
   });
 }
 
+/** Queues the mail for each address of OPERATOR_EMAIL. @returns whether a mail was queued */
 async function mailRequest(
   trx: Transaction,
   services: Pick<Runtime, 'ids' | 'clock' | 'config' | 'secrets'>,
   team: TeamRow,
   owner: MemberProfileRow,
   plan: PlanName,
-): Promise<void> {
-  const limit = team.monthly_message_limit.toLocaleString('en');
+): Promise<boolean> {
+  const limit = limitText(team.monthly_message_limit).toLowerCase();
   const message = {
     subject: `${team.name} asks for the plan ${planTitles[plan]}`,
     heading: `A team asks for the plan ${planTitles[plan]}`,
@@ -76,5 +80,8 @@ async function mailRequest(
     commands: [setPlanCommand(team.id, plan)],
     footnote: 'You get this because OPERATOR_EMAIL of this Ownline server has your address.',
   };
-  for (const to of services.config.operatorEmails) await queueMail(trx, services, { to, message });
+  let isQueued = false;
+  for (const to of services.config.operatorEmails)
+    if (await queueMail(trx, services, { to, message })) isQueued = true;
+  return isQueued;
 }
