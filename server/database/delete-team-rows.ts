@@ -11,6 +11,13 @@ export interface TeamRowIds {
 }
 
 /**
+ * How long each statement may run. The pool's time-out is too short for large tables: some conditions and foreign keys
+ * have no index, so PostgreSQL reads whole tables.
+ */
+const deletionTimeoutMs = 30 * 60_000;
+const clientTimeoutMs = deletionTimeoutMs + 2_000;
+
+/**
  * Deletes all rows of teams, and of accounts that go with them, from all tables of the catalogue. So a table of a later
  * migration needs no change here. A row belongs to a team by its column team_id, or else number_id or account_id; tables
  * that are kept by message have their own condition. These go first, and so does the audit log, whose trigger looks
@@ -20,13 +27,15 @@ export interface TeamRowIds {
 export async function deleteTeamRows(trx: Transaction, ids: TeamRowIds): Promise<number> {
   const tables = (await listTables(trx)).reverse();
   const isFirst = ({ name }: { readonly name: string }) => name === 'audit_log' || keptByMessage.has(name);
+  await trx.query(`SET LOCAL statement_timeout = ${deletionTimeoutMs}`);
   let deleted = 0;
   for (const { name, columns } of [...tables.filter(isFirst), ...tables.filter((table) => !isFirst(table))]) {
     const found = conditionOf(name, new Set(columns), ids);
     if (!found) continue;
-    const { rowCount } = await trx.query(`DELETE FROM ${quoteName(name)} WHERE ${found.sql}`, [
-      ...found.values,
-    ]);
+    const text = `DELETE FROM ${quoteName(name)} WHERE ${found.sql}`;
+    // The client of pg has a time-out of its own, for each query.
+    const query = { text, values: [...found.values], query_timeout: clientTimeoutMs };
+    const { rowCount } = await trx.query(query);
     deleted += rowCount ?? 0;
   }
   return deleted;

@@ -7,6 +7,7 @@ import { roles } from '#contract/permissions.ts';
 import { deliveryStatuses } from '#contract/webhook.ts';
 import { fillDemo } from '#server/cli/demo/fill-demo.ts';
 import { removeDemo } from '#server/cli/demo/remove-demo.ts';
+import { Database } from '#server/database/database.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
 import { givenDemo } from '#test/support/demo/given-demo.ts';
@@ -14,6 +15,7 @@ import {
   countMessagesUntil,
   countRowsOfTables,
   listTablesNaming,
+  makeDeletionSlow,
   storedDeliveryValues,
   storedIdsOfTeam,
   storedMessageValues,
@@ -89,6 +91,29 @@ describe('the demo team (specification section 10.12)', () => {
     });
     assert.match(String(field(attempt, 'response_body')), /Ownline answered this request itself/);
     assert.deepEqual(await storedMails(service), []);
+  });
+
+  it('the numbers of the guides stay free for other teams (§10.12/own-team)', async () => {
+    await removeDemo(service.runtime);
+    await givenDemo(service);
+    const other = await service.newTeam({ plan: 'enterprise' });
+    for (const last of ['100', '101', '102', '103'])
+      assert.ok((await connectNumber(service, other, `+14155550${last}`)).numberId);
+  });
+
+  it('a removal reads tables for longer than other statements may run (§10.12/removal)', async () => {
+    await removeDemo(service.runtime);
+    await givenDemo(service);
+    const makeFast = await makeDeletionSlow(service, 4);
+    const { databaseUrl } = service;
+    const database = new Database({ databaseUrl, logger: service.runtime.logger, statementTimeoutMs: 1_000 });
+    try {
+      assert.equal((await removeDemo({ database })).removed, true);
+    } finally {
+      await database.close();
+      await makeFast();
+    }
+    await givenDemo(service);
   });
 
   it('removing the demo leaves every table as it was, and no row names it (§10.12/removal, §10.12/at-once)', async () => {

@@ -9,16 +9,16 @@ import { shortcutVersion } from '#shortcut/connection.ts';
 import type { DemoMember } from './demo-people.ts';
 import { DemoPhone } from './demo-phone.ts';
 import type { DemoRuntime } from './demo-runtime.ts';
-import { type DemoLine, readDemoTexts } from './demo-texts.ts';
+import type { DemoLine } from './demo-texts.ts';
 
 export type DemoPhones = Readonly<Record<DemoLine, DemoPhone>>;
 
-/** Fictional numbers that no team has verified and no contact of the demo has, in the order in which its lines take them. */
-async function freePhoneNumbers({ trx, clock }: DemoRuntime, teamId: TeamId): Promise<string[]> {
-  const contacts = new Set(readDemoTexts(clock.nowMs()).map(({ handle }) => handle));
-  const all = Array.from({ length: 100 }, (_, index) => `+14155550${index + 100}`).filter(
-    (n) => !contacts.has(n),
-  );
+/**
+ * Fictional numbers that no team has verified, in the order in which the lines of the demo take them. Their area code is
+ * neither that of the guides, whose numbers a reader verifies next, nor that of the demo's contacts.
+ */
+async function freePhoneNumbers({ trx }: DemoRuntime, teamId: TeamId): Promise<string[]> {
+  const all = Array.from({ length: 50 }, (_, index) => `+16285550${index + 150}`);
   const taken = await findTakenPhoneNumbers(trx, teamId, all);
   return all.filter((phoneNumber) => !taken.has(phoneNumber));
 }
@@ -33,7 +33,7 @@ export async function connectDemoNumbers(
   const connect = async (label: string, model: string): Promise<DemoPhone> => {
     const phoneNumber = others.shift();
     if (phoneNumber === undefined)
-      throw conflict('A demo needs four of the numbers +14155550100 to +14155550199, and fewer are free.');
+      throw conflict('A demo needs four of the numbers +16285550150 to +16285550199, and fewer are free.');
     const setupUrl = await startNumberVerification(demo, teamId, phoneNumber, owner.act());
     const number = await findLiveNumberByPhone(demo.trx, teamId, phoneNumber);
     if (!number) throw new Error('a number of the demo is missing');

@@ -77,3 +77,13 @@ export async function countMessagesUntil({ query }: Service, signal: AbortSignal
   }
   return seen;
 }
+
+/** Makes each deletion from hand_outs last some seconds, as that of a large table. @returns undoes it */
+export async function makeDeletionSlow(service: TestService, seconds: number): Promise<() => Promise<void>> {
+  await service.query(`CREATE FUNCTION read_slowly() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_sleep(${seconds}); RETURN NULL; END $$`);
+  await service.query(
+    'CREATE TRIGGER reads_slowly BEFORE DELETE ON hand_outs FOR EACH STATEMENT EXECUTE FUNCTION read_slowly()',
+  );
+  return async () => void (await service.query('DROP FUNCTION read_slowly CASCADE'));
+}
