@@ -8,17 +8,23 @@ const localDigitsMin = 7;
 
 /** Characters without a shape of their own, which phones and address books put around and between digits. */
 const invisible = /[\p{Cf}\p{Cc}\p{M}\p{Default_Ignorable_Code_Point}]/gu;
-const dashes = /[\p{Pd}\u2212\u2043\u02d7]/gu;
-/** Arabic and Persian digits, which NFKC keeps. The last four bits are the digit's value. */
-const arabicDigits = /[\u0660-\u0669\u06f0-\u06f9]/g;
-
 /** The handle in angle brackets behind a name, as in `Anna <+1 415 555 0100>`. */
 const afterName = /<([^<>]*)>[^<>]*$/;
 /** A label such as (Home). Brackets with a number that names its country are no label. */
 const label = /\((?=[^()]*\p{L})[^()+]*\)/gu;
-/** A number with its country code, which may stand beside words, but neither in a word nor beside other digits. */
-const international = /^(?:[^\d+@]*[^\p{L}\d+@])?\+([\d\s().\-/]+)(?:[^\p{L}\d+@][^\d+@]*)?$/u;
-const local = /^[\d\s().\-/]+$/;
+/** Digits with any separators between them. A comma or semicolon with white space behind it separates handles. */
+const separator = String.raw`(?:(?![,;]\s)[[\s\p{P}\p{S}]--[+@<>]])`;
+const digits = String.raw`\d(?:${separator}*\d)*`;
+/** A number with its country code may stand beside words, but neither in a word nor beside a second number. */
+const international = new RegExp(
+  String.raw`^(|[^+@]*[^\p{L}\d+@])\+${separator}*(${digits})(|[^\p{L}\d+@][^+@]*)$`,
+  'v',
+);
+const local = new RegExp(`^${separator}*${digits}${separator}*$`, 'v');
+/** A local number beside words without a digit. A digit may belong to the words or to the number. */
+const localBesideWords = new RegExp(String.raw`^(?:[^\d+@]*\s)?\(?(${digits})(?:\s[^\d+@]*)?$`, 'v');
+/** Fewest digits of a local number beside words. Fewer may be part of a name, as in BANK 2025550. */
+const besideWordsMin = 10;
 
 /**
  * Normalizes the sender of an inbound message (specification section 11.5). A phone number becomes E.164, whatever
@@ -40,17 +46,38 @@ function findNumber(handle: string, ownNumber: string): string | undefined {
   const text = handle
     .normalize('NFKC')
     .replaceAll(invisible, '')
-    .replaceAll(dashes, '-')
-    .replaceAll(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf));
+    .replaceAll(/\p{Nd}/gu, digitValue);
   const written = (afterName.exec(text)?.[1] ?? text)
     .trim()
     .replace(/^tel:(?:\/\/)?([^;]*).*$/i, '$1')
     .replaceAll(label, ' ')
     .trim();
-  const withCountry = international.exec(written)?.[1];
-  if (withCountry === undefined) return local.test(written) ? findLocalNumber(written, ownNumber) : undefined;
-  const number = `+${withCountry.replaceAll(/\D/g, '')}`;
-  return isE164(number) ? normalizePhoneNumber(number) : undefined;
+  const [, before = '', withCountry, after = ''] = international.exec(written) ?? [];
+  if (withCountry !== undefined) {
+    const number = `+${digitsOf(withCountry)}`;
+    return isLabel(before) && isLabel(after) && isE164(number) ? normalizePhoneNumber(number) : undefined;
+  }
+  if (local.test(written)) return findLocalNumber(digitsOf(written), ownNumber);
+  const besideWords = digitsOf(localBesideWords.exec(written)?.[1] ?? '');
+  return besideWords.length < besideWordsMin ? undefined : findLocalNumber(besideWords, ownNumber);
+}
+
+function digitsOf(text: string): string {
+  return text.replaceAll(/\D/g, '');
+}
+
+/** True for words beside a number, such as `Home 2:`. Digits alone or many of them may be a second number. */
+function isLabel(text: string): boolean {
+  const { length } = digitsOf(text);
+  return length === 0 || (length < localDigitsMin && /\p{L}/u.test(text));
+}
+
+/** Unicode assigns the decimal digits of a script to ten consecutive code points, from 0 to 9. */
+function digitValue(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let before = 0;
+  while (/\p{Nd}/u.test(String.fromCodePoint(code - before - 1))) before += 1;
+  return String(before % 10);
 }
 
 /** Parses a number without a plus sign as a phone of the receiving number's country would dial it. */

@@ -35,6 +35,20 @@ const decorated = [
   '“+14155550100”',
   '\u200e\n+14155550100',
   '415\u2011555\u20110100',
+  '+1·415·555·0100',
+  '+1•415•555•0100',
+  '+1\u2027415\u2027555\u20270100',
+  '+1,415,555,0100',
+  '+1_415_555_0100',
+  '+1[415]555-0100',
+  '+१४१५५५५०१००',
+  '+๑๔๑๕๕๕๕๐๑๐๐',
+  'Home 2: +14155550100',
+  'Anna2 +14155550100',
+  '+1 415 555 0100 Anna 2',
+  'Anna (415) 555-0100',
+  '4155550100 Anna',
+  '+1 415-555-0100 ext 4',
 ] as const;
 
 const kept = [
@@ -52,6 +66,15 @@ const kept = [
   'urn:biz:1f0d2a4c-5550100',
   '+14155550100 +14155550101',
   '+14155550100, 555',
+  // The digit may belong to the name or to the number.
+  'Anna 2 415 555 0100',
+  '415 555 0100 Anna 2',
+  'Order 4155550100-2 Anna',
+  'Anna4155550100',
+  'Anna 555 0100',
+  'BANK 50123',
+  '4155550100@example.com',
+  '+14155550100@example.com',
   '++14155550100',
   '+0155550100',
   '50123',
@@ -63,12 +86,26 @@ const kept = [
 ] as const;
 
 const digits = fc.stringMatching(/^[1-9]\d{6,14}$/);
-const between = fc.constantFrom(
-  ...['', '', '', ' ', '\u00a0', '\u202f', '\u3000', '-', '.', '/', '(', ')', '\u2010', '\u2011', '\u2012'],
-  ...['\u2013', '\u2014', '\u2015', '\u2212', '\ufe63', '\uff0d', '\u200b', '\u200e', '\u200f', '\u2060'],
-  ...['\u202a', '\u202c', '\u2066', '\u2069', '\ufeff', '\u00ad', '\ufe0f', '\u034f', '\u{e0020}', '\u180e'],
+const characters = Array.from({ length: 0x11_0000 }, (_, code) => code)
+  .filter((code) => code < 0xd800 || code > 0xdfff)
+  .map((code) => String.fromCodePoint(code));
+/** Separators by their Unicode categories, without those that stand for letters and digits or bound a handle. */
+const separators = characters.filter(
+  (character) =>
+    /^[\p{P}\p{S}\p{Z}\p{Cf}\p{M}]$/u.test(character) &&
+    !/[\p{L}\p{N}+@<>;]/u.test(character.normalize('NFKC')),
 );
-const digitZeros = fc.constantFrom(0x30, 0xff10, 0x660, 0x6f0);
+const between = fc.oneof(
+  fc.constant(''),
+  fc.constantFrom(' ', '-', '.', '(', ')'),
+  fc.constantFrom(...separators),
+);
+const digitZeros = fc.constantFrom(
+  ...characters
+    .filter((character) => /\p{Nd}/u.test(character))
+    .map((character) => character.codePointAt(0) ?? 0)
+    .filter((_, index) => index % 10 === 0),
+);
 const plus = fc.constantFrom('+', '＋', '\ufe62', '\u200e+', '\u202a+\u200b');
 const surroundings = fc.constantFrom(
   ...[['', ''] as const, [' ', '\r\n'] as const, ['tel:', ''] as const, ['Tel:', ';ext=12'] as const],
