@@ -53,16 +53,22 @@ describe('a first start and the tour (docs/get-started.md, specification section
       ...steps,
       `read -r _\n${page.one('sh tour end')}\nwait $PHONE || true`,
     ].join('\n');
+    const replies = new Set<string>();
     for (const run of ['first', 'second']) {
       // The output has the report and the reply in any order. The reply ends the script's phone.
       const output = await runScript(script, /^received .*$/m);
       const accepted = /^\{.*"status":"queued".*\}$/m.exec(output)?.[0] ?? '{}';
       assert.equal(printedShape(accepted), printedShape(page.one('json answer')), run);
       assert.match(output, /"status":"delivered"/);
-      const reply = /^received +id=(msg_\w+) from=\+14155550101 text="Yes, see you then"$/m.exec(output)?.[1];
+      const [, reply, text = ''] =
+        /^received +id=(msg_\w+) from=\+14155550101 text="(Yes, see you then[^"]*)"$/m.exec(output) ?? [];
       assert.ok(reply, `${run}: ${output}`);
+      // The last step waits for the reply of its own tour, not for one of an earlier tour.
+      assert.ok(output.includes(`"content":"${text}"`), `${run}: ${output}`);
+      assert.ok(!replies.has(text), `${run}: ${text}`);
+      replies.add(text);
       const message = await new ApiClient(service.baseUrl, key).get(`/v1/messages/${reply}`);
-      assert.equal(message.json.content, 'Yes, see you then');
+      assert.equal(message.json.content, text);
       assert.equal(message.json.status, 'received');
     }
   });
@@ -94,9 +100,19 @@ describe('a first start and the tour (docs/get-started.md, specification section
     );
   });
 
-  it('the README shows the same send request as the tour', async () => {
-    const [shown = ''] = (await PageBlocks.read('README.md')).one('sh send').trim().split('\n').slice(-1);
+  it('the send request of the README is that of the tour, and runs with the address, key and number of a service', async () => {
+    const block = (await PageBlocks.read('README.md')).one('sh send');
+    const [shown = ''] = block.trim().split('\n').slice(-1);
     const steps = (await PageBlocks.read('docs/get-started.md')).all('sh tour');
     assert.ok(steps.some((step) => step.replace(`'$NUMBER'`, '+14155550100').includes(shown)));
+    const { api, number } = simulated;
+    const script = block
+      .replace('http://127.0.0.1:3000', service.baseUrl)
+      .replace('own_live_your_key', api.key)
+      .replace('+14155550100', number);
+    assert.equal(JSON.parse(await runScript(script, /./)).status, 'queued');
+    // Without a service, the block gives the reason.
+    const nowhere = block.replace('http://127.0.0.1:3000', 'http://127.0.0.1:1');
+    await assert.rejects(runScript(nowhere, /./), /curl: \(7\)/);
   });
 });
