@@ -97,7 +97,7 @@ export const EventList = strictObject({
   has_more: Type.Boolean({ description: 'false: there are no further events yet.' }),
   gap: Type.Boolean({
     description:
-      'true: an event after `after` may have been deleted before you read it, or `after` is unknown. Compare your data with the lists of messages then. The page has all events that are kept.',
+      'true: an event after `after` may have been deleted before you read it, or `after` is unknown. Compare your data with the lists of messages once, when `gap` turns true: it stays true, also on empty pages, until you have read a newer event. The page has all events that are kept.',
   }),
 });
 export type EventList = Type.Static<typeof EventList>;

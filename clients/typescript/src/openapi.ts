@@ -298,7 +298,7 @@ export type paths = {
         };
         /**
          * List events
-         * @description Lists the events of the team, oldest first, each once. An event is the same JSON that a webhook receives; `type` decides the fields of `data`. To read on, send the `cursor` of the answer as `after`: no event is missed or repeated. If `gap` is true, an event after `after` may have been deleted before you read it.
+         * @description Lists the events of the team, oldest first, each once. An event is the same JSON that a webhook receives; `type` decides the fields of `data`. To read on, send the `cursor` of the answer as `after`: no event is missed or repeated. If `gap` is true, an event after `after` may have been deleted before you read it. It stays true, also on empty pages, until you have read a newer event. Compare your data with the lists of messages once, when `gap` turns true.
          *
          *     To begin with the events from now on, read pages until `has_more` is false, and keep the last `cursor`.
          *
@@ -1247,7 +1247,7 @@ export type components = {
             cursor: string;
             /** @description false: there are no further events yet. */
             has_more: boolean;
-            /** @description true: an event after `after` may have been deleted before you read it, or `after` is unknown. Compare your data with the lists of messages then. The page has all events that are kept. */
+            /** @description true: an event after `after` may have been deleted before you read it, or `after` is unknown. Compare your data with the lists of messages once, when `gap` turns true: it stays true, also on empty pages, until you have read a newer event. The page has all events that are kept. */
             gap: boolean;
         };
         MessageReceivedEvent: {

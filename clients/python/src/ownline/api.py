@@ -647,7 +647,7 @@ EventList = TypedDict(
         "cursor": str,
         # false: there are no further events yet.
         "has_more": bool,
-        # true: an event after `after` may have been deleted before you read it, or `after` is unknown. Compare your data with the lists of messages then. The page has all events that are kept.
+        # true: an event after `after` may have been deleted before you read it, or `after` is unknown. Compare your data with the lists of messages once, when `gap` turns true: it stays true, also on empty pages, until you have read a newer event. The page has all events that are kept.
         "gap": bool,
     },
 )
