@@ -17,26 +17,67 @@ export interface InboundBody {
 export function parseInboundBody(raw: unknown): InboundBody | 'too_large' | undefined {
   const file = Buffer.isBuffer(raw) && raw.length > mediaPieceBytes ? findFile(raw) : undefined;
   if (Buffer.isBuffer(raw) && raw.length - (file?.length ?? 0) > textBodyMaxBytes) return 'too_large';
+  if (file && !isInsideOfString(file)) return undefined;
   const fields = parseDeviceBody(file && Buffer.isBuffer(raw) ? withoutPart(raw, file) : raw);
-  return fields && { fields, file: fields.get('media') === '' ? file : undefined };
+  return fields && { fields, file };
 }
 
-/** Finds the value of the first field `media`, without its quotes. @returns a part of `raw` */
+/**
+ * Finds the value that JSON.parse would return as the field `media`, without its quotes: the last one at depth 1.
+ * @returns a part of `raw`; undefined if the value is no string, or the name is written with escapes
+ */
 function findFile(raw: Buffer): Buffer | undefined {
-  const name = '"media"';
-  for (let at = raw.indexOf(name); at !== -1; at = raw.indexOf(name, at + name.length)) {
-    // Inside a text, each quote has a backslash before it.
-    const [lead = ''] =
-      /^\s*:\s*"/.exec(raw.toString('latin1', at + name.length, at + name.length + 64)) ?? [];
-    if (lead === '' || raw[at - 1] === backslash) continue;
-    const start = at + name.length + lead.length;
-    const quote = raw.indexOf('"', start);
-    return raw.subarray(start, raw[quote - 1] === backslash ? endOfString(raw, start) : quote);
+  let file: Buffer | undefined;
+  let depth = 0;
+  let isMedia = false;
+  for (let index = 0; index < raw.length; index += 1) {
+    const byte = raw[index];
+    if (byte === 0x7b || byte === 0x5b) depth += 1;
+    else if (byte === 0x7d || byte === 0x5d) depth -= 1;
+    else if (byte === comma && depth === 1) isMedia = false;
+    else if (byte === quote) {
+      const start = index + 1;
+      index = endOfString(raw, start);
+      if (depth !== 1) continue;
+      if (isMedia) file = raw.subarray(start, index);
+      else if (isName(raw, index + 1)) {
+        const name = raw.toString('latin1', start, Math.min(index, start + nameBytesMax + 1));
+        isMedia = name === 'media';
+        if (isMedia || (name.includes('\\') && readText(name) === 'media')) file = undefined;
+      }
+    }
   }
-  return undefined;
+  return file;
 }
 
+const quote = 0x22;
+const comma = 0x2c;
 const backslash = 0x5c;
+/** Bytes of the name `media` at most, with each character escaped. */
+const nameBytesMax = 30;
+
+/** True if a colon follows the string that ends before `end`. */
+function isName(raw: Buffer, end: number): boolean {
+  let index = end;
+  while (raw[index] === 0x20 || raw[index] === 0x0a || raw[index] === 0x0d || raw[index] === 0x09) index += 1;
+  return raw[index] === 0x3a;
+}
+
+const escapable = Buffer.from('"\\/bfnrtu');
+
+/** True for the inside of a JSON string: no control character, and no unknown escape. */
+function isInsideOfString(bytes: Buffer): boolean {
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index] ?? 0;
+    if (byte < 0x20) return false;
+    if (byte !== backslash) continue;
+    index += 1;
+    if (!escapable.includes(bytes[index] ?? 0)) return false;
+    if (bytes[index] === 0x75 && !/^[\da-f]{4}$/i.test(bytes.toString('latin1', index + 1, index + 5)))
+      return false;
+  }
+  return true;
+}
 
 function withoutPart(raw: Buffer, part: Buffer): Buffer {
   const start = part.byteOffset - raw.byteOffset;

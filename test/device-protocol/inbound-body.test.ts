@@ -45,6 +45,30 @@ describe('bodies of inbound messages with a file (specification section 11.5)', 
     }
   }
 
+  const large = 'A'.repeat(200_000);
+  const parse = (body: string) => {
+    const parsed = parseInboundBody(Buffer.from(body));
+    assert.ok(parsed && parsed !== 'too_large');
+    return { media: parsed.fields.get('media'), file: parsed.file?.toString() };
+  };
+
+  it('the last field media of the outermost object counts, as in any JSON', () => {
+    const cut = { media: '', file: large };
+    assert.deepEqual(parse(`{"media":"BBBB","media":"${large}"}`), cut);
+    assert.deepEqual(parse(`{"media":"${large}","text":"x","media":"BBBB"}`), { media: '', file: 'BBBB' });
+    assert.deepEqual(parse(`{"media":"${large}","media":7}`), { media: '7', file: undefined });
+    assert.deepEqual(parse(`{"media":"${large}","\\u006dedia":""}`), { media: '', file: undefined });
+    assert.deepEqual(parse(`{"\\u006dedia":"${large}"}`), { media: large, file: undefined });
+    assert.deepEqual(parse(`{"x":{"media":"${large}"}}`), { media: undefined, file: undefined });
+    assert.deepEqual(parse(`{"media":"${large}","x":[{"media":"BBBB"}]}`), cut);
+  });
+
+  it('a body whose file is no JSON string is unreadable, whatever its size', () => {
+    for (const part of ['\n', '\u0000', '\\x', '\\u12g4', '\\u12'])
+      for (const media of [part, `${large}${part}`])
+        assert.equal(parseInboundBody(Buffer.from(`{"text":"x","media":"${media}"}`)), undefined);
+  });
+
   it('other requests run while a large file is decoded, at least once for each 128 KiB', async () => {
     const file = Buffer.alloc(7 * mebibyte, 'A');
     let isDecoded = false;
