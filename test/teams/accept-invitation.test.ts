@@ -278,12 +278,16 @@ describe('acceptance of an invitation (specification section 12.4)', () => {
       await ada.post(ada.in(`/team/invitations/${idOf(again)}/resend`));
       service.clock.advance(7 * dayMs - 60_000);
       assert.equal((await visitor.get(expired)).status, 200);
+      const replaced = await visitor.get(old);
+      assertRefused(replaced, 404, 'not_found');
+      assert.match(replaced.text, /A newer invitation has replaced this one. Open the newest link/);
       service.clock.advance(60_000);
       const ends = [
         [used, /was used. You have joined already\? Sign in/],
         [revokedLink, /was revoked. Ask an owner or an admin/],
         [expired, /is older than 7 days. Ask an owner or an admin/],
-        [old, /A newer invitation has replaced this one. Open the newest link/],
+        // The invitation that replaced it has expired, too.
+        [old, /was revoked. Ask an owner or an admin/],
       ] as const;
       for (const [link, end] of ends) {
         for (const answer of [await visitor.get(link), await visitor.post(link, { name: 'Bob' })]) {

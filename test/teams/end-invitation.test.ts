@@ -69,7 +69,7 @@ describe('invitations that are revoked, sent again or deleted (specification sec
       (await new Browser(service.baseUrl).open(new URL(made.accept_url).pathname)).text;
     assert.match(await shown(), /A newer invitation has replaced this one/);
     service.clock.advance(7 * dayMs);
-    assert.match(await shown(), /This invitation is older than 7 days/);
+    assert.match(await shown(), /This invitation was revoked/);
     assert.doesNotMatch(await shown(), /Open the newest link/);
   });
 

@@ -53,8 +53,8 @@ export async function findInvitationEnd(db: Queryable, clock: Clock, token: stri
   if (!ended) return 'unknown';
   if (ended.accepted_at) return 'used';
   if (ended.is_replaced) return 'replaced';
-  if (ended.expires_at <= now) return 'expired';
-  return ended.revoked_at ? 'revoked' : 'unknown';
+  if (ended.revoked_at) return 'revoked';
+  return ended.expires_at <= now ? 'expired' : 'unknown';
 }
 
 export const invitationEnds: Readonly<
