@@ -8,7 +8,7 @@ import { givenService } from '#test/support/service/given-team.ts';
 
 const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
-const thread = '/conversations/%2B14155550100/%2B14155550142';
+const thread = '/conversations/%2B16285550150/%2B14155550142';
 
 /** Draws the pictures of the README; `npm run pictures` copies them to docs/pictures/. */
 describe('the dashboard of the demo team, as the README shows it (specification section 10.12)', () => {
