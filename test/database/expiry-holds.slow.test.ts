@@ -62,6 +62,8 @@ const keeping: Readonly<Record<string, string>> = {
   'send texts of lock tests': 'acts on a test that a person has started',
   'make partitions': 'adds months',
   'erase contacts': 'acts on the request of a person',
+  'analyze tables after an erasure': 'writes statistics',
+  'purge recipients of test texts': 'forgets whom the test texts of an ended link went to',
   'warn of repeated texts': 'counts what was handed out',
   'tell teams that near their limit': 'counts what was accepted',
   'skip deliveries of webhooks that are off': 'acts on a webhook that is off',
