@@ -78,6 +78,7 @@ const personal: Readonly<Record<string, MemberOperation>> = {
     prepare: removeSimulatedNumber,
   },
   [`DELETE ${below}/numbers/:id/device-change`]: { permission: 'numbers:write', status: 200 },
+  [`GET ${below}/webhooks/health`]: { permission: 'webhooks:read', status: 200 },
   [`GET ${below}/webhooks/:id/health`]: { permission: 'webhooks:read', status: 200 },
   [`GET ${below}/webhooks/:id/deliveries/:delivery_id/request`]: { permission: 'webhooks:read', status: 200 },
   [`GET ${below}/usage`]: { permission: 'team:read', status: 200 },
