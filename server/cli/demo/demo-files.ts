@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** An appointment in three days, as an iCalendar file. */
+/** An appointment in two days, as an iCalendar file. */
 export function calendarEntry(now: Date): Buffer {
   const day = new Date(now.getTime() + 2 * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
   const lines = [

@@ -5,16 +5,17 @@ import { startNumberVerification } from '#server/numbers/start-number-verificati
 import { updateNumber } from '#server/numbers/update-number.ts';
 import { conflict } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
+import { commandLine } from '#server/platform/process/command-line.ts';
 import { shortcutVersion } from '#shortcut/connection.ts';
 import type { DemoMember } from './demo-people.ts';
 import { DemoPhone } from './demo-phone.ts';
 import type { DemoRuntime } from './demo-runtime.ts';
-import type { DemoLine } from './demo-texts.ts';
+import type { DemoNumberName } from './demo-texts.ts';
 
-export type DemoPhones = Readonly<Record<DemoLine, DemoPhone>>;
+export type DemoPhones = Readonly<Record<DemoNumberName, DemoPhone>>;
 
 /**
- * Fictional numbers that no team has verified, in the order in which the lines of the demo take them. Their area code is
+ * Fictional numbers that no team has verified, in the order in which the demo takes them. Their area code is
  * neither that of the guides, whose numbers a reader verifies next, nor that of the demo's contacts.
  */
 async function freePhoneNumbers({ trx }: DemoRuntime, teamId: TeamId): Promise<string[]> {
@@ -23,7 +24,7 @@ async function freePhoneNumbers({ trx }: DemoRuntime, teamId: TeamId): Promise<s
   return all.filter((phoneNumber) => !taken.has(phoneNumber));
 }
 
-/** Connects the lines of a demo: a number whose phone the server simulates, and three whose iPhones do not exist. */
+/** Connects the numbers of a demo: one whose phone the server simulates, and three whose iPhones do not exist. */
 export async function connectDemoNumbers(
   demo: DemoRuntime,
   teamId: TeamId,
@@ -33,7 +34,10 @@ export async function connectDemoNumbers(
   const connect = async (label: string, model: string): Promise<DemoPhone> => {
     const phoneNumber = others.shift();
     if (phoneNumber === undefined)
-      throw conflict('A demo needs four of the numbers +16285550150 to +16285550199, and fewer are free.');
+      throw conflict(
+        'A demo needs four of the numbers +16285550150 to +16285550199, and fewer are free. Release one with ' +
+          `\`${commandLine} number release --phone-number +16285550150\`, and repeat the command.`,
+      );
     const setupUrl = await startNumberVerification(demo, teamId, phoneNumber, owner.act());
     const number = await findLiveNumberByPhone(demo.trx, teamId, phoneNumber);
     if (!number) throw new Error('a number of the demo is missing');

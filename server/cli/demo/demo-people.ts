@@ -31,7 +31,7 @@ export interface DemoMember {
 
 export type DemoPeople = Readonly<Record<PersonName, DemoMember>>;
 
-/** Makes a member of each role, and an open invitation. */
+/** Makes a member of each role. */
 export async function createDemoPeople(demo: DemoRuntime, team: TeamRow): Promise<DemoPeople> {
   const made: Partial<Record<PersonName, DemoMember>> = {};
   for (const [first, name, role] of people)
@@ -60,7 +60,7 @@ export async function inviteColleague(demo: DemoRuntime, team: TeamRow, by: Demo
   await inviteMember({ ...demo, mailHealth: new MailHealth() }, team.id, invitation, by.act());
 }
 
-/** The key that sends the texts of the booking system. The text of no key of a demo is shown. */
+/** The API key of the booking system. The text of a demo's key is never shown. */
 export interface DemoKeys {
   readonly bookingId: KeyId;
   readonly noteUse: () => void;

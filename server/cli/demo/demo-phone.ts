@@ -1,8 +1,11 @@
 import { lookUpPoll } from '#server/device-protocol/look-up-polls.ts';
 import { startDeviceSession } from '#server/device-protocol/start-session.ts';
 import { claimDevice, closeSetupLink } from '#server/devices/claim-device.ts';
-import type { DeviceDescription } from '#server/devices/device-store.ts';
-import { findDeviceByToken, storeReceivedTests } from '#server/devices/device-store.ts';
+import {
+  type DeviceDescription,
+  findDeviceByToken,
+  storeReceivedTests,
+} from '#server/devices/device-store.ts';
 import { anyText, inboundTests } from '#server/devices/inbound-tests.ts';
 import { claimMessage } from '#server/messages/claim-message.ts';
 import type { HandOut } from '#server/messages/claim-statement.ts';

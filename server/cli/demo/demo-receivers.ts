@@ -11,7 +11,7 @@ import type { DemoMember } from './demo-people.ts';
 import { type DemoRuntime, moveTo } from './demo-runtime.ts';
 
 /** How a receiver answered an attempt. */
-export interface DemoAnswer {
+interface DemoAnswer {
   readonly outcome: 'succeeded' | AttemptFailure;
   readonly status: number;
   readonly body: string;
@@ -19,7 +19,7 @@ export interface DemoAnswer {
 }
 
 /** Returns the answer of a webhook's receiver to an attempt at the present time of the demo. */
-export type DemoReceiver = (attempt: number) => DemoAnswer;
+type DemoReceiver = () => DemoAnswer;
 
 /** The receivers of a demo's webhooks: attempts get their answers here, and are recorded as the dispatcher does. */
 class DemoReceivers {
@@ -57,7 +57,7 @@ class DemoReceivers {
 
   async #attempt(row: Awaited<ReturnType<typeof claimDemoDeliveries>>[number]): Promise<void> {
     const startedAt = this.#demo.clock.now();
-    const answer = this.#receivers.get(row.webhook_id)?.(row.attempt);
+    const answer = this.#receivers.get(row.webhook_id)?.();
     if (!answer) throw new Error('a webhook of the demo has no receiver');
     const result: AttemptResult = {
       claimed: { ...row, is_test: false, body: null },
@@ -75,8 +75,8 @@ class DemoReceivers {
 }
 
 /**
- * Makes the webhooks of a demo, and their receivers. One takes every event, and is restarted in the last minutes, so
- * that a retry waits. The other one's server fails from its second day on, until it is switched off.
+ * Makes the webhooks of a demo, and their receivers. The first receiver is restarted in the last minutes, so that a
+ * retry waits. The second one fails after eight days, until failures disable its webhook.
  */
 export async function createDemoReceivers(
   demo: DemoRuntime,

@@ -9,15 +9,21 @@ import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 /** The runtime of a demo: one transaction, a clock in the past, and neither mail nor pacing. */
 export type DemoRuntime = Runtime & RoleChangeServices & { readonly trx: Transaction };
 
-/** A runtime whose use cases run in one transaction, at times that `moveTo` sets. @param startMs the first of them */
-export function createDemoRuntime(
-  runtime: Runtime,
-  database: Database,
-  trx: Transaction,
-  startMs: number,
-): DemoRuntime {
+/**
+ * Makes a runtime whose use cases run in the caller's transaction, at times that `moveTo` sets. Its database has the
+ * transaction in place of its pools. So all rows of a demo appear with one commit, and notifications follow it.
+ * @param startMs the time at which the demo begins
+ */
+export function createDemoRuntime(runtime: Runtime, trx: Transaction, startMs: number): DemoRuntime {
   const clock = new Clock();
   clock.jump(startMs - clock.nowMs());
+  const database: Database = Object.create(runtime.database, {
+    hot: { value: trx },
+    pages: { value: trx },
+    pool: { value: trx },
+    transaction: { value: (work: (trx: Transaction) => Promise<unknown>) => work(trx) },
+    notify: { value: trx.notifyAfterCommit },
+  });
   return {
     ...runtime,
     trx,

@@ -10,11 +10,11 @@ import { calendarEntry } from './demo-files.ts';
 import type { DemoKeys, DemoPeople } from './demo-people.ts';
 import type { DemoPhone } from './demo-phone.ts';
 import { type DemoRuntime, moveTo } from './demo-runtime.ts';
-import type { DemoFate, OutboundDemoText } from './demo-texts.ts';
+import type { DemoOutcome, OutboundDemoText } from './demo-texts.ts';
 
 const secondMs = 1_000;
 
-/** Sends the outbound texts of a demo, and gives each its fate. */
+/** Sends the outbound texts of a demo, and brings each to its outcome. */
 export class DemoSends {
   readonly #demo: DemoRuntime;
   readonly #teamId: TeamId;
@@ -30,8 +30,8 @@ export class DemoSends {
 
   async send(text: OutboundDemoText, phone: DemoPhone): Promise<MessageId> {
     const id = await this.#accept(text, phone);
-    const { fate } = text;
-    switch (fate) {
+    const { outcome } = text;
+    switch (outcome) {
       case 'queued':
       case 'expired':
       case 'number_removed':
@@ -51,23 +51,26 @@ export class DemoSends {
         await failMediaFetch(
           this.#demo,
           this.#fetchOf(id),
-          fate === 'media_too_large' ? 'too_large' : 'http_404',
+          outcome === 'media_too_large' ? 'too_large' : 'http_404',
         );
         return id;
       default:
         if (text.hasFile) await this.#storeFile(id);
-        await this.#handOut(id, fate, phone);
+        await this.#handOut(id, outcome, phone);
         return id;
     }
   }
 
-  async #accept({ by, handle, text, fate, hasFile }: OutboundDemoText, phone: DemoPhone): Promise<MessageId> {
+  async #accept(
+    { by, handle, text, outcome, hasFile }: OutboundDemoText,
+    phone: DemoPhone,
+  ): Promise<MessageId> {
     if (by === 'booking') this.#keys.noteUse();
     const sender = {
       teamId: this.#teamId,
       id: by === 'booking' ? this.#keys.bookingId : this.#people[by].id,
     };
-    const isWithFile = hasFile || fate === 'media_unavailable' || fate === 'media_too_large';
+    const isWithFile = hasFile || outcome === 'media_unavailable' || outcome === 'media_too_large';
     const input = { from: phone.phoneNumber, to: handle, content: text };
     const { message } = await sendMessage(
       { ...this.#demo, sends: { accept: (row) => this.#acceptRow(row) } },
@@ -85,12 +88,12 @@ export class DemoSends {
     return outcome;
   }
 
-  async #handOut(id: MessageId, fate: DemoFate, phone: DemoPhone): Promise<void> {
+  async #handOut(id: MessageId, outcome: DemoOutcome, phone: DemoPhone): Promise<void> {
     this.#pass(2);
     const handOut = await phone.take();
     if (handOut.message_id !== id) throw new Error('an iPhone of the demo took another message');
-    if (fate === 'polling') return;
-    if (fate === 'device_timeout') {
+    if (outcome === 'polling') return;
+    if (outcome === 'device_timeout') {
       this.#pass(this.#demo.config.deviceLeaseMs / secondMs);
       const flight = {
         team_id: this.#teamId,
@@ -102,12 +105,12 @@ export class DemoSends {
       return;
     }
     this.#pass(2);
-    if (fate === 'device_error')
+    if (outcome === 'device_error')
       return phone.report(id, 'failed', 'The recipient is not registered with iMessage.');
     await phone.report(id, 'sent');
-    if (fate === 'sent') return;
+    if (outcome === 'sent') return;
     this.#pass(3);
-    await phone.report(id, fate === 'not_delivered' ? 'not_delivered' : 'delivered');
+    await phone.report(id, outcome === 'not_delivered' ? 'not_delivered' : 'delivered');
   }
 
   /** Stores the file of a message, as a fetch does. */

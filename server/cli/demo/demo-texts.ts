@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { type FailureCode, failureCodes } from '#contract/message.ts';
+import { failureCodes } from '#contract/message.ts';
 
-const fates = ['queued', 'polling', 'sent', 'delivered', ...failureCodes] as const;
+const outcomes = ['queued', 'polling', 'sent', 'delivered', ...failureCodes] as const;
 /** The state in which an outbound text ends: `delivered` unless texts.txt has another one. */
-export type DemoFate = FailureCode | 'queued' | 'polling' | 'sent' | 'delivered';
+export type DemoOutcome = (typeof outcomes)[number];
 
 const senders = ['booking', 'maya', 'daniel', 'priya'] as const;
 /** The API key of the booking system, or a member by first name. */
-export type DemoSender = (typeof senders)[number];
+type DemoSender = (typeof senders)[number];
 
-const lines = ['frontDesk', 'recall', 'billing', 'former'] as const;
-export type DemoLine = (typeof lines)[number];
+const numberNames = ['frontDesk', 'recall', 'billing', 'former'] as const;
+export type DemoNumberName = (typeof numberNames)[number];
 
 interface DemoText {
-  readonly line: DemoLine;
+  readonly number: DemoNumberName;
   /** The handle of the contact. */
   readonly handle: string;
   readonly atMs: number;
@@ -29,17 +29,17 @@ export interface InboundDemoText extends DemoText {
 
 export interface OutboundDemoText extends DemoText {
   readonly by: DemoSender;
-  readonly fate: DemoFate;
+  readonly outcome: DemoOutcome;
 }
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
 /**
- * Reads the texts of a demo, in the order of their times. A conversation in texts.txt is a block. Its first row
- * has line, contact and beginning. Each other row has the minutes since the previous text, the author and the words. A contact of
- * two digits is `+1 415 555 01` and these. `:fate` and `+file` may follow the author. `{+2}` is the weekday two days
- * after the text, or Monday in place of a weekend.
+ * Reads the texts of a demo, in the order of their times. A conversation in texts.txt is a block. Its first row has
+ * number, contact and beginning. Each other row has the minutes since the previous text, the author and the words. A
+ * contact of two digits is `+1 415 555 01` and these. `:outcome` and `+file` may follow the author. `{+2}` is the
+ * weekday two days after the text, or Monday in place of a weekend.
  */
 export function readDemoTexts(nowMs: number): (InboundDemoText | OutboundDemoText)[] {
   const blocks = readFileSync(new URL('texts.txt', import.meta.url), 'utf8')
@@ -47,16 +47,16 @@ export function readDemoTexts(nowMs: number): (InboundDemoText | OutboundDemoTex
     .split('\n\n');
   const texts = blocks.flatMap((block) => {
     const [head = '', ...rows] = block.split('\n');
-    const [, line, contact = '', begins = '', unread] =
+    const [, number, contact = '', begins = '', unread] =
       /^(\w+) (\S+) (\d+m|\d+d \S+)( unread)?$/.exec(head) ?? [];
     const handle = contact.includes('@') ? contact : `+141555501${contact}`;
     let atMs = momentOf(begins, nowMs);
     return rows.map((row) => {
-      const [, after, author, fate = 'delivered', file, words = ''] =
+      const [, after, author, outcome = 'delivered', file, words = ''] =
         /^([\d.]+) (\w+)(?::(\w+))?(\+file)? (.+)$/.exec(row) ?? [];
       atMs += Number(after) * minuteMs;
       const of = {
-        line: oneOf(lines, line),
+        number: oneOf(numberNames, number),
         handle,
         atMs,
         isUnread: unread !== undefined,
@@ -64,7 +64,7 @@ export function readDemoTexts(nowMs: number): (InboundDemoText | OutboundDemoTex
       };
       const text = nameWeekdays(words, atMs);
       if (author === 'contact') return { ...of, text, by: author } as const;
-      return { ...of, text, by: oneOf(senders, author), fate: oneOf(fates, fate) };
+      return { ...of, text, by: oneOf(senders, author), outcome: oneOf(outcomes, outcome) };
     });
   });
   return texts.sort((one, other) => one.atMs - other.atMs);

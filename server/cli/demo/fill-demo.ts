@@ -2,7 +2,6 @@ import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.
 import { numberRemovedHooks } from '#server/app/transaction-hooks.ts';
 import { markConversationRead } from '#server/dashboard/conversations/mark-conversation-read.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { withinTransaction } from '#server/database/within-transaction.ts';
 import { failOfTeam } from '#server/messages/sweep-messages.ts';
 import { deleteNumber } from '#server/numbers/delete-number.ts';
 import { recordDemoOffline } from '#server/numbers/number-health-store.ts';
@@ -55,8 +54,8 @@ interface Step {
  */
 export function fillDemo(runtime: Runtime): Promise<FilledDemo> {
   const nowMs = runtime.clock.nowMs();
-  return withinTransaction(runtime.database, async (database, trx) => {
-    const demo = createDemoRuntime(runtime, database, trx, momentOf('13d 10:00', nowMs));
+  return runtime.database.transaction(async (trx) => {
+    const demo = createDemoRuntime(runtime, trx, momentOf('13d 10:00', nowMs));
     const team = await createTeam(trx, demo, { name, plan: 'pro', by: operator });
     if (!(await markAsDemo(trx, team.id))) throw await demoExistsError(demo);
     const people = await createDemoPeople(demo, team);
@@ -68,13 +67,13 @@ export function fillDemo(runtime: Runtime): Promise<FilledDemo> {
     const expiring: MessageId[] = [];
     const texts = readDemoTexts(nowMs);
     const runText = async (text: DemoText) => {
-      const phone = phones[text.line];
+      const phone = phones[text.number];
       const id =
         text.by === 'contact'
           ? await phone.receive(text.handle, text.text, text.hasFile ? demoPicture() : undefined)
           : await sends.send(text, phone);
-      latest.set(`${text.line} ${text.handle}`, { text, id });
-      if (text.by !== 'contact' && text.fate === 'expired') expiring.push(id);
+      latest.set(`${text.number} ${text.handle}`, { text, id });
+      if (text.by !== 'contact' && text.outcome === 'expired') expiring.push(id);
     };
     const { billing, frontDesk, recall } = phones;
     const pause = () => updateNumber(demo, team.id, billing.id, { status: 'paused' }, people.maya.act());
@@ -132,7 +131,7 @@ async function deleteFormerNumber(
   await deleteNumber(services, teamId, former.id, maya.act());
 }
 
-/** Records that the iPhone of the recall line has fallen silent. */
+/** Records that the number of the recall went offline. */
 async function goOffline(demo: DemoRuntime, teamId: TeamId, { recall }: DemoPhones): Promise<void> {
   const change = await recordDemoOffline(demo.trx, teamId, recall.id, demo.clock.now());
   if (change) await appendHealthEvents(demo.trx, demo, teamId, [change]);
@@ -144,10 +143,10 @@ async function markRead(
   teamId: TeamId,
   phones: DemoPhones,
   { maya }: DemoPeople,
-  { line, handle }: DemoText,
+  { number, handle }: DemoText,
   latestId: MessageId,
 ): Promise<void> {
-  const key = { phoneNumber: phones[line].phoneNumber, contact: contactOf(handle) };
+  const key = { phoneNumber: phones[number].phoneNumber, contact: contactOf(handle) };
   const reader = { memberId: maya.id, joinedId: firstIdAt(0) };
   await markConversationRead(demo, teamId, reader, key, latestId);
 }
