@@ -19,7 +19,7 @@ import {
   type TeamId,
 } from '#server/platform/ids/ids.ts';
 import {
-  type AttemptRow,
+  type AttemptSummaryRow,
   type DeliveryRow,
   deliveryColumns,
 } from '#server/webhooks/deliveries/delivery-store.ts';
@@ -47,7 +47,7 @@ export interface NamedDeliveryRow extends DeliveryRow {
 }
 
 /** An attempt without the body of its answer. */
-export interface TimelineAttemptRow extends Omit<AttemptRow, 'response_body' | 'response_truncated'> {
+export interface TimelineAttemptRow extends AttemptSummaryRow {
   readonly delivery_id: DeliveryId;
 }
 

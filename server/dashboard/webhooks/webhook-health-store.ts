@@ -9,16 +9,16 @@ import {
   type TeamId,
   type WebhookId,
 } from '#server/platform/ids/ids.ts';
-import type { AttemptRow } from '#server/webhooks/deliveries/delivery-store.ts';
+import type { AttemptSummaryRow } from '#server/webhooks/deliveries/delivery-store.ts';
 import { deliveryPageExaminedMax } from '#server/webhooks/limits.ts';
 
 /** A failed attempt without the body of its answer. */
-export interface FailedAttemptRow extends Omit<AttemptRow, 'response_body' | 'response_truncated'> {
+interface FailedAttemptRow extends AttemptSummaryRow {
   readonly delivery_id: DeliveryId;
 }
 
 /** The latest attempt of a webhook. */
-interface LastAttemptRow extends Omit<AttemptRow, 'response_body' | 'response_truncated'> {
+interface WebhookAttemptRow extends AttemptSummaryRow {
   readonly webhook_id: WebhookId;
   readonly is_test: boolean;
 }
@@ -26,7 +26,7 @@ interface LastAttemptRow extends Omit<AttemptRow, 'response_body' | 'response_tr
 /** Upper bound on compared deliveries: the newest ones with an attempt, and those whose retry is due next. */
 const comparedMax = 50;
 
-/** The longest an attempt takes (WEBHOOK_TIMEOUT_MS), with the time until its result is written. */
+/** The longest time from the start of an attempt until its result is written; WEBHOOK_TIMEOUT_MS is 30 s at most. */
 const longestAttemptMs = 60_000;
 
 // During a backlog the newest deliveries have no attempt yet, but those in the lane retry do. Attempts are never older
@@ -56,9 +56,10 @@ const findFailure = statement<[TeamId, WebhookId, string], FailedAttemptRow>(
    ) a
    WHERE a.outcome <> 'succeeded' ORDER BY a.id DESC LIMIT 1`,
 );
-// The ten newest attempts that counted are those that failed in a row. The tenth ended as the webhook was disabled, so
-// older ones, which a replay leaves at the end of the log, are no answer.
-const findFirstOfRow = statement<[TeamId, WebhookId, string, Date, number], { readonly since: Date | null }>(
+// The ten attempts that failed in a row are the newest that counted before the webhook was disabled. Only the newest
+// deliveries are compared. If the ten were of older, replayed deliveries, the newest attempt found began long before.
+// Then the time is null.
+const findSince = statement<[TeamId, WebhookId, string, Date, number], { readonly since: Date | null }>(
   'webhooks.find-failing-since',
   `SELECT CASE WHEN count(*) = ${failuresMax} AND max(a.started_at) > $4::timestamptz - $5 * interval '1 ms' THEN min(a.started_at) END AS since
    FROM (
@@ -80,7 +81,7 @@ const findFirstOfRow = statement<[TeamId, WebhookId, string, Date, number], { re
      ORDER BY a.id DESC LIMIT ${failuresMax}
    ) a`,
 );
-const listLast = statement<[TeamId], LastAttemptRow>(
+const listLast = statement<[TeamId], WebhookAttemptRow>(
   'webhooks.list-last-attempts',
   `SELECT w.id AS webhook_id, d.is_test, a.id, a.started_at, a.duration_ms, a.outcome, a.status_code, a.url
    FROM webhooks w
@@ -133,7 +134,7 @@ export async function findFailingSince(
   webhookId: WebhookId,
   disabledAt: Date,
 ): Promise<Date | undefined> {
-  const found = await findFirstOfRow.row(
+  const found = await findSince.row(
     db,
     teamId,
     webhookId,
@@ -145,7 +146,7 @@ export async function findFailingSince(
 }
 
 /** Lists the latest attempt of each webhook of a team, of the newest delivery that was tried. */
-export const listLastAttempts = (db: Queryable, teamId: TeamId): Promise<LastAttemptRow[]> =>
+export const listLastAttempts = (db: Queryable, teamId: TeamId): Promise<WebhookAttemptRow[]> =>
   listLast.rows(db, teamId);
 
 /** The request body of a delivery: that of its event, or the sample of a waiting test; null if none is stored. */

@@ -43,6 +43,9 @@ export interface AttemptRow {
   readonly response_truncated: boolean;
 }
 
+/** An attempt without its answer. */
+export type AttemptSummaryRow = Omit<AttemptRow, 'response_body' | 'response_truncated'>;
+
 export type LastAttemptRow = Pick<AttemptRow, 'outcome' | 'status_code'> & {
   readonly delivery_id: DeliveryId;
 };

@@ -1,7 +1,7 @@
 import { attemptFailures } from '#contract/attempt-outcome.ts';
 import type { Attempt, AttemptSummary, Delivery, DeliveryDetail, ListedDelivery } from '#contract/webhook.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import type { AttemptRow, DeliveryRow, LastAttemptRow } from './delivery-store.ts';
+import type { AttemptRow, AttemptSummaryRow, DeliveryRow, LastAttemptRow } from './delivery-store.ts';
 
 const time = (moment: Date | null) => moment?.toISOString() ?? null;
 
@@ -45,9 +45,7 @@ function attemptView(attempt: AttemptRow): Attempt {
 }
 
 /** An attempt without the body of the response. */
-export function attemptSummaryView(
-  attempt: Omit<AttemptRow, 'response_body' | 'response_truncated'>,
-): AttemptSummary {
+export function attemptSummaryView(attempt: AttemptSummaryRow): AttemptSummary {
   const { outcome } = attempt;
   return {
     id: publicId('att', attempt.id),

@@ -27,6 +27,13 @@ export interface ClaimedDelivery extends SealedSecrets {
   readonly body: string | null;
 }
 
+/** The columns of a claimed delivery, from its row in the queue and from `w`, its webhook. */
+export const sqlClaimedColumns = (
+  due: string,
+) => `${due}.webhook_id, ${due}.delivery_id, ${due}.team_id, ${due}.event_id, ${due}.lane, ${due}.attempt, ${due}.due_at,
+     ${due}.first_started_at, ${due}.lease, ${due}.leased_until, w.url, w.generation, w.failure_count, w.secret,
+     w.next_secret, w.next_secret_from`;
+
 /** Result of one statement: deliveries claimed from the webhooks that it walked. */
 export interface ClaimedPage {
   readonly deliveries: readonly ClaimedDelivery[];
@@ -147,8 +154,7 @@ const claim = statement<
    )
    -- 12. Return the claimed rows with the data for their attempts, and with each row where the walk ended and when the
    -- next attempt is due. LEFT JOIN ... ON true keeps these two where nothing was claimed.
-   SELECT walk.*, l.webhook_id, l.delivery_id, l.team_id, l.event_id, l.lane, l.attempt, l.due_at, l.first_started_at,
-     l.lease, l.leased_until, w.url, w.generation, w.failure_count, w.secret, w.next_secret, w.next_secret_from, l.body IS NOT NULL AS is_test,
+   SELECT walk.*, ${sqlClaimedColumns('l')}, l.body IS NOT NULL AS is_test,
      coalesce(l.body, e.body) AS body, coalesce(sample.event_type, e.type) AS event_type, e.message_id
    FROM (SELECT
        -- The commit does not wait for the disk. If a power cut loses it, the rows have no lease, and their attempts are

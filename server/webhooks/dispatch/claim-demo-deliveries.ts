@@ -1,6 +1,6 @@
 import { transactionStatement } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import type { ClaimedDelivery } from './claim-deliveries.ts';
+import { type ClaimedDelivery, sqlClaimedColumns } from './claim-deliveries.ts';
 
 /** When the next attempt of a team is due; null for none. */
 export const findNextDue = transactionStatement<[teamId: TeamId], { readonly due_at: Date | null }>(
@@ -8,16 +8,15 @@ export const findNextDue = transactionStatement<[teamId: TeamId], { readonly due
   'SELECT min(due_at) AS due_at FROM due_deliveries WHERE team_id = $1',
 ).row;
 
-/** Claims the due deliveries of a demo team, in the transaction that fills it: no attempt is made. */
+/** Claims the due deliveries of a demo team, in the transaction that fills it. Slots and fairness do not matter there. */
 export const claimDemoDeliveries = transactionStatement<
   [teamId: TeamId, now: Date],
-  Omit<ClaimedDelivery, 'body' | 'is_test' | 'leased_until'> & { readonly leased_until: Date }
+  Omit<ClaimedDelivery, 'body' | 'is_test'>
 >(
   'webhooks.claim-demo-deliveries',
   `UPDATE due_deliveries d
    SET leased_until = $2, lease = nextval('lease_seq'), first_started_at = coalesce(d.first_started_at, $2)
    FROM webhooks w, events e
    WHERE d.team_id = $1 AND d.due_at <= $2 AND w.id = d.webhook_id AND e.team_id = d.team_id AND e.id = d.event_id
-   RETURNING d.webhook_id, d.delivery_id, d.team_id, d.event_id, d.lane, d.attempt, d.due_at, d.first_started_at, d.lease,
-     d.leased_until, w.url, w.generation, w.failure_count, w.secret, w.next_secret, w.next_secret_from, e.type AS event_type`,
+   RETURNING ${sqlClaimedColumns('d')}, e.type AS event_type`,
 ).rows;

@@ -25,8 +25,8 @@ const find = statement<[TeamId, WebhookId], { readonly id: DeliveryId | null; re
 );
 
 /**
- * Finds the time from which a receiver may have missed events, and how many these are. It is the time of the oldest delivery that is pending or came after the
- * last success. A replay from that time on repeats no successful delivery.
+ * Finds the time from which a receiver may have missed events, and how many these are. The time is that of the oldest
+ * delivery that is pending or came after the last success. A replay from then on repeats no successful delivery.
  */
 export async function findMissedSince(
   db: Queryable,
