@@ -145,7 +145,7 @@ async function planInUse(services: Services, membership: MembershipRow): Promise
   } = membership;
   const now = clock.now();
   const isOwner = membership.role === 'owner';
-  const asked = isOwner ? await listOpenPlanRequests(services, teamId) : [];
+  const asked = isOwner ? await listOpenPlanRequests(database.pool, services, teamId) : [];
   return {
     teamId: publicId('team', teamId),
     teamName,

@@ -31,7 +31,7 @@ interface NewInvitation {
 /**
  * Creates an invitation and its link, mails the link, and tells the owners if an API key invites. The caller has locked
  * the team's row, has checked seat and permission, and has ended other invitations of the address.
- * @returns the invitation, with its link where a person has to pass it on; an API key never gets the link
+ * @returns the invitation, with its link if a person has to pass it on; an API key never gets the link
  * @throws AppError 429 for too many mails or too many invitations by API keys
  */
 export async function createInvitation(

@@ -13,7 +13,7 @@ import { countSeats, requireFreeSeat } from './seat-limit.ts';
 /**
  * Invites an address into a team (specification section 4.1). The team's row is locked from the count to the insert:
  * members and live invitations together never exceed the plan.
- * @throws AppError 400 for the address; 409, param email, for a member or an invited person; 402 where the plan has no
+ * @throws AppError 400 for the address; 409, param email, for a member or an invited person; 402 if the plan has no
  * free seat; 429 for too many mails
  */
 export async function inviteMember(

@@ -11,7 +11,7 @@ import { invitationView } from './invitation-view.ts';
 /**
  * Sends a live invitation again: a new invitation for the same address and role replaces it (specification section
  * 4.1). The new one has its own id, a new link and 7 days. It takes over the seat.
- * @throws AppError 404 where no live invitation has this id; 429 for too many mails
+ * @throws AppError 404 if no live invitation has this id; 429 for too many mails
  */
 export async function resendInvitation(
   services: InvitationServices,

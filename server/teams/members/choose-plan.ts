@@ -8,10 +8,10 @@ import { hasOwnLimit, planChoice } from '#server/teams/team/plan-choice.ts';
 import { runTeamChange } from './run-team-change.ts';
 
 /**
- * Changes the plan of an owner's team, with the monthly limit of the new plan, as far as PLAN_CHANGES allows (specification
- * section 8). A choice of the present plan changes nothing.
+ * Changes the plan of an owner's team, with the monthly limit of the new plan, as far as PLAN_CHANGES allows
+ * (specification section 8). A choice of the present plan changes nothing.
  * @returns whether the plan changed
- * @throws AppError 403 for another role; 403, param plan, where only the operator may give the plan
+ * @throws AppError 403 for another role; 403, param plan, if only the operator may give the plan
  */
 export async function choosePlan(
   services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'config'>,

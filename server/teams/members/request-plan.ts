@@ -2,7 +2,7 @@ import { limitText, planTitles } from '#contract/plan-texts.ts';
 import type { PlanName } from '#contract/plans.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
+import type { Queryable, Transaction } from '#server/database/statement.ts';
 import { queueMail } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict, invalid } from '#server/platform/app-error.ts';
@@ -22,15 +22,16 @@ export function setPlanCommand(teamId: TeamId, plan: PlanName): string {
 
 /** Lists the requests of a team's owners that are younger than a day, newest first. */
 export function listOpenPlanRequests(
-  { database, clock }: Pick<Runtime, 'clock'> & { readonly database: Pick<Runtime['database'], 'pool'> },
+  db: Queryable,
+  { clock }: Pick<Runtime, 'clock'>,
   teamId: TeamId,
 ): Promise<PlanRequestRow[]> {
-  return listPlanRequests(database.pool, teamId, firstIdAt(clock.in(-planRequestMs).getTime()));
+  return listPlanRequests(db, teamId, firstIdAt(clock.in(-planRequestMs).getTime()));
 }
 
 /**
  * Asks the operator for another plan, for an owner (specification section 8). The request is an entry of the audit log,
- * and a mail to OPERATOR_EMAIL where mail is on. One plan of a team is asked for once a day.
+ * and a mail to OPERATOR_EMAIL if mail is on. One plan of a team is asked for once a day.
  * @throws AppError 403 for another role; 400, param plan, for a plan that needs no operator; 409 within a day
  */
 export async function requestPlan(
@@ -47,8 +48,7 @@ export async function requestPlan(
           : `The owners of the team choose the plan ${plan} themselves.`;
       throw invalid('plan', reason);
     }
-    const after = firstIdAt(services.clock.in(-planRequestMs).getTime());
-    const asked = await listPlanRequests(trx, teamId, after);
+    const asked = await listOpenPlanRequests(trx, services, teamId);
     if (asked.some((request) => request.plan === plan)) {
       throw conflict(
         `The operator was asked for the plan ${plan} less than 24 hours ago. Ask again tomorrow.`,
