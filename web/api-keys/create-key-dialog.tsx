@@ -8,7 +8,7 @@ import type { DialogState } from '#web/kit/dialog.tsx';
 import { TextField } from '#web/kit/field.tsx';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { useTeam } from '#web/shell/session.ts';
-import { useAdministratorNames } from '#web/team/administrators.ts';
+import { useAdministratorNames, useOwnerNames } from '#web/team/administrators.ts';
 import { createApiKey } from './api-key-queries.ts';
 import { CreatedKey } from './created-key.tsx';
 import { permissionsInOrder, permissionTexts } from './permission-texts.ts';
@@ -24,7 +24,7 @@ const teamWriteHint =
 export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
   const team = useTeam();
   const administrators = useAdministratorNames();
-  const owners = useAdministratorNames(['owner']);
+  const owners = useOwnerNames();
   const mine = permissionsInOrder.filter((permission) => allows(keyGrants(team.role), permission));
   const [chosen, setChosen] = useState(startingPermissions);
   const [isTest, setIsTest] = useState(false);

@@ -27,7 +27,7 @@ interface BubbleProps {
   readonly isTimeShown: boolean;
   /** The sender of the last message of a group; undefined for the reader's own messages. */
   readonly senderName: string | undefined;
-  /** undefined where the person may not send in this conversation. */
+  /** undefined if the person may not send in this conversation. */
   readonly retry: Retry | undefined;
 }
 

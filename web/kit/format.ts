@@ -54,9 +54,9 @@ function dayNear(at: string, now: number): string {
 /** Formats the time between two moments: `26 s`, `5 min`. */
 export function spanText(from: string, to: string): string {
   const spanMs = Date.parse(to) - Date.parse(from);
-  return (
-    amountOf(spanMs) || (spanMs < 60_000 ? `${Math.max(1, Math.ceil(spanMs / 1_000))} s` : '7 days or more')
-  );
+  const amount = amountOf(spanMs);
+  if (amount === undefined) return '7 days or more';
+  return amount || `${Math.max(1, Math.ceil(spanMs / 1_000))} s`;
 }
 
 /** Formats a span of time: '' below 45 seconds, undefined from 7 days on. */

@@ -4,21 +4,16 @@ import { nowMs } from './clock.ts';
 import { clockTimeOf, dueTime, exactTime, pastTime } from './format.ts';
 
 /** The time of something that has happened, relative to now and updated. The tooltip has the exact time. */
-export function Time({ at }: { readonly at: string }): ReactNode {
-  const now = useNow();
-  return (
-    <time dateTime={at} title={exactTime(at)} className="whitespace-nowrap tabular-nums">
-      {pastTime(at, now)}
-    </time>
-  );
-}
+export const Time = ({ at }: { readonly at: string }): ReactNode => relativeTime(at, pastTime(at, useNow()));
 
 /** The time of something to come, relative to now and updated. The tooltip has the exact time. */
-export function DueTime({ at }: { readonly at: string }): ReactNode {
-  const now = useNow();
+export const DueTime = ({ at }: { readonly at: string }): ReactNode =>
+  relativeTime(at, dueTime(at, useNow()));
+
+function relativeTime(at: string, shown: string): ReactNode {
   return (
     <time dateTime={at} title={exactTime(at)} className="whitespace-nowrap tabular-nums">
-      {dueTime(at, now)}
+      {shown}
     </time>
   );
 }

@@ -164,10 +164,10 @@ function ConversationLink({
   );
 }
 
-/** Sends a message that failed as a new one. It stands only if the first one cannot have arrived. */
+/** Sends a failed message as a new one, for messages that cannot have arrived. */
 function SendAgainButton({ message }: { readonly message: MessageDetail }): ReactNode {
   const team = useTeam();
-  // A second try after a lost answer repeats the first one, and sends nothing twice.
+  // With one key for all tries, a try after a lost answer sends nothing twice.
   const [idempotencyKey] = useState(newIdempotencyKey);
   const { from, to, content, media_url } = message;
   const sending = useMutation({

@@ -15,3 +15,7 @@ export function useAdministratorNames(roles = administrators): string {
   if (names.length > 0) return either.format(names.slice(0, namesMax));
   return roles.includes('admin') ? 'an owner or an admin of the team' : 'an owner of the team';
 }
+
+const owners: readonly Role[] = ['owner'];
+
+export const useOwnerNames = (): string => useAdministratorNames(owners);

@@ -7,12 +7,12 @@ import { buttonStyle } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { useAdministratorNames } from '#web/team/administrators.ts';
+import { useOwnerNames } from '#web/team/administrators.ts';
 
 /** The limits of all plans. Owners manage the plan on the page /billing, which works without script. */
 export function PlanComparison({ plan }: { readonly plan: PlanName }): ReactNode {
   const { id: teamId, role } = useTeam();
-  const owners = useAdministratorNames(ofOwners);
+  const owners = useOwnerNames();
   return (
     <Card
       title="Limits of each plan"
@@ -37,8 +37,6 @@ export function PlanComparison({ plan }: { readonly plan: PlanName }): ReactNode
     </Card>
   );
 }
-
-const ofOwners = ['owner'] as const;
 
 function PlanColumn({
   name,

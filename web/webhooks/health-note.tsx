@@ -51,7 +51,7 @@ interface HealthOf {
   readonly health: WebhookHealth | undefined;
 }
 
-/** The failure that the page explains. Tests count for nothing, so they matter only if nothing else fails. */
+/** The failure that the page explains: that of a test event only if no event fails. */
 const failureOf = (webhook: Webhook, last: LastAttempt | undefined, health: WebhookHealth | undefined) =>
   webhook.active && webhook.failure_count === 0 ? last : health?.last_failure;
 
@@ -79,7 +79,7 @@ function Headline({ webhook, state, health }: HealthOf): ReactNode {
   }
 }
 
-/** In what time the ten attempts failed: a busy minute can bring them together. */
+/** Says in what time the ten attempts failed. On a busy number all ten can fail within a minute. */
 function Pace({ health }: { readonly health: WebhookHealth | undefined }): ReactNode {
   const off = health?.switched_off;
   if (!off || off.failing_since === null) return null;
