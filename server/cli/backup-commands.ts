@@ -112,9 +112,8 @@ async function verify(
   const progress = new TerminalProgress('checking');
   try {
     const scratch = await findScratchServer(config, file);
-    const { result, unproved } = await checkBackup(() => openInput(file), {
-      ...{ passphrase, scratch, progress, signal },
-    });
+    const options = { passphrase, scratch, progress, signal };
+    const { result, unproved } = await checkBackup(() => openInput(file), options);
     return { verified: true, loaded: unproved === null, not_proved: unproved, ...result };
   } catch (error) {
     throw explainInput(error, file);
@@ -123,7 +122,7 @@ async function verify(
   }
 }
 
-/** Finds the embedded PostgreSQL that runs. It is not started: a restore may be due because it does not start. */
+/** Finds the running embedded PostgreSQL. It is not started, because a restore may be due if it can't start. */
 async function findScratchServer({ databaseUrl, dataDir }: Config, file: string): Promise<ScratchServer> {
   if (file === '-') return { reason: 'standard input is read once only' };
   if (databaseUrl !== undefined) return { reason: externalDatabase };

@@ -12,7 +12,7 @@ import { type Config, loadEnvironment, readConfig } from '#server/platform/confi
 import { createLogger } from '#server/platform/process/logger.ts';
 import { StartError } from '#server/platform/start-error.ts';
 
-/** Where a command has the service's address from. */
+/** The origin of the service's address. `record`: the service recorded the address in DATA_DIR. */
 export type AddressSource = 'settings' | 'record' | 'default';
 
 /**

@@ -1,6 +1,5 @@
 import { endOfString } from '#server/platform/http/json-bounds.ts';
-import type { DeviceBody } from './device-body.ts';
-import { parseDeviceBody } from './device-body.ts';
+import { type DeviceBody, parseDeviceBody } from './device-body.ts';
 import { mediaPieceBytes, textBodyMaxBytes } from './limits.ts';
 
 /** The body of an inbound message. `file`: the bytes of a large JSON string with base64, cut out of the body. */

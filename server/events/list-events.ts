@@ -13,7 +13,7 @@ const beginning = 0;
 /** Where a page begins. */
 interface Beginning {
   readonly position: number;
-  /** Whether the event of `after` is unknown, so that it is not known either what came after it. */
+  /** Whether the event of `after` is unknown, so that events after it may be missing. */
   readonly gap: boolean;
 }
 
@@ -34,7 +34,7 @@ type Services = Pick<Runtime, 'database' | 'clock'> & { readonly feedPolls: Feed
  *
  * `after` is a position: an event that is unknown, or that was deleted, stands for the time in its id. `gap` is true if
  * an event after it may be missing in the feed.
- * @throws AppError 400, param after, for what is no id of an event; 429 and 503 where too many requests wait
+ * @throws AppError 400, param after, for what is no id of an event; 429 and 503 if too many requests wait
  */
 export async function listEvents(
   services: Services,

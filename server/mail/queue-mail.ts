@@ -25,7 +25,7 @@ interface QueuedMail {
  * Queues a mail in the transaction of its cause (specification section 10.6). It is sent after the commit, and a
  * rollback removes it.
  * @param mail `to` is one address, validated by the caller
- * @returns false where mail is off, or if `to` is an address of a demo; no mail was queued
+ * @returns false if mail is off, or if `to` is an address of a demo; no mail was queued
  * @throws Error for an invalid `to` or an invalid action URL
  */
 export async function queueMail(

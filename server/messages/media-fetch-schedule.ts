@@ -2,8 +2,8 @@
 const pausesMs = [10_000, 60_000] as const;
 
 /**
- * Claims of a fetch whose process died before their outcome was written. More of them fail the message, so that a file
- * that ends the process is not fetched for ever.
+ * Claims of a fetch whose process died before their outcome was written. That many fail the message, so that a file that
+ * kills the process is not fetched for ever.
  */
 export const mediaLostClaimsMax = 20;
 

@@ -79,7 +79,7 @@ export class MediaFetchWorker {
   async #try(fetch: ClaimedFetch, signal: AbortSignal): Promise<void> {
     const { config } = this.#services;
     if (fetch.tries > 1) await removeEarlierTries(this.#services, fetch);
-    // Each earlier claim without an outcome is a death of its process. A file that is its cause ends here.
+    // Each earlier claim without an outcome means that its process died, perhaps because of the file.
     if (fetch.tries - 1 - fetch.failed_tries >= mediaLostClaimsMax)
       return failMediaFetch(this.#services, fetch, 'interrupted');
     const result: MediaFetchResult = await fetchMedia(this.#services, {

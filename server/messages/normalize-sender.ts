@@ -6,7 +6,7 @@ import { handleMaxCharacters } from './limits.ts';
 /** Fewest digits of a local phone number. Shorter ones without a country code are short codes, which stay unchanged. */
 const localDigitsMin = 7;
 
-/** Characters without a shape of their own, which phones and address books put around and between digits. */
+/** Invisible characters that phones and address books put around and between digits. */
 const invisible = /[\p{Cf}\p{Cc}\p{M}\p{Default_Ignorable_Code_Point}]/gu;
 /** The handle in angle brackets behind a name, as in `Anna <+1 415 555 0100>`. */
 const afterName = /<([^<>]*)>[^<>]*$/;
@@ -28,7 +28,7 @@ const besideWordsMin = 10;
 
 /**
  * Normalizes the sender of an inbound message (specification section 11.5). A phone number becomes E.164, whatever
- * characters and names decorate it; without a country code it gets that of the receiving number. Any other handle
+ * characters and names surround it; without a country code it gets that of the receiving number. Any other handle
  * (e-mail, short code, name) stays unchanged. If the phone reports several senders, one a line, the first counts. A
  * number need not be assigned: fictional ones are accepted, and numbering plans change.
  */

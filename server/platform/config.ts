@@ -67,7 +67,10 @@ export interface Config {
   readonly backup:
     | { readonly folder: string; readonly keep: number; readonly passphraseFile: string | undefined }
     | undefined;
-  /** Recipients of requests for plans and of mail about the server itself. The latter goes to the owners of the oldest team if this is empty. */
+  /**
+   * Recipients of requests for plans and of mail about the server itself. Without recipients, mail about the server goes
+   * to the owners of the oldest team.
+   */
   readonly operatorEmails: readonly string[];
   /** Private address ranges that outgoing requests may reach (specification section 6.5). */
   readonly egressAllowed: readonly AddressRange[];

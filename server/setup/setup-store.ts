@@ -120,7 +120,7 @@ export const listDueLockTexts = statement<[since: Date, until: Date, limit: numb
    JOIN numbers n ON n.team_id = l.team_id AND n.id = l.number_id
    WHERE l.ended_at IS NULL AND t.lock_text_to IS NOT NULL AND t.lock_started_at > $1 AND t.lock_started_at <= $2 LIMIT $3`,
 ).rows;
-/** Removes the recipients of test texts from setup links that have ended or expired, because their pages send no text any more. */
+/** Removes the recipients of test texts from setup links that have ended or expired: their pages send no more texts. */
 export const purgeTestRecipients = statement<[now: Date], { team_id: TeamId; number_id: string }>(
   'setup.purge-test-recipients',
   `UPDATE setup_tests t SET lock_text_to = NULL, text_recipients = '{}' FROM setup_links l

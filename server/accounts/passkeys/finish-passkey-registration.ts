@@ -23,9 +23,8 @@ import { relyingParty } from './relying-party.ts';
 
 /**
  * Adds a passkey to an account, after a recent sign-in or with the present password (specification section 12.2).
- * @throws 400 for the name, for an answer that is invalid or without user verification, and where APP_URL has no host
- * name; 409 if the passkey exists
- * already or the account has too many
+ * @throws 400 for the name, for an answer that is invalid or without user verification, and if APP_URL has no host
+ * name; 409 if the passkey exists already or the account has too many
  */
 export async function finishPasskeyRegistration(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,

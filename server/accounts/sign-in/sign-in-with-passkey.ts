@@ -22,8 +22,8 @@ import { sha256 } from '#server/platform/crypto.ts';
 /**
  * Signs in by a passkey, which identifies its account (specification section 12.2). The challenge is used up first,
  * whatever the result. A signature counter that did not grow reveals a copy of the passkey.
- * @throws 400 where APP_URL has no host name; 401 for every other failure, with one text of its own for a missing
- * user verification
+ * @throws 400 if APP_URL has no host name; 401 for every other failure, with a text of its own only for a missing user
+ * verification
  */
 export async function signInWithPasskey(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,

@@ -15,7 +15,7 @@ export interface ServiceFindings {
 
 /**
  * Requests the readiness of the service at HOST and PORT; with METRICS_TOKEN also the health of its background jobs.
- * Each message says what the address is from.
+ * Each message names the origin of the address.
  */
 export async function checkService(config: Config, addressSource: AddressSource): Promise<ServiceFindings> {
   const { metricsToken } = config;

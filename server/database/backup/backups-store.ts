@@ -29,7 +29,7 @@ export interface LastBackups {
 
 /** The application_name of a backup's connection, which PostgreSQL shows in pg_stat_activity. */
 export const backupSessionName = 'ownline backup';
-/** That of a check, which loads a backup into the scratch database of the same server. */
+/** The application_name of a check, whose connection is to the scratch database of the same server. */
 export const checkSessionName = 'ownline backup check';
 
 const insert = transactionStatement<[Date, Date, string | null, number | null, string | null, string | null]>(

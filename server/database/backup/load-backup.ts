@@ -66,9 +66,7 @@ function refuseNewerBackup({ schema_version, product_version }: BackupHeader): v
   );
 }
 
-/**
- * A database of another encoding can't store each character. @throws BackupError
- */
+/** A database of another encoding can't store each character. @throws BackupError */
 async function refuseEncoding(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ encoding: string }>(
     'SELECT pg_encoding_to_char(encoding) AS encoding FROM pg_database WHERE datname = current_database()',

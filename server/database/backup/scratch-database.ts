@@ -36,7 +36,7 @@ export async function removeScratchDatabase(databaseUrl: string): Promise<void> 
   await withScratchLock(databaseUrl, async () => undefined);
 }
 
-/** Holds the lock of the scratch database, which is dropped first. @returns undefined if another process holds it */
+/** Takes the lock and drops the scratch database before the work. @returns undefined if another process holds the lock */
 async function withScratchLock<T>(
   databaseUrl: string,
   work: (administrator: pg.Client) => Promise<T>,

@@ -33,7 +33,7 @@ const e164 = 'an E.164 phone number: +, country code and number';
 type Path = readonly (string | number)[];
 
 interface ValidationProblem {
-  /** Field names and places in arrays, from the outermost to the invalid one. */
+  /** Field names and indexes of arrays, from the outermost to the invalid one. */
   readonly path: Path;
   /** The rest of a sentence that begins with the field's name. */
   readonly says: string;

@@ -98,7 +98,6 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
         actor_id: key,
         actor_name: 'CI',
         action: 'key.created',
-
         target: key,
         details: '{"a": [1, "\\u00fc"]}',
         outcome: 'done',

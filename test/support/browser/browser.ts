@@ -53,7 +53,7 @@ export function newPage(browser: Browser, { width, height, colorScheme }: Look):
   return browser.newPage({ viewport: { width, height }, colorScheme });
 }
 
-/** Saves a screenshot in the folder that SCREENSHOTS names, if that setting exists: of the whole page, or of its window. */
+/** Saves a screenshot in the folder that SCREENSHOTS names, if that setting exists. @param fullPage false for the window */
 export async function keepPicture(page: Page, name: string, fullPage = true): Promise<void> {
   const folder = process.env.SCREENSHOTS ?? '';
   if (folder === '') return;
