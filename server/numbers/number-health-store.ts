@@ -25,6 +25,9 @@ export const listTeamsWithHealthChanges = statement<[now: Date, limit: number], 
   'numbers.list-teams-with-health-changes',
   `SELECT DISTINCT n.team_id ${watched} LIMIT $2`,
 ).rows;
+const changedRows = `SELECT n.id, n.phone_number, n.label, c.state, c.sequence, c.last_seen_at,
+     (SELECT count(*) FROM (SELECT FROM send_queue q WHERE q.number_id = n.id LIMIT ${queuedCountMax}) q) AS queued
+   FROM changed c JOIN numbers n ON n.id = c.number_id AND n.team_id = $2 ORDER BY n.id`;
 // The row lock orders a health change with the deletion of its number. A second process finds the new state recorded,
 // and reports nothing.
 const recordChanges = transactionStatement<[Date, TeamId], HealthChangeRow>(
@@ -40,25 +43,27 @@ const recordChanges = transactionStatement<[Date, TeamId], HealthChangeRow>(
      WHERE h.state <> excluded.state
      RETURNING h.number_id, h.state, h.sequence, h.last_seen_at
    )
-   SELECT n.id, n.phone_number, n.label, c.state, c.sequence, c.last_seen_at,
-     (SELECT count(*) FROM (SELECT FROM send_queue q WHERE q.number_id = n.id LIMIT ${queuedCountMax}) q) AS queued
-   FROM changed c JOIN numbers n ON n.id = c.number_id AND n.team_id = $2 ORDER BY n.id`,
+   ${changedRows}`,
   { changes: 'number', team: '$2', ids: 'id' },
 );
 
-/** Records that a number of a demo went offline after its last poll. No mail is due about it. */
+/**
+ * Records that a number of a demo went offline after its last poll. No mail is due about it. `recordHealthChanges` can't
+ * record a time of the past, because it counts no silence before the poll service began.
+ */
 export const recordDemoOffline = transactionStatement<
-  [teamId: TeamId, numberId: NumberId, at: Date],
+  [at: Date, teamId: TeamId, numberId: NumberId],
   HealthChangeRow
 >(
   'numbers.record-demo-offline',
-  `INSERT INTO number_health (number_id, team_id, state, since, last_seen_at, sequence, mailed_state)
-   SELECT n.id, n.team_id, 'offline', $3, s.last_seen_at, 1, 'offline'
-   FROM numbers n JOIN device_sessions s ON s.number_id = n.id WHERE n.team_id = $1 AND n.id = $2
-   RETURNING number_id AS id, (SELECT phone_number FROM numbers WHERE id = number_id) AS phone_number,
-     (SELECT label FROM numbers WHERE id = number_id) AS label, state, sequence, last_seen_at,
-     (SELECT count(*) FROM send_queue q WHERE q.number_id = number_health.number_id) AS queued`,
-  { changes: 'number', team: '$1', ids: '$2' },
+  `WITH changed AS (
+     INSERT INTO number_health (number_id, team_id, state, since, last_seen_at, sequence, mailed_state)
+     SELECT s.number_id, s.team_id, 'offline', $1, s.last_seen_at, 1, 'offline'
+     FROM device_sessions s WHERE s.team_id = $2 AND s.number_id = $3
+     RETURNING number_id, state, sequence, last_seen_at
+   )
+   ${changedRows}`,
+  { changes: 'number', team: '$2', ids: 'id' },
 ).row;
 
 // Numbers whose health change is due in a mail. A paused number may be silent on purpose, and a simulated number has no

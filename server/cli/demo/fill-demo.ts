@@ -133,7 +133,7 @@ async function deleteFormerNumber(
 
 /** Records that the number of the recall went offline. */
 async function goOffline(demo: DemoRuntime, teamId: TeamId, { recall }: DemoPhones): Promise<void> {
-  const change = await recordDemoOffline(demo.trx, teamId, recall.id, demo.clock.now());
+  const change = await recordDemoOffline(demo.trx, demo.clock.now(), teamId, recall.id);
   if (change) await appendHealthEvents(demo.trx, demo, teamId, [change]);
 }
 
