@@ -9,7 +9,8 @@ export function addUnsentTexts(read: () => readonly string[]): void {
   readers.add(read);
 }
 
-export const unsentTexts = (): readonly string[] => [...readers].flatMap((read) => read());
+/** Lists the texts that were typed and not sent, equal ones once. */
+export const unsentTexts = (): readonly string[] => [...new Set([...readers].flatMap((read) => read()))];
 
 export const signedOut = {
   get: (): boolean => isSignedOut,

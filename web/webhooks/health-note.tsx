@@ -10,7 +10,7 @@ import { Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { adviceOf, attemptText, missedText } from './delivery-text.ts';
-import { failuresMax, type LastAttempt, stateOf, useLastAttempt } from './health.tsx';
+import { failuresMax, type HealthState, type LastAttempt, stateOf, useLastAttempt } from './health.tsx';
 import type { Task } from './webhook-actions.tsx';
 import { webhookHealthQuery } from './webhook-queries.ts';
 
@@ -47,7 +47,7 @@ export function HealthNote(props: NoteProps): ReactNode {
 
 interface HealthOf {
   readonly webhook: Webhook;
-  readonly state: ReturnType<typeof stateOf>;
+  readonly state: HealthState;
   readonly health: WebhookHealth | undefined;
 }
 

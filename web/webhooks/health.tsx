@@ -11,7 +11,7 @@ import { lastAttemptsQuery } from './webhook-queries.ts';
 /** Consecutive failures that disable a webhook. The type keeps the number equal to the contract's. */
 export const failuresMax: typeof failuresMaxOfContract = 10;
 
-type HealthState = 'active' | 'failing' | 'off' | 'paused';
+export type HealthState = 'active' | 'failing' | 'off' | 'paused';
 
 const badges: Readonly<Record<HealthState, readonly [Tone, string]>> = {
   active: ['good', 'Active'],
