@@ -12,7 +12,7 @@ import { createTeam } from '#server/teams/team/create-team.ts';
 import { putNumber } from '#test/support/numbers/given-numbers.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type Installation, openInstallation, type Setup } from '../life/installation.ts';
-import { createPartitions, seed, seedConversations } from '../retention/seed.ts';
+import { seed, seedConversations } from '../retention/seed.ts';
 import { unlimited } from '../serve.ts';
 
 /** Disk space of a message with its hand-out, event and delivery, and their indexes, while it is written. */
@@ -69,7 +69,6 @@ export async function openFilled(setup: Setup, teams: number, messages: number):
       { month: monthBefore, days: 28, messages: messages / 2 },
       { month, days: (now.getTime() - Date.parse(month)) / dayMs, messages: messages / 2 },
     ];
-    for (const age of ages) await createPartitions(database, age.month);
     await Promise.all(
       ages.map(async (age) => {
         const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** Bytes of a table; a partitioned table is the sum of its months. */
+/** Bytes of a table. */
 interface TableSize {
   readonly name: string;
   /** Bytes with TOAST and the free space map. */
@@ -24,23 +24,19 @@ export interface Sizes {
   readonly indexes: ReadonlyMap<string, IndexSize>;
 }
 
-/** A month's partition counts under the name of its history table. */
 const sqlTables = `
-  SELECT c.oid, regexp_replace(c.relname, '_(default|[0-9]{4}_[0-9]{2})$', '') AS name
-  FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace`;
+  SELECT c.oid, c.relname AS name FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace`;
 
-/** Sizes of all tables and indexes by name. Those of a month's partition count for its history table. */
+/** Sizes of all tables and indexes by name. */
 export async function readSizes(pool: pg.Pool): Promise<Sizes> {
   const tables = await pool.query<TableSize>(
-    `SELECT name, sum(pg_table_size(oid))::float8 AS heap, sum(pg_indexes_size(oid))::float8 AS indexes,
-       (sum(pg_stat_get_tuples_hot_updated(oid)) / nullif(sum(pg_stat_get_tuples_updated(oid)), 0))::float8 AS in_place
-     FROM (${sqlTables}) t GROUP BY name`,
+    `SELECT name, pg_table_size(oid)::float8 AS heap, pg_indexes_size(oid)::float8 AS indexes,
+       pg_stat_get_tuples_hot_updated(oid)::float8 / nullif(pg_stat_get_tuples_updated(oid), 0) AS in_place
+     FROM (${sqlTables}) t`,
   );
   const indexes = await pool.query<IndexSize>(
-    `SELECT t.name AS table, coalesce(parent.relname, i.relname) AS name, sum(pg_relation_size(i.oid))::float8 AS bytes
-     FROM (${sqlTables}) t JOIN pg_index x ON x.indrelid = t.oid JOIN pg_class i ON i.oid = x.indexrelid
-     LEFT JOIN pg_inherits h ON h.inhrelid = i.oid LEFT JOIN pg_class parent ON parent.oid = h.inhparent
-     GROUP BY 1, 2`,
+    `SELECT t.name AS table, i.relname AS name, pg_relation_size(i.oid)::float8 AS bytes
+     FROM (${sqlTables}) t JOIN pg_index x ON x.indrelid = t.oid JOIN pg_class i ON i.oid = x.indexrelid`,
   );
   return {
     tables: new Map(tables.rows.map((size) => [size.name, size])),

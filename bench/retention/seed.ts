@@ -1,6 +1,4 @@
 import type pg from 'pg';
-import { createMonthPartition, type History } from '#server/database/partitions.ts';
-import type { Queryable } from '#server/database/statement.ts';
 
 /** Old messages to write, each with a hand-out, an event, a feed position and a delivery. */
 export interface SeededAge {
@@ -11,26 +9,18 @@ export interface SeededAge {
   readonly messages: number;
 }
 
-const histories: readonly History[] = [
-  'messages',
-  'hand_outs',
-  'media',
-  'media_chunks',
-  'events',
-  'deliveries',
-];
-
 /** Each message has one row in each of five history tables. */
 export const rowsPerMessage = 5;
 
 export const messagesPerContact = 10;
 
-/**
- * Writes old messages into the partitions of their months: of each team in turn, from its first number, ten to each
- * contact.
- */
+/** SQL of the smallest UUIDv7 of a time, which is SQL too. */
+export function sqlFirstIdAt(time: string): string {
+  return `(lpad(to_hex((extract(epoch FROM ${time}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
+}
+
+/** Writes old messages: of each team in turn, from its first number, ten to each contact. */
 export async function seed(pool: pg.Pool, { month, days, messages }: SeededAge): Promise<void> {
-  await createPartitions(pool, month);
   await pool.query(
     `SET synchronous_commit = off;
      CREATE TEMP TABLE owners AS
@@ -39,7 +29,7 @@ export async function seed(pool: pg.Pool, { month, days, messages }: SeededAge):
      CREATE TEMP TABLE made AS
        SELECT o.team_id, o.number_id, o.phone_number,
          to_char(i / ((SELECT count(*) FROM owners) * ${messagesPerContact}), 'FM0000000') AS digits,
-         overlay(first_id_at(timestamptz '${month} 00:00Z' + i * (interval '${days} days' / ${messages}))::text
+         overlay(${sqlFirstIdAt(`(timestamptz '${month} 00:00Z' + i * (interval '${days} days' / ${messages}))`)}::text
            PLACING '7000-8000-' || lpad(to_hex(i), 12, '0') FROM 15)::uuid AS id,
          timestamptz '${month} 00:00Z' + i * (interval '${days} days' / ${messages}) AS at
        FROM generate_series(1, ${messages}) AS i
@@ -57,10 +47,6 @@ export async function seed(pool: pg.Pool, { month, days, messages }: SeededAge):
   );
 }
 
-export async function createPartitions(pool: pg.Pool, month: string): Promise<void> {
-  for (const history of histories) await createMonthPartition(pool as unknown as Queryable, history, month);
-}
-
 /** Writes the conversations of all sent messages. */
 export async function seedConversations(pool: pg.Pool): Promise<void> {
   await pool.query(
@@ -76,7 +62,7 @@ export async function seedContact(pool: pg.Pool, contact: string, messages: numb
   await pool.query(
     `CREATE TEMP TABLE made AS
        SELECT t.id AS team_id, n.id AS number_id, n.phone_number, now() - i * interval '1 second' AS at,
-         overlay(first_id_at(now() - i * interval '1 second')::text PLACING '7001-8000-' || lpad(to_hex(i), 12, '0') FROM 15)::uuid AS id
+         overlay(${sqlFirstIdAt("(now() - i * interval '1 second')")}::text PLACING '7001-8000-' || lpad(to_hex(i), 12, '0') FROM 15)::uuid AS id
        FROM generate_series(1, ${messages}) AS i, (SELECT id FROM teams ORDER BY id LIMIT 1) t,
          (SELECT id, phone_number FROM numbers ORDER BY id LIMIT 1) n;
      INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence)

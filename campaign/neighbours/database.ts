@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 export interface Written {
-  /** Row counts by table; partitions count as tables. */
+  /** Row counts by table. */
   readonly rows: ReadonlyMap<string, number>;
   /** Bytes written to the write-ahead log so far. */
   readonly logBytes: number;

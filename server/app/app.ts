@@ -8,6 +8,7 @@ import { NightlyBackup } from '#server/backups/nightly-backup.ts';
 import { Changes } from '#server/dashboard/changes.ts';
 import { LiveStreams } from '#server/dashboard/live/live-streams.ts';
 import { WebBuild } from '#server/dashboard/web/web-build.ts';
+import { applySchema } from '#server/database/apply-schema.ts';
 import {
   changesChannel,
   clockChannel,
@@ -29,8 +30,6 @@ import { withDatabaseErrors } from '#server/database/database-errors.ts';
 import { registerDatabaseMetrics } from '#server/database/database-metrics.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { NotificationListener } from '#server/database/listener.ts';
-import { migrate } from '#server/database/migrate.ts';
-import { ensurePartitions } from '#server/database/partitions.ts';
 import { createWriteErrorMapper } from '#server/database/write-error.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { registerFeedMetrics } from '#server/events/feed-metrics.ts';
@@ -120,7 +119,7 @@ async function open(
   const databaseUrl = config.databaseUrl ?? (await openEngine(config, logger, lifecycle));
   const { signal } = lifecycle;
   const runtime = await withDatabaseErrors(config.databaseUrl, async () => {
-    await migrate(databaseUrl, { logger, signal });
+    await applySchema(databaseUrl, { logger, signal });
     return openRuntime(config, databaseUrl, logger, clock);
   });
   lifecycle.onClose('database', () => runtime.database.close());
@@ -132,7 +131,6 @@ async function open(
     },
   });
   await clockSync.run();
-  await ensurePartitions(runtime.database.pool, runtime.clock, logger);
   signal.throwIfAborted();
   await firstRun(runtime, terminal);
 

@@ -1,12 +1,10 @@
 import { purgeExpired } from '#server/accounts/sign-in/purge-expired.ts';
 import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
-import { purgeAudit } from '#server/audit/purge-audit.ts';
 import type { NightlyBackup } from '#server/backups/nightly-backup.ts';
 import { continueErasures } from '#server/dashboard/erasure/run-erasure.ts';
 import { analyzeErased } from '#server/database/analyze-erased.ts';
 import type { ClockSync } from '#server/database/clock-sync.ts';
 import { clockCheckMs } from '#server/database/limits.ts';
-import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { purgeSetupLinks } from '#server/devices/purge-setup-links.ts';
@@ -40,7 +38,6 @@ import { sendLockTexts } from '#server/setup/send-lock-texts.ts';
 import { purgeTestRecipients } from '#server/setup/setup-store.ts';
 import { purgeInvitations } from '#server/teams/invitations/purge-invitations.ts';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
-import { purgeAttempts } from '#server/webhooks/deliveries/purge-attempts.ts';
 import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
 import { limitFutureTimes } from './clock-step-effects.ts';
 import { HistoryPurge } from './history-purge.ts';
@@ -170,16 +167,12 @@ export function createBackgroundJobs(
     ...(config.backup
       ? loop('maintain', 'back up each night', 60 * second, 'keeps', () => services.nightlyBackup.round())
       : []),
-    ...loop('maintain', 'make partitions', 3_600 * second, 'keeps', () =>
-      ensurePartitions(database.pool, clock, logger),
-    ),
     ...loop('maintain', 'purge expired sessions and links', 60 * second, 'expires', () =>
       purgeExpired(services),
     ),
     ...loop('maintain', 'tell teams that near their limit', 30 * second, 'keeps', () =>
       notifyUsageLimits(services),
     ),
-    ...loop('maintain', 'purge attempts', 3_600 * second, 'expires', () => purgeAttempts(services)),
     ...loop('maintain', 'purge setup links', 3_600 * second, 'expires', () => purgeSetupLinks(services)),
     ...loop('maintain', 'purge recipients of test texts', 60 * second, 'keeps', () =>
       purgeTestRecipients(database.pool, clock.now()),
@@ -189,7 +182,6 @@ export function createBackgroundJobs(
       analyzeErased(services),
     ),
     ...loop('maintain', 'purge history', second, 'expires', () => historyPurge.run()),
-    ...loop('maintain', 'drop months of the audit log', 60 * second, 'expires', () => purgeAudit(services)),
     ...loop('deliver', 'skip deliveries of webhooks that are off', second, 'keeps', () =>
       sweepDeliveries(services),
     ),

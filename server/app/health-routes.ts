@@ -27,7 +27,7 @@ export function healthRoutes(services: HealthServices): Route[] {
   const requireReady = async () => {
     if (isStopping()) throw unavailable('This process is stopping. Send requests to another one.');
     try {
-      // The migrations ran before the server listened, so a database that answers and can write is ready.
+      // The schema was applied before the server listened, so a database that answers and can write is ready.
       await databaseAnswers();
     } catch (error) {
       throw unavailable(`The database does not answer. ${remedy}`, { cause: error });

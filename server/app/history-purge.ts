@@ -1,20 +1,22 @@
+import { findNextEntry, purgeAudit } from '#server/audit/purge-audit.ts';
 import { purgeReadMarks } from '#server/dashboard/conversations/read-store.ts';
-import { dropMonths, lastMonthOf } from '#server/database/drop-months.ts';
-import type { History } from '#server/database/partitions.ts';
 import { PurgeRotation } from '#server/database/purge-rotation.ts';
-import { type IdRange, type PurgeBatch, PurgeWalk, purgeInBatches } from '#server/database/purge-walk.ts';
+import { type PurgeBatch, PurgeWalk, purgeInBatches } from '#server/database/purge-walk.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { hasUnfinishedEvents, purgeEvents, removeFromFeed } from '#server/events/purge-events.ts';
+import { findNextEvent, purgeEvents } from '#server/events/purge-events.ts';
 import {
-  hasUnfinishedMessages,
+  findNextMessage,
   purgeConversations,
   purgeInboundIds,
   purgeMessages,
 } from '#server/messages/purge-messages.ts';
 import { firstIdAt } from '#server/platform/ids/ids.ts';
-import { monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
-import { attemptsKeptMs } from '#server/webhooks/deliveries/purge-attempts.ts';
-import { hasPendingDeliveries, purgeDeliveries } from '#server/webhooks/deliveries/purge-deliveries.ts';
+import {
+  attemptsKeptMs,
+  findNextAttempt,
+  purgeAttempts,
+} from '#server/webhooks/deliveries/purge-attempts.ts';
+import { findNextDelivery, purgeDeliveries } from '#server/webhooks/deliveries/purge-deliveries.ts';
 
 /** Duration of a round, pauses included. A stop of the service waits at most this long for the purge. */
 const roundMs = 1_000;
@@ -22,32 +24,43 @@ const roundMs = 1_000;
 /** Interval of the purges that read a whole table, because no index finds their rows. */
 const tableMs = 86_400_000;
 
-/** Pause after a round that left nothing to purge, or that found a month in use by another transaction. */
+/** Pause after a round that left nothing to purge. */
 const idleMs = 60_000;
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'logger'>;
+type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
+
+/** Bounds of a round, by the time in the ids; undefined: nothing is deleted. */
+interface Bounds {
+  readonly attemptsMs: number;
+  readonly historyMs: number | undefined;
+  readonly auditMs: number | undefined;
+}
 
 /**
- * Retention (specification section 10.9): drops whole months that are older than RETENTION_DAYS, then deletes the older
- * days of the month that the bound falls into. Unfinished rows, such as queued messages and pending deliveries, stay
- * until they are finished, and so does their month.
+ * Retention (specification section 10.9): deletes old rows day by day. Attempts go after DELIVERY_LOG_DAYS, entries of
+ * the audit log after AUDIT_DAYS, and messages with all that belongs to them after RETENTION_DAYS. Unfinished rows, such
+ * as queued messages and pending deliveries, stay until they are finished.
  *
- * Deliveries are deleted before their events, and an event's position before its month. So no page of the feed finds a
- * position without its event.
+ * Deliveries are deleted before their events, so that an event whose deliveries are finished is not skipped until the
+ * next walk. A message may go before its events, which are younger: each counts by its own time.
  */
 export class HistoryPurge {
   readonly #services: Services;
-  readonly #messages = new PurgeWalk('messages', purgeMessages);
-  readonly #deliveries = new PurgeWalk('deliveries', purgeDeliveries);
-  readonly #events = new PurgeWalk('events', purgeEvents);
+  readonly #attempts = new PurgeWalk(findNextAttempt, (trx, range, limit) =>
+    purgeAttempts(trx, range, firstIdAt(this.#bounds().attemptsMs), limit),
+  );
+  readonly #deliveries = new PurgeWalk(findNextDelivery, purgeDeliveries);
+  readonly #events = new PurgeWalk(findNextEvent, purgeEvents);
+  readonly #messages = new PurgeWalk(findNextMessage, purgeMessages);
+  readonly #audit = new PurgeWalk(findNextEntry, purgeAudit);
   readonly #rotation = new PurgeRotation([
-    () => this.#walk(this.#messages, this.#boundMs),
-    () => this.#walk(this.#deliveries, this.#boundMs),
-    () => this.#walk(this.#events, Math.min(this.#boundMs, this.#deliveries.reachedMs)),
+    () => this.#walk(this.#attempts, this.#bounds().attemptsMs),
+    () => this.#walk(this.#deliveries, this.#bounds().historyMs),
+    () => this.#walk(this.#events, this.#bounds().historyMs, this.#deliveries),
+    () => this.#walk(this.#messages, this.#bounds().historyMs),
     () => this.#purgeTables(),
+    () => this.#walk(this.#audit, this.#bounds().auditMs),
   ]);
-  /** The bound of the current round: older rows are deleted. */
-  #boundMs = 0;
   #tablesReadAtMs = Number.NEGATIVE_INFINITY;
   #idleUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -59,79 +72,36 @@ export class HistoryPurge {
   async run(): Promise<boolean> {
     const { clock } = this.#services;
     if (clock.elapsedMs() < this.#idleUntilMs) return true;
-    const areDropped = await this.#dropMonths();
-    const isDone = areDropped === true && (await this.#purgeRows());
-    if (isDone || areDropped === undefined) this.#idleUntilMs = clock.elapsedMs() + idleMs;
+    const isDone = await this.#rotation.run();
+    if (isDone) this.#idleUntilMs = clock.elapsedMs() + idleMs;
     return isDone;
   }
 
-  /**
-   * Drops months that are too old. @returns undefined if a month is in use by another transaction; false if rows must
-   * be deleted before their month is dropped
-   */
-  async #dropMonths(): Promise<boolean | undefined> {
+  #bounds(): Bounds {
     const { clock, config } = this.#services;
-    const { pool } = this.#services.database;
-    const lastMonth = lastMonthOf(clock);
-    let isReady = true;
-    let isLeft = false;
-    const drop = async (
-      history: History,
-      keptMs: number,
-      setting: string,
-      mayDrop: (range: IdRange) => Promise<boolean> = async () => true,
-    ) => {
-      const bound = monthOf(clock.in(-keptMs));
-      // The newest month stays, because it would be created again; its rows are deleted one by one.
-      const isOver = (month: string) => month < bound && month < lastMonth;
-      const result = await dropMonths(
-        this.#services,
-        history,
-        async (month) => isOver(month) && mayDrop(rangeOf(month)),
-        setting,
-      );
-      isLeft ||= result.isLeft;
+    const before = (keptMs: number | undefined) =>
+      keptMs === undefined ? undefined : clock.nowMs() - keptMs;
+    return {
+      attemptsMs: clock.nowMs() - attemptsKeptMs(config),
+      historyMs: before(config.retentionMs),
+      auditMs: before(config.auditMs),
     };
-
-    await drop('attempts', attemptsKeptMs(config), 'DELIVERY_LOG_DAYS');
-    const { retentionMs } = config;
-    if (retentionMs !== undefined) {
-      for (const history of ['messages', 'hand_outs', 'media', 'media_chunks'] as const) {
-        await drop(
-          history,
-          retentionMs,
-          'RETENTION_DAYS',
-          async (range) => !(await hasUnfinishedMessages(pool, range)),
-        );
-      }
-      const isPending = (range: IdRange) => hasPendingDeliveries(pool, range);
-      await drop('deliveries', retentionMs, 'RETENTION_DAYS', async (range) => !(await isPending(range)));
-      await drop('events', retentionMs, 'RETENTION_DAYS', async (range) => {
-        if ((await isPending(range)) || (await hasUnfinishedEvents(pool, range))) return false;
-        isReady &&= await this.#inBatches((trx, limit) => removeFromFeed(trx, range, limit));
-        return isReady;
-      });
-    }
-    return isLeft ? undefined : isReady;
   }
 
-  async #purgeRows(): Promise<boolean> {
-    const { clock, config } = this.#services;
-    if (config.retentionMs === undefined) return true;
-    this.#boundMs = clock.nowMs() - config.retentionMs;
-    return this.#rotation.run();
-  }
-
-  #walk(walk: PurgeWalk, boundMs: number): Promise<boolean> {
-    return walk.run(this.#services, boundMs, roundMs);
+  /** @param children the walk over rows that refer to those of this walk, which stays behind it */
+  async #walk(walk: PurgeWalk, boundMs: number | undefined, children?: PurgeWalk): Promise<boolean> {
+    if (boundMs === undefined) return true;
+    return walk.run(this.#services, Math.min(boundMs, children?.reachedMs ?? boundMs), roundMs);
   }
 
   async #purgeTables(): Promise<boolean> {
     const { clock } = this.#services;
-    const before = new Date(this.#boundMs);
+    const { historyMs } = this.#bounds();
+    if (historyMs === undefined) return true;
+    const before = new Date(historyMs);
     if (!(await this.#inBatches((trx, limit) => purgeConversations(trx, before, limit)))) return false;
     if (clock.nowMs() - this.#tablesReadAtMs < tableMs) return true;
-    const boundId = firstIdAt(this.#boundMs);
+    const boundId = firstIdAt(historyMs);
     if (!(await this.#inBatches((trx, limit) => purgeReadMarks(trx, boundId, limit)))) return false;
     if (!(await this.#inBatches((trx, limit) => purgeInboundIds(trx, boundId, limit)))) return false;
     this.#tablesReadAtMs = clock.nowMs();
@@ -141,10 +111,4 @@ export class HistoryPurge {
   #inBatches(batch: PurgeBatch): Promise<boolean> {
     return purgeInBatches(this.#services, batch, roundMs);
   }
-}
-
-/** Computes the range of ids that the rows of a month have. @param month `2026-11-01` */
-function rangeOf(month: string): IdRange {
-  const from = new Date(month);
-  return { from: firstIdAt(from.getTime()), to: firstIdAt(startOfNextMonth(from).getTime()) };
 }

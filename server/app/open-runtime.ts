@@ -9,7 +9,7 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
-/** Opens the runtime on a migrated database, for the server and for the command line. */
+/** Opens the runtime on a database with the schema, for the server and for the command line. */
 export async function openRuntime(
   config: Config,
   databaseUrl: string,

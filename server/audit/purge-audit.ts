@@ -1,63 +1,54 @@
-import { isDatabaseAway } from '#server/database/database.ts';
-import { dropMonths, lastMonthOf } from '#server/database/drop-months.ts';
-import { createMonthPartition } from '#server/database/partitions.ts';
-import type { Runtime } from '#server/database/runtime.ts';
-import { type Queryable, statement } from '#server/database/statement.ts';
-import { firstIdAt, timeOfId } from '#server/platform/ids/ids.ts';
-import { monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
+import type { IdRange } from '#server/database/purge-walk.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 
-/** Upper bound on the months that one round creates partitions for; the next round continues. */
-const monthsMax = 100;
-
-const findInDefaultPartition = statement<[string], { id: string }>(
-  'audit.find-unplaced',
-  'SELECT id FROM audit_log_default WHERE id < $1 ORDER BY id LIMIT 1',
-);
-const findAny = statement<[string, string]>(
-  'audit.find-any',
-  'SELECT id FROM audit_log WHERE id >= $1 AND id < $2 LIMIT 1',
+// The trigger of the audit log lets this transaction delete entries with a smaller id.
+const allow = transactionStatement<[before: string]>(
+  'audit.allow-purge',
+  "SELECT set_config('ownline.audit_purged_before', $1, true) AS before",
 );
 
-/**
- * Retention of the audit log (specification section 12.6): drops whole months that are older than AUDIT_DAYS, because
- * the database refuses to delete single rows. A month that another transaction reads or writes waits for the next
- * round.
- * @returns the number of dropped months
- */
-export async function purgeAudit(
-  services: Pick<Runtime, 'database' | 'clock' | 'config' | 'logger'>,
-): Promise<number> {
-  const { database, clock, config, logger } = services;
-  if (config.auditMs === undefined) return 0;
-  const bound = monthOf(clock.in(-config.auditMs));
-  await movePartitionless(database.pool, bound).catch((error: unknown) => {
-    if (isDatabaseAway(error)) throw error;
-    logger.warn(
-      { err: error },
-      'moving old entries of the audit log to monthly partitions failed; the server retries',
-    );
-  });
-  const lastMonth = lastMonthOf(clock);
-  // An empty newest partition stays, because the server would create it again each hour.
-  const mayDrop = async (month: string) =>
-    month < bound && (month < lastMonth || (await hasEntries(database.pool, month)));
-  return (await dropMonths(services, 'audit_log', mayDrop, 'AUDIT_DAYS')).dropped;
+/** SQL that finds entries along the two indexes of the log: those of teams, and those of accounts without a team. */
+const sqlEntries = (conditions: string, order: 'LIMIT 1' | 'LIMIT $3 FOR UPDATE SKIP LOCKED') =>
+  ({
+    ofTeams: `SELECT o.id, o.place FROM teams t CROSS JOIN LATERAL (
+       SELECT l.id, l.ctid AS place FROM audit_log l WHERE l.team_id = t.id${conditions} ORDER BY l.team_id, l.id ${order}
+     ) o`,
+    ofAccounts: `SELECT o.id, o.place FROM accounts a CROSS JOIN LATERAL (
+       SELECT l.id, l.ctid AS place FROM audit_log l WHERE l.account_id = a.id AND l.team_id IS NULL${conditions}
+       ORDER BY l.account_id, l.id ${order}
+     ) o`,
+  }) as const;
+
+const next = sqlEntries(' AND l.id >= $1', 'LIMIT 1');
+const findNext = statement<[string], { readonly id: string }>(
+  'audit.next',
+  `SELECT id FROM (${next.ofTeams} UNION ALL ${next.ofAccounts}) o ORDER BY id LIMIT 1`,
+);
+const old = sqlEntries(' AND l.id >= $1 AND l.id < $2', 'LIMIT $3 FOR UPDATE SKIP LOCKED');
+const sqlPurge = (found: string) =>
+  `DELETE FROM audit_log WHERE ctid = ANY (ARRAY(SELECT place FROM (${found}) f LIMIT $3)) RETURNING id`;
+const purgeOfTeams = transactionStatement<[string, string, number]>(
+  'audit.purge-of-teams',
+  sqlPurge(old.ofTeams),
+);
+const purgeOfAccounts = transactionStatement<[string, string, number]>(
+  'audit.purge-of-accounts',
+  sqlPurge(old.ofAccounts),
+);
+
+export async function findNextEntry(db: Queryable, from: string): Promise<string | undefined> {
+  return (await findNext.row(db, from))?.id;
 }
 
-/**
- * Moves rows from the default partition to partitions of their months. Such rows come from a restore or from a wrong
- * clock.
- */
-async function movePartitionless(db: Queryable, bound: string): Promise<void> {
-  const boundId = firstIdAt(new Date(bound).getTime());
-  for (let months = 0; months < monthsMax; months += 1) {
-    const oldest = await findInDefaultPartition.row(db, boundId);
-    if (!oldest) return;
-    if (!(await createMonthPartition(db, 'audit_log', monthOf(timeOfId(oldest.id))))) return;
-  }
-}
-
-async function hasEntries(db: Queryable, month: string): Promise<boolean> {
-  const from = new Date(month);
-  return findAny.hasRow(db, firstIdAt(from.getTime()), firstIdAt(startOfNextMonth(from).getTime()));
+/** Retention of the audit log: deletes entries after AUDIT_DAYS (specification section 12.6). @returns the number deleted */
+export async function purgeAudit(trx: Transaction, range: IdRange, limit: number): Promise<number> {
+  await allow.run(trx, range.to);
+  const deleted = await purgeOfTeams.count(trx, range.from, range.to, limit);
+  if (deleted === limit) return limit;
+  return deleted + (await purgeOfAccounts.count(trx, range.from, range.to, limit - deleted));
 }

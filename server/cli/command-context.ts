@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import { addressSettings, readRecordedAddress } from '#server/app/recorded-address.ts';
+import { applySchema } from '#server/database/apply-schema.ts';
 import { withDatabaseErrors } from '#server/database/database-errors.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { engineLayout } from '#server/database/engine/engine-layout.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
-import { migrate } from '#server/database/migrate.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { type Config, loadEnvironment, readConfig } from '#server/platform/config.ts';
@@ -74,7 +74,7 @@ export async function withRuntime<T>(command: (runtime: Runtime) => Promise<T>):
   const { config } = await readCommandConfig();
   const databaseUrl = await databaseUrlOf(config);
   const runtime = await withDatabaseErrors(config.databaseUrl, async () => {
-    await migrate(databaseUrl);
+    await applySchema(databaseUrl);
     return openRuntime(config, databaseUrl, createLogger('error'));
   });
   try {

@@ -6,14 +6,9 @@ import { type Transaction, transactionStatement } from './statement.ts';
  */
 export const backupLock = 7_061_726_402;
 
-/**
- * An SQL condition that takes `backupLock` shared until the end of the transaction; false while a backup runs or waits.
- */
-export const withoutBackupSql = `pg_try_advisory_xact_lock_shared(${backupLock})`;
-
 const tryShared = transactionStatement<[], { is_free: boolean }>(
   'backups.exclude',
-  `SELECT ${withoutBackupSql} AS is_free`,
+  `SELECT pg_try_advisory_xact_lock_shared(${backupLock}) AS is_free`,
 );
 
 /**

@@ -84,7 +84,7 @@ export async function sampleDatabaseClock(pool: Pool): Promise<ClockSample> {
       });
       const heardAtMs = performance.now();
       const [row] = rows;
-      if (!row) throw new Error('the row of service_clock, which a migration wrote, was deleted');
+      if (!row) throw new Error('the row of service_clock, which the schema has from the start, was deleted');
       const uncertaintyMs = (heardAtMs - askedAtMs) / 2;
       if (best && best.uncertaintyMs <= uncertaintyMs) continue;
       const { database_ms: databaseMs, ...state } = row;
@@ -100,14 +100,14 @@ export async function sampleDatabaseClock(pool: Pool): Promise<ClockSample> {
 /** Reads the service's time for a restore, during which no process of the service keeps that time. */
 export async function readServiceTime(trx: Transaction): Promise<Date> {
   const found = await read.row(trx);
-  if (!found) throw new Error('the row of service_clock, which a migration wrote, was deleted');
+  if (!found) throw new Error('the row of service_clock, which the schema has from the start, was deleted');
   return new Date(found.database_ms + found.held_ms);
 }
 
 /** Locks the clock's state, so that no other process changes it. */
 export async function lockClockState(trx: Transaction): Promise<ClockState> {
   const state = await lock.row(trx);
-  if (!state) throw new Error('the row of service_clock, which a migration wrote, was deleted');
+  if (!state) throw new Error('the row of service_clock, which the schema has from the start, was deleted');
   return state;
 }
 

@@ -289,8 +289,8 @@ export function isDatabaseAway(error: unknown): boolean {
   return error instanceof Error && (isTimeout(error) || lostConnection.test(error.message));
 }
 
-/** True for a unique violation (23505). @param table limits it to violations of this table or one of its partitions */
+/** True for a unique violation (23505). @param table limits it to violations of this table */
 export function isUniqueViolation(error: unknown, table = ''): boolean {
   if (errorCodeOf(error) !== '23505') return false;
-  return table === '' || (error instanceof pg.DatabaseError && (error.table ?? '').startsWith(`${table}_`));
+  return table === '' || (error instanceof pg.DatabaseError && error.table === table);
 }

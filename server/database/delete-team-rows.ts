@@ -18,8 +18,8 @@ const deletionTimeoutMs = 30 * 60_000;
 const clientTimeoutMs = deletionTimeoutMs + 2_000;
 
 /**
- * Deletes all rows of teams, and of accounts that go with them, from all tables of the catalogue. So a table of a later
- * migration needs no change here. A row belongs to a team by its column team_id, or else number_id or account_id; tables
+ * Deletes all rows of teams, and of accounts that go with them, from all tables of the catalogue. So a new table
+ * needs no change here. A row belongs to a team by its column team_id, or else number_id or account_id; tables
  * that are kept by message have their own condition. These go first, and so does the audit log, whose trigger looks
  * accounts up.
  * @returns the number of deleted rows

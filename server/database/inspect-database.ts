@@ -1,4 +1,5 @@
 import type { Database } from './database.ts';
+import { readSchemaVersion } from './schema-version.ts';
 import { statement } from './statement.ts';
 
 /** Facts about a database, for `ownline doctor` (specification section 10.11). */
@@ -7,18 +8,13 @@ export interface DatabaseFacts {
   readonly version: string;
   readonly is_read_only: boolean;
   readonly bytes: number;
-  readonly has_schema: boolean;
 }
 
 const selectFacts = statement<[], DatabaseFacts>(
   'database.facts',
   `SELECT current_setting('server_version') AS version,
      pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS is_read_only,
-     pg_database_size(current_database()) AS bytes, to_regclass('schema_version') IS NOT NULL AS has_schema`,
-);
-const selectSchemaVersion = statement<[], { readonly version: number }>(
-  'database.schema-version',
-  'SELECT max(version)::int AS version FROM schema_version',
+     pg_database_size(current_database()) AS bytes`,
 );
 
 /** Number of timed round trips; the shortest one is the latency without other work. */
@@ -34,7 +30,7 @@ export async function inspectDatabase({ pool }: Pick<Database, 'pool'>): Promise
 }> {
   const facts = await selectFacts.row(pool);
   if (!facts) throw new Error('PostgreSQL returned no facts about itself');
-  const schemaVersion = facts.has_schema ? ((await selectSchemaVersion.row(pool))?.version ?? 0) : 0;
+  const schemaVersion = await readSchemaVersion(pool);
   let roundTripMs = Number.POSITIVE_INFINITY;
   for (let trip = 0; trip < roundTrips; trip += 1) {
     const startedMs = performance.now();

@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { firstIdAt } from '#server/platform/ids/ids.ts';
+import { firstIdAt, timeOfId } from '#server/platform/ids/ids.ts';
 import { excludeBackups } from './backup-lock.ts';
-import { type History, listMonthPartitions } from './partitions.ts';
 import type { Runtime } from './runtime.ts';
-import type { Transaction } from './statement.ts';
+import { type Queryable, statement, type Transaction } from './statement.ts';
 
 /** A range of UUIDv7 ids: `from` is included, `to` is not. */
 export interface IdRange {
@@ -16,6 +15,9 @@ export type PurgeBatch = (trx: Transaction, limit: number) => Promise<number>;
 
 /** Deletes at most `limit` finished rows of a range of ids. */
 export type PurgeRange = (trx: Transaction, range: IdRange, limit: number) => Promise<number>;
+
+/** Finds the least id of a history that is not less than `from`; undefined if there is none. */
+export type FindNext = (db: Queryable, from: string) => Promise<string | undefined>;
 
 type Services = Pick<Runtime, 'database' | 'clock'>;
 
@@ -55,18 +57,32 @@ export async function purgeInBatches(
 }
 
 /**
+ * Defines the search for the next id of a history, team by team along its primary key.
+ * @param column the column of the primary key after `team_id`
+ */
+export function nextIdOf(history: string, column = 'id'): FindNext {
+  const find = statement<[string], { readonly id: string }>(
+    `${history}.next`,
+    `SELECT o.id FROM teams t CROSS JOIN LATERAL (
+       SELECT h.${column} AS id FROM ${history} h WHERE h.team_id = t.id AND h.${column} >= $1 ORDER BY h.team_id, h.${column} LIMIT 1
+     ) o ORDER BY o.id LIMIT 1`,
+  );
+  return async (db, from) => (await find.row(db, from))?.id;
+}
+
+/**
  * Purge walk: deletes rows of a history that are older than a bound, day by day, in small batches with pauses. It
  * remembers its position, so that a batch never reads again the index entries of rows that earlier batches deleted. The
- * position is kept in memory: after a restart the walk begins at the oldest month.
+ * position is kept in memory: after a restart the walk begins at the least id. Days without rows are passed over.
  */
 export class PurgeWalk {
-  readonly #history: History;
+  readonly #findNext: FindNext;
   readonly #purge: PurgeRange;
-  #reachedMs = 0;
+  #reachedMs = Number.NEGATIVE_INFINITY;
   #beganAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(history: History, purge: PurgeRange) {
-    this.#history = history;
+  constructor(findNext: FindNext, purge: PurgeRange) {
+    this.#findNext = findNext;
     this.#purge = purge;
   }
 
@@ -85,10 +101,12 @@ export class PurgeWalk {
       this.#beganAtMs = clock.nowMs();
       this.#reachedMs = 0;
     }
-    const oldestMs = await this.#oldestMonthMs(services.database);
     const end = performance.now() + budgetMs;
     while (this.#reachedMs < boundMs) {
-      const toMs = Math.min(boundMs, Math.max(oldestMs, startOfNextDay(this.#reachedMs)));
+      const next = await this.#findNext(services.database.pool, firstIdAt(this.#reachedMs));
+      this.#reachedMs = next === undefined ? boundMs : Math.min(boundMs, timeOfId(next).getTime());
+      if (this.#reachedMs === boundMs) break;
+      const toMs = Math.min(boundMs, startOfNextDay(this.#reachedMs));
       const range = { from: firstIdAt(this.#reachedMs), to: firstIdAt(toMs) };
       const ofRange: PurgeBatch = (trx, limit) => this.#purge(trx, range, limit);
       if (!(await purgeInBatches(services, ofRange, end - performance.now()))) return false;
@@ -96,12 +114,6 @@ export class PurgeWalk {
       if (performance.now() >= end) return toMs >= boundMs;
     }
     return true;
-  }
-
-  /** The beginning of the oldest month. Earlier rows are in the default partition, and are one range. */
-  async #oldestMonthMs(database: Services['database']): Promise<number> {
-    const [oldest] = await listMonthPartitions(database.pool, this.#history);
-    return oldest === undefined ? 0 : new Date(oldest).getTime();
   }
 }
 

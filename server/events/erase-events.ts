@@ -11,12 +11,11 @@ type EraseData = (
   data: Readonly<Record<string, unknown>>,
 ) => Readonly<Record<string, unknown>>;
 
-// An event's id is never smaller than its message's id, so months before the message are not read.
 const ofMessages = transactionStatement<[TeamId, readonly MessageId[]], EnvelopeRow>(
   'events.list-of-messages',
   `SELECT e.team_id, e.id, e.type, e.message_id, e.body FROM unnest($2::uuid[]) AS i (id)
    CROSS JOIN LATERAL (
-     SELECT e.* FROM events e WHERE e.team_id = $1 AND e.message_id = i.id AND e.id >= i.id OFFSET 0
+     SELECT e.* FROM events e WHERE e.team_id = $1 AND e.message_id = i.id OFFSET 0
    ) e`,
 );
 // Reads a team's events backwards along the primary key, because no index covers contacts. `is_last` marks the last row
@@ -33,6 +32,7 @@ const ofContact = transactionStatement<
      ) e
    ) e WHERE e.fits OR e.is_last ORDER BY e.id DESC`,
 );
+// The range of ids is an index condition: a plan that was made while the table was empty reads no other rows.
 const erase = transactionStatement<[TeamId, EventId[], string[], EventId | undefined, EventId | undefined]>(
   'events.erase',
   `UPDATE events e SET body = i.body, contact = CASE WHEN e.contact IS NOT NULL THEN '' END
@@ -85,7 +85,6 @@ async function eraseRows(
     const event = JSON.parse(readStoredEnvelope(row, row.body)) as Event;
     return JSON.stringify({ ...event, data: eraseData(row.type, event.data as Record<string, unknown>) });
   });
-  // The range of ids limits the update to the months of these events.
   const sorted = ids.toSorted();
   await erase.run(trx, teamId, ids, bodies, sorted[0], sorted.at(-1));
   return ids;

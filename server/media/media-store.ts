@@ -1,4 +1,3 @@
-import type { IdRange } from '#server/database/purge-walk.ts';
 import {
   type Queryable,
   statement,
@@ -76,15 +75,12 @@ const remove = statement<[MessageId[], number[]]>(
    DELETE FROM media m USING unnest($1::uuid[], $2::bigint[]) AS f (message_id, file_id)
    WHERE m.message_id = f.message_id AND m.file_id = f.file_id AND NOT m.is_complete RETURNING m.message_id, m.file_id`,
 );
-// The range of ids limits each step to the months of these messages.
-const removeOfMessages = transactionStatement<[readonly MessageId[], string, string]>(
+const removeOfMessages = transactionStatement<[readonly MessageId[]]>(
   'media.remove-of-messages',
   `WITH chunks AS (
-     DELETE FROM media_chunks c USING unnest($1::uuid[]) AS i (id)
-     WHERE c.message_id = i.id AND c.message_id >= $2 AND c.message_id < $3
+     DELETE FROM media_chunks c USING unnest($1::uuid[]) AS i (id) WHERE c.message_id = i.id
    )
-   DELETE FROM media m USING unnest($1::uuid[]) AS i (id)
-   WHERE m.message_id = i.id AND m.message_id >= $2 AND m.message_id < $3`,
+   DELETE FROM media m USING unnest($1::uuid[]) AS i (id) WHERE m.message_id = i.id`,
 );
 
 /** Begins a file. Readers do not find the file before `completeMediaFile` has run. */
@@ -154,14 +150,8 @@ export async function removeAbandonedMedia(trx: Transaction, before: Date, limit
   return removeLocked(trx, await lockAbandoned.rows(trx, before, limit));
 }
 
-/** Removes all files of messages. @param range a range of ids that contains `messageIds` */
-export async function removeMediaOf(
-  trx: Transaction,
-  messageIds: readonly MessageId[],
-  range: IdRange,
-): Promise<void> {
-  await removeOfMessages.run(trx, messageIds, range.from, range.to);
-}
+/** Removes all files of messages. */
+export const removeMediaOf = removeOfMessages.run;
 
 /** Removes an incomplete file whose writer has ended. */
 export async function removeWrittenMedia(db: Queryable, file: MediaFileKey): Promise<void> {

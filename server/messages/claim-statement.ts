@@ -54,10 +54,10 @@ export type ClaimRow = {
  * message, and its look-up committed before this statement began. Every hand-out of an earlier poll committed before
  * that look-up. The snapshot may miss a released hand-out or a reply: both only allow more messages.
  *
- * Functions take the locks, because later steps choose months per row (decision 0040).
+ * Functions take the locks (decision 0050).
  *
  * Each table is read through LATERAL, row by row along one index, and updated by ctid. A plan for a join could be
- * cached while the queue or a new month is empty, and would then read whole tables.
+ * cached while the queue or the history is empty, and would then read whole tables.
  */
 const claimSql = (locking: '' | 'SKIP LOCKED') =>
   `WITH
@@ -106,8 +106,8 @@ const claimSql = (locking: '' | 'SKIP LOCKED') =>
    ),
    -- 7. Find the message's row in the history. BETWEEN with ORDER BY makes the planner use the primary key.
    found AS MATERIALIZED (
-     SELECT l.*, m.month, m.place FROM locked l CROSS JOIN LATERAL (
-       SELECT m.tableoid AS month, m.ctid AS place FROM messages m
+     SELECT l.*, m.place FROM locked l CROSS JOIN LATERAL (
+       SELECT m.ctid AS place FROM messages m
        WHERE m.team_id = l.team_id AND m.id BETWEEN l.message_id AND l.message_id AND ${sqlStatusGuard('hand_out', 'm')}
        ORDER BY m.team_id, m.id LIMIT 1
      ) m
@@ -119,7 +119,7 @@ const claimSql = (locking: '' | 'SKIP LOCKED') =>
    -- 9. Set its status to polling. The next steps take only messages whose status changed.
    given AS (
      UPDATE messages m SET status = ${sqlNextStatus('hand_out')}, hand_out_count = m.hand_out_count + 1
-     FROM ready f WHERE m.tableoid = f.month AND m.ctid = f.place AND m.id = f.message_id AND ${sqlStatusGuard('hand_out', 'm')}
+     FROM ready f WHERE m.ctid = f.place AND m.id = f.message_id AND ${sqlStatusGuard('hand_out', 'm')}
      RETURNING f.n, f.team_id, f.number_id, f.message_id, f.device_id, f.session_id, f.poll_sequence, f.seq, f.contact, f.queue_place, f.hand_out_total, f.mode,
        m.hand_out_count AS hand_out, m.to_handle, m.content, m.media_url
    ),

@@ -20,7 +20,7 @@ export interface SentReport {
  * hand-out change nothing, and neither do reports of a locked session.
  *
  * Locks are taken in the order of every writer: sessions by number, the row in flight, the message. A function locks
- * the sessions, because later steps choose months per row (decision 0040). Each table is read through LATERAL and
+ * the sessions (decision 0050). Each table is read through LATERAL and
  * changed by ctid, for the reason that the claim gives.
  */
 const confirm = transactionStatement<
@@ -48,14 +48,14 @@ const confirm = transactionStatement<
    ),
    -- 4. Find the rows of the message and of the hand-out in the history.
    found AS MATERIALIZED (
-     SELECT x.*, m.month, m.message_place, h.hand_out_month, h.hand_out_place FROM flying x
+     SELECT x.*, m.message_place, h.hand_out_place FROM flying x
      CROSS JOIN LATERAL (
-       SELECT m.tableoid AS month, m.ctid AS message_place FROM messages m
+       SELECT m.ctid AS message_place FROM messages m
        WHERE m.team_id = x.team_id AND m.id BETWEEN x.message_id AND x.message_id AND ${sqlStatusGuard('confirm_sent', 'm')}
        ORDER BY m.team_id, m.id LIMIT 1
      ) m
      CROSS JOIN LATERAL (
-       SELECT h.tableoid AS hand_out_month, h.ctid AS hand_out_place FROM hand_outs h
+       SELECT h.ctid AS hand_out_place FROM hand_outs h
        WHERE h.message_id BETWEEN x.message_id AND x.message_id AND h.hand_out = x.hand_out
        ORDER BY h.message_id, h.hand_out LIMIT 1
      ) h
@@ -64,18 +64,18 @@ const confirm = transactionStatement<
    landed AS (
      DELETE FROM in_flight f USING found x
      WHERE f.ctid = x.place AND f.number_id = x.number_id AND f.message_id = x.message_id AND f.hand_out = x.hand_out
-     RETURNING x.message_id, x.hand_out, x.month, x.message_place, x.hand_out_month, x.hand_out_place
+     RETURNING x.message_id, x.hand_out, x.message_place, x.hand_out_place
    ),
    -- 6. Set the message's status to sent.
    sent AS (
      UPDATE messages m SET ${sqlSentColumns('$5')} FROM landed f
-     WHERE m.tableoid = f.month AND m.ctid = f.message_place AND m.id = f.message_id AND ${sqlStatusGuard('confirm_sent', 'm')}
-     RETURNING f.hand_out, f.hand_out_month, f.hand_out_place, ${sqlMessageColumns('m')}
+     WHERE m.ctid = f.message_place AND m.id = f.message_id AND ${sqlStatusGuard('confirm_sent', 'm')}
+     RETURNING f.hand_out, f.hand_out_place, ${sqlMessageColumns('m')}
    ),
    -- 7. Record the outcome of the hand-out.
    settled AS (
      UPDATE hand_outs h SET outcome = 'sent', resolved_at = $5 FROM sent s
-     WHERE h.tableoid = s.hand_out_month AND h.ctid = s.hand_out_place AND h.message_id = s.id AND h.hand_out = s.hand_out
+     WHERE h.ctid = s.hand_out_place AND h.message_id = s.id AND h.hand_out = s.hand_out
    )
    SELECT ${sqlMessageColumns('s')} FROM sent s`,
   { changes: 'message', team: 'team_id', ids: 'id' },

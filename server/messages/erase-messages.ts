@@ -6,7 +6,7 @@ import {
 } from '#server/database/statement.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
 import type { ErasureRow } from '#server/opt-outs/erasure-store.ts';
-import { firstIdAfter, type MessageId, type TeamId, timeOfId } from '#server/platform/ids/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { sqlIsFinished } from './message-status.ts';
 
 /** How many rows an erasure has to change. */
@@ -77,13 +77,14 @@ const lockReceived = transactionStatement<FinishedRange, { id: MessageId }>(
   'messages.lock-received-from-handle',
   lockFinished('from_handle', 'inbound'),
 );
-const erase = transactionStatement<[TeamId, MessageId[], MessageId, string]>(
+// The range of ids is an index condition: a plan that was made while the table was empty reads no other rows.
+const erase = transactionStatement<[TeamId, MessageId[], MessageId | undefined, MessageId | undefined]>(
   'messages.erase',
   `UPDATE messages m SET content = '', media_url = NULL, device_error = NULL,
      from_handle = CASE m.direction WHEN 'inbound' THEN '' ELSE m.from_handle END,
      to_handle = CASE m.direction WHEN 'outbound' THEN '' ELSE m.to_handle END
    FROM unnest($2::uuid[]) AS i (id)
-   WHERE m.team_id = $1 AND m.id = i.id AND m.id >= $3 AND m.id < $4`,
+   WHERE m.team_id = $1 AND m.id = i.id AND m.id BETWEEN $3 AND $4`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 // Keeps the idempotency key of an erased send without its message. A repeat of the send would send the text again, so
@@ -171,12 +172,9 @@ export async function eraseMessages(
 ): Promise<MessageId[]> {
   const lock = direction === 'outbound' ? lockSent : lockReceived;
   const ids = (await lock.rows(trx, teamId, handle, after, until, limit)).map((row) => row.id);
-  const [first, last] = [ids[0], ids.at(-1)];
-  if (first === undefined || last === undefined) return ids;
-  // The range of ids limits the updates to the months of the batch.
-  const range = { from: first, to: firstIdAfter(timeOfId(last)) };
-  await removeMediaOf(trx, ids, range);
-  await erase.run(trx, teamId, ids, range.from, range.to);
+  if (ids.length === 0) return ids;
+  await removeMediaOf(trx, ids);
+  await erase.run(trx, teamId, ids, ids[0], ids.at(-1));
   if (direction === 'outbound') await eraseKeys.run(trx, teamId, ids);
   else await eraseFingerprints.run(trx, teamId, ids);
   return ids;

@@ -23,8 +23,8 @@ interface Step {
 }
 
 /**
- * The state table of messages. SQL guards and docs/states.md are derived from this table. A trigger of the first
- * migration has the same table, and a test compares the two. The sweep fails a queued message that no poll claims in
+ * The state table of messages. SQL guards and docs/states.md are derived from this table. A trigger of the
+ * schema has the same table, and a test compares the two. The sweep fails a queued message that no poll claims in
  * time, and resolves a handed-out message once its lease ends.
  */
 export const messageSteps: Readonly<Record<MessageAction, Step>> = {

@@ -1,10 +1,5 @@
-import type { IdRange } from '#server/database/purge-walk.ts';
-import {
-  type Queryable,
-  statement,
-  type Transaction,
-  transactionStatement,
-} from '#server/database/statement.ts';
+import { type IdRange, nextIdOf } from '#server/database/purge-walk.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { sqlIsFinished } from './message-status.ts';
@@ -23,23 +18,16 @@ const listFinished = transactionStatement<
      ORDER BY m.team_id, m.id LIMIT $3 FOR UPDATE SKIP LOCKED
    ) o LIMIT $3`,
 );
-// The range of ids limits each delete to the partitions that contain the ids.
-const purge = transactionStatement<[TeamId[], MessageId[], string, string]>(
+const purge = transactionStatement<[TeamId[], MessageId[]]>(
   'messages.purge',
   `WITH handed AS (
-     DELETE FROM hand_outs h USING unnest($2::uuid[]) AS i (id)
-     WHERE h.message_id = i.id AND h.message_id >= $3 AND h.message_id < $4
+     DELETE FROM hand_outs h USING unnest($2::uuid[]) AS i (id) WHERE h.message_id = i.id
    )
    DELETE FROM messages m USING unnest($1::uuid[], $2::uuid[]) AS i (team_id, id)
-   WHERE m.team_id = i.team_id AND m.id = i.id AND m.id >= $3 AND m.id < $4`,
+   WHERE m.team_id = i.team_id AND m.id = i.id`,
 );
-const findUnfinished = statement<[string, string]>(
-  'messages.find-unfinished',
-  `SELECT t.id AS team_id FROM teams t
-   WHERE EXISTS (SELECT FROM send_queue q WHERE q.team_id = t.id AND q.message_id >= $1 AND q.message_id < $2 OFFSET 0)
-     OR EXISTS (SELECT FROM in_flight f WHERE f.team_id = t.id AND f.message_id >= $1 AND f.message_id < $2)
-   LIMIT 1`,
-);
+
+export const findNextMessage = nextIdOf('messages');
 
 /** Deletes conversations without activity since a time, for which no message waits. @returns the number deleted */
 export const purgeConversations = transactionStatement<[before: Date, limit: number]>(
@@ -81,20 +69,12 @@ export async function purgeMessages(trx: Transaction, range: IdRange, limit: num
     await removeMediaOf(
       trx,
       rows.flatMap((row) => (row.has_media ? row.id : [])),
-      range,
     );
   if (ids.length > 0)
     await purge.run(
       trx,
       rows.map((row) => row.team_id),
       ids,
-      range.from,
-      range.to,
     );
   return end < 0 ? rows.length : limit;
-}
-
-/** True if a message in this range of ids waits for a phone or is in flight. */
-export async function hasUnfinishedMessages(db: Queryable, range: IdRange): Promise<boolean> {
-  return findUnfinished.hasRow(db, range.from, range.to);
 }

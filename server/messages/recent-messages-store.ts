@@ -6,7 +6,7 @@ const idsSince = statement<[TeamId, string, number], { id: MessageId }>(
   'messages.list-ids-since',
   'SELECT m.id FROM messages m WHERE m.team_id = $1 AND m.id >= $2 ORDER BY m.id DESC LIMIT $3',
 );
-// One look-up per id: a condition on an array would read every partition.
+// One look-up per id, along the primary key.
 const byIds = statement<[TeamId, readonly string[]], MessageRow>(
   'messages.list-by-ids',
   `SELECT ${sqlMessageColumns('m')} FROM unnest($2::uuid[]) AS wanted (id)

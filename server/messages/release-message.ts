@@ -20,7 +20,7 @@ const release = transactionStatement<
      DELETE FROM in_flight WHERE number_id = $2 AND message_id = $3 AND session_id = $4 AND poll_sequence = $5
      RETURNING message_id, hand_out, seq
    ), deleted_hand_out AS (
-     -- 2. Delete its record, in the month of $3. A month per row of step 1 is not allowed beside the lock (decision 0040).
+     -- 2. Delete its record.
      DELETE FROM hand_outs h USING ended e WHERE h.message_id = $3 AND h.hand_out = e.hand_out
    ), requeued AS (
      -- 3. Set the message's status back to queued.

@@ -16,7 +16,7 @@ import { memoryDestination, memorySource } from '#test/support/backups/memory-st
 import { rewriteBackup } from '#test/support/backups/rewrite-backup.ts';
 
 const plainHeader: BackupHeader = {
-  format: 1,
+  format: 2,
   product_version: '1.0.0',
   schema_version: 1,
   taken_at: '2026-11-22T03:00:00.000Z',
@@ -24,7 +24,7 @@ const plainHeader: BackupHeader = {
 };
 
 const manifest = {
-  tables: [{ name: 'teams', columns: ['id'], months: [] }],
+  tables: [{ name: 'teams', columns: ['id'] }],
   sequences: [],
   secrets_key: '',
   shortcuts: [],
@@ -178,12 +178,14 @@ describe('the file of a backup (§10.10/backup-file)', () => {
       await assert.rejects(read(Buffer.concat([head, ...order])), DamagedBackupError);
   });
 
-  it('the error for a foreign file or a newer format names the reason', async () => {
+  it('the error for a foreign file, a newer format or one from before the first release names the reason', async () => {
+    const older = await write({ ...plainHeader, format: 1 });
+    await assert.rejects(read(older), /from before its first release, and no release reads it/);
     await assert.rejects(
       read(Buffer.from('PGDMP, a dump of another program')),
       /The file is no backup of Ownline/,
     );
-    const newer = await write({ ...plainHeader, format: 2, product_version: '9.0.0' });
+    const newer = await write({ ...plainHeader, format: 3, product_version: '9.0.0' });
     await assert.rejects(read(newer), (error: Error) => {
       assert.ok(error instanceof BackupError);
       assert.match(error.message, /newer release of Ownline \(9\.0\.0\)/);

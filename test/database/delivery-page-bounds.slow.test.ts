@@ -16,7 +16,7 @@ const [busy, quiet] = [
   '01990000-0000-7000-8000-000000000011',
   '01990000-0000-7000-8000-000000000012',
 ] as WebhookId[];
-/** Rows that a query may read besides those of its page: one in each partition. */
+/** Rows that a query may read besides those of its page. */
 const beside = 20;
 
 describe('a page of 300,000 deliveries (decision 0012)', () => {

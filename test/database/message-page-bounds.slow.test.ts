@@ -21,7 +21,7 @@ const busyContact = '+14155550101';
 const rareContact = '+14155550103';
 const unknown = '+14155550999';
 
-/** Rows that a query may read besides those of its page: one in each partition. */
+/** Rows that a query may read besides those of its page. */
 const beside = 20;
 
 /** Removes parameters without a value, as a query string does. */
@@ -50,7 +50,7 @@ describe('a page of a million messages (decision 0012)', () => {
     for (const index of rows) await filler.query(index.definition.replace(' ON ONLY ', ' ON '));
   }
 
-  /** Inserts a million messages of one team over three months. The last weeks have no partition of their own. */
+  /** Inserts a million messages of one team over three months. */
   async function fill(filler: pg.Client): Promise<void> {
     await filler.query(`
       INSERT INTO teams SELECT '${team}', 'Example team', 'enterprise', 1000000000, to_timestamp(0);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import pg from 'pg';
-import { migrate } from '#server/database/migrate.ts';
+import { applySchema } from '#server/database/apply-schema.ts';
 import { StartError } from '#server/platform/start-error.ts';
 import { createEmptyDatabase } from '#test/support/database/test-database.ts';
 import { given } from '#test/support/service/given.ts';
 
-describe('the schema of the first release (decision 0003)', () => {
+describe('the schema of the first release (decision 0050)', () => {
   const database = given(createEmptyDatabase);
   const client = given(
     async () => {
@@ -18,47 +18,65 @@ describe('the schema of the first release (decision 0003)', () => {
   );
 
   it('a database from before the first release is refused with advice, and is not changed', async () => {
-    await client.query(
-      'CREATE TABLE schema_version (version bigint PRIMARY KEY, name text, md5 text, run_at timestamptz)',
-    );
-    await client.query(`INSERT INTO schema_version VALUES (1, 'foundation'), (9, 'clock')`);
-    await assert.rejects(migrate(database.url), (error: Error) => {
-      assert.ok(error instanceof StartError);
-      assert.match(error.message, /from before its first release/);
-      assert.match(error.message, /another DATA_DIR, or with an empty database in DATABASE_URL/);
-      return true;
-    });
-    const { rows } = await client.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`);
-    assert.deepEqual(rows, [{ tablename: 'schema_version' }]);
-    await client.query('DROP TABLE schema_version');
+    for (const table of ['schema_version (version bigint PRIMARY KEY, md5 text)', 'send_queue (id uuid)']) {
+      await client.query(`CREATE TABLE ${table}`);
+      await assert.rejects(applySchema(database.url), (error: Error) => {
+        assert.ok(error instanceof StartError);
+        assert.match(error.message, /from before its first release/);
+        assert.match(error.message, /another DATA_DIR, or with an empty database in DATABASE_URL/);
+        return true;
+      });
+      const { rows } = await client.query<{ name: string }>(
+        `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`,
+      );
+      const [name = ''] = table.split(' ');
+      assert.deepEqual(rows, [{ name }]);
+      await client.query(`DROP TABLE ${name}`);
+    }
   });
 
-  it('pages of tables whose rows are soon updated have free space, in later months too (decisions 0017 and 0036)', async () => {
-    await migrate(database.url);
-    await client.query(`SELECT make_partition('deliveries', '2026-11-01', 1000)`);
+  it('a look-up by the primary key uses a unique index while a table is empty, and so do checks of foreign keys', async () => {
+    await applySchema(database.url);
+    const { rows: keys } = await client.query<{ table: string; unique: string[]; condition: string }>(
+      `SELECT c.relname AS table, ARRAY(SELECT u.indexrelid::regclass::text FROM pg_index u
+         WHERE u.indrelid = c.oid AND u.indisunique AND u.indpred IS NULL) AS unique, string_agg(
+         format('%I = $%s::%s', a.attname, k.n, format_type(a.atttypid, NULL)), ' AND ' ORDER BY k.n) AS condition
+       FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+       CROSS JOIN LATERAL unnest(i.indkey::int[]) WITH ORDINALITY AS k (attnum, n)
+       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum
+       WHERE i.indisprimary AND c.relnamespace = 'public'::regnamespace GROUP BY c.oid ORDER BY 1`,
+    );
+    assert.ok(keys.length > 50, `${keys.length} primary keys`);
+    await client.query('SET enable_seqscan = off');
+    for (const { table, unique, condition } of keys) {
+      for (const lock of ['', 'FOR KEY SHARE']) {
+        const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+          `EXPLAIN (GENERIC_PLAN, COSTS OFF) SELECT 1 FROM ONLY ${table} x WHERE ${condition} ${lock}`,
+        );
+        const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+        assert.ok(
+          unique.some((index) => plan.includes(` ${index} `)),
+          `${table} ${lock}: ${plan}`,
+        );
+      }
+    }
+  });
+
+  it('pages of tables whose rows are soon updated have free space (decisions 0017 and 0036)', async () => {
     const { rows } = await client.query<{ relname: string; reloptions: string[] }>(
       `SELECT relname, reloptions FROM pg_class WHERE reloptions::text LIKE '%fillfactor%' AND relname ~ 'deliveries' ORDER BY 1`,
     );
     assert.deepEqual(
       rows.map(({ relname, reloptions }) => `${relname} ${reloptions}`),
-      [
-        'deliveries_2026_11 fillfactor=80',
-        'deliveries_default fillfactor=80',
-        'due_deliveries fillfactor=50',
-      ],
+      ['deliveries fillfactor=80', 'due_deliveries fillfactor=50'],
     );
   });
 
-  it('bytes of media are stored uncompressed outside of their rows, in later months too (decision 0025)', async () => {
-    await client.query(`SELECT make_partition('media_chunks', '2026-11-01', 1000)`);
-    const { rows } = await client.query<{ relname: string; attstorage: string }>(
-      `SELECT relname, attstorage FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
-       WHERE attname = 'data' AND relname LIKE 'media_chunks%' ORDER BY 1`,
+  it('bytes of media are stored uncompressed outside of their rows (decision 0025)', async () => {
+    const { rows } = await client.query<{ attstorage: string }>(
+      `SELECT attstorage FROM pg_attribute WHERE attname = 'data' AND attrelid = 'media_chunks'::regclass`,
     );
-    assert.deepEqual(
-      rows.map(({ relname, attstorage }) => `${relname} ${attstorage}`),
-      ['media_chunks e', 'media_chunks_2026_11 e', 'media_chunks_default e'],
-    );
+    assert.deepEqual(rows, [{ attstorage: 'e' }]);
   });
 
   it('each trigger of inserted rows is deferrable, so that the order in which a restore loads tables does not matter (decision 0044)', async () => {

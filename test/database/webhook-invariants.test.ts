@@ -106,7 +106,6 @@ describe('the invariants of webhooks', () => {
       team_id: database.team,
       delivery_id: ids.next('dlv'),
       id: ids.next('att'),
-      webhook_id: ids.next('wh'),
       started_at: at,
       duration_ms: 1,
       outcome: 'succeeded',

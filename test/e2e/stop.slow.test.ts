@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
-import { holdMigrationLock, holdRowLock } from '#test/support/database/row-lock.ts';
+import { holdRowLock, holdSchemaLock } from '#test/support/database/row-lock.ts';
 import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { claim } from '#test/support/phones/test-phone.ts';
 import {
@@ -187,9 +187,9 @@ describe('a stop of a start under way (specification section 10.3)', { concurren
     });
   }
 
-  it('a process that waits for another process’s migration ends its wait on SIGTERM and exits 0', async () => {
+  it('a process that waits for another process to create the schema ends its wait on SIGTERM and exits 0', async () => {
     const database = await createTestDatabase();
-    const lock = await holdMigrationLock({ databaseUrl: database.url });
+    const lock = await holdSchemaLock({ databaseUrl: database.url });
     const settings = { DATABASE_URL: database.url, DATA_DIR: join(parent, 'migrating') };
     const service = await launchService({ settings });
     await lock.waiting(1);

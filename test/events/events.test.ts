@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
-import { purgeEvents, removeFromFeed } from '#server/events/purge-events.ts';
+import { purgeEvents } from '#server/events/purge-events.ts';
 import { operator } from '#server/platform/actor.ts';
 import { type EventId, firstIdAt, idMax, publicId } from '#server/platform/ids/ids.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
@@ -189,7 +189,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     await put(2);
     const { status, json } = await waiting.answer;
     assert.deepEqual([status, (json as Page).events.length, (json as Page).gap], [200, 2, false]);
-    await database.transaction((trx) => removeFromFeed(trx, everything, 10_000));
+    await database.transaction((trx) => purgeEvents(trx, everything, 10_000));
     assert.deepEqual(await gaps(), [true, true, true]);
     assert.equal((await get(`?after=${(json as Page).cursor}`)).gap, false);
     assert.deepEqual(await get(), { events: [], cursor: '', has_more: false, gap: false });

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ensurePartitions } from '#server/database/partitions.ts';
+import { HistoryPurge } from '#server/app/history-purge.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
-import { purgeAttempts, purgeBatchMax } from '#server/webhooks/deliveries/purge-attempts.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { countAttempts, putAttempts } from '#test/support/webhooks/given-attempts.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
@@ -21,13 +19,21 @@ describe('the retention of deliveries (specification section 10.5)', () => {
     const webhook = publicId('wh', webhookId);
     const delivery = await newDelivery(service, team, webhook, { status: 'succeeded' });
     const attempt = (count: number) => putAttempts(service, team.id, uuidOf('dlv', delivery), count);
-    await attempt(2 * purgeBatchMax + 1);
+    const purge = async () => {
+      const history = new HistoryPurge(runtime);
+      while (!(await history.run()));
+      return countAttempts(service, team.id);
+    };
+    await attempt(1_001);
     clock.advance(6 * dayMs);
-    await ensurePartitions(runtime.database.pool, clock, createLogger('fatal'));
     await attempt(3);
-    assert.equal(await purgeAttempts(runtime), 0);
+    assert.equal(await purge(), 1_004);
     clock.advance(dayMs + 1);
-    assert.equal(await purgeAttempts(runtime), 2 * purgeBatchMax + 1);
+    assert.equal(await purge(), 3);
+    // The attempts of a redelivery are younger than those before it.
+    clock.advance(6 * dayMs);
+    assert.equal(await purge(), 0);
+    await attempt(3);
     const { deliveries } = (await team.api.get(`/v1/webhooks/${webhook}/deliveries`)).json;
     assert.equal((deliveries as unknown[]).length, 1);
     assert.equal(await countAttempts(service, team.id), 3);

@@ -59,7 +59,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     model = await fillModel(numberIds);
   });
 
-  /** Inserts 400 messages of ten weeks, some in the same millisecond, some older than the oldest partition. */
+  /** Inserts 400 messages of ten weeks, some in the same millisecond. */
   async function fillModel(numberIds: ReadonlyMap<string, NumberId>): Promise<Item[]> {
     const people = [...contacts, ...own];
     const drawn = fc.sample(

@@ -24,7 +24,7 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
     for (let n = 0; n < 48; n += 1) {
       const status = deliveryStatuses[n % 4] ?? 'failed';
       const eventType = eventTypes[Math.floor(n / 4) % eventTypes.length] ?? 'message.sent';
-      // The deliveries are spread over months, so that the pages cross partitions.
+      // The deliveries are spread over months, so that the pages cross months.
       const ageMs = (48 - n) * 36 * 3_600_000;
       const deliveryId = await newDelivery(service, team, id, { status, eventType, ageMs });
       made.unshift({ id: deliveryId, status, event_type: eventType });

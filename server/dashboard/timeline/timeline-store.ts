@@ -8,15 +8,14 @@ import {
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { sqlDeliveryIdRange } from '#server/events/fan-out.ts';
 import { readStoredEnvelope } from '#server/events/stored-envelope.ts';
-import {
-  type DeliveryId,
-  type DeviceId,
-  type EventId,
-  firstIdAt,
-  type KeyId,
-  type MemberId,
-  type MessageId,
-  type TeamId,
+import type {
+  DeliveryId,
+  DeviceId,
+  EventId,
+  KeyId,
+  MemberId,
+  MessageId,
+  TeamId,
 } from '#server/platform/ids/ids.ts';
 import {
   type AttemptSummaryRow,
@@ -72,11 +71,10 @@ export const findStoredFile = statement<[messageId: MessageId], StoredFileRow>(
   'timeline.file',
   'SELECT name, type, size_bytes, created_at FROM media WHERE message_id = $1 AND is_complete',
 ).row;
-// Events are never older than their message, so older partitions are skipped.
-const listEvents = statement<[TeamId, MessageId, string], MessageEventRow>(
+const listEvents = statement<[TeamId, MessageId], MessageEventRow>(
   'timeline.events',
   `SELECT e.id, e.type, e.body, e.created_at FROM events e
-   WHERE e.team_id = $1 AND e.message_id = $2 AND e.id >= $3 ORDER BY e.sequence LIMIT ${timelineEventsMax}`,
+   WHERE e.team_id = $1 AND e.message_id = $2 ORDER BY e.sequence LIMIT ${timelineEventsMax}`,
 );
 
 /** Lists the deliveries of each event; at most one more than `timelineDeliveriesMax`. */
@@ -96,13 +94,12 @@ export const listDeliveriesOfEvents = statement<
    LEFT JOIN webhooks w ON w.team_id = d.team_id AND w.id = d.webhook_id
    ORDER BY d.id`,
 ).rows;
-const listAttempts = statement<[TeamId, DeliveryId[], string[]], TimelineAttemptRow>(
+const listAttempts = statement<[TeamId, DeliveryId[]], TimelineAttemptRow>(
   'timeline.attempts',
-  // Attempts are never older than their delivery, so older partitions are skipped.
-  `SELECT a.* FROM unnest($2::uuid[], $3::uuid[]) AS d (delivery_id, first_id)
+  `SELECT a.* FROM unnest($2::uuid[]) AS d (delivery_id)
    CROSS JOIN LATERAL (
      SELECT a.delivery_id, a.id, a.started_at, a.duration_ms, a.outcome, a.status_code, a.url FROM attempts a
-     WHERE a.team_id = $1 AND a.delivery_id = d.delivery_id AND a.id >= d.first_id
+     WHERE a.team_id = $1 AND a.delivery_id = d.delivery_id
      ORDER BY a.id DESC LIMIT ${timelineAttemptsMax}
    ) a
    ORDER BY a.id`,
@@ -146,10 +143,10 @@ export async function findsDeliveryReport(
 /** Lists a message's events in the order of their sequence; at most `timelineEventsMax`. */
 export async function listMessageEvents(
   db: Queryable,
-  message: { readonly team_id: TeamId; readonly id: MessageId; readonly created_at: Date },
+  message: { readonly team_id: TeamId; readonly id: MessageId },
 ): Promise<MessageEventRow[]> {
   const { team_id, id: message_id } = message;
-  const rows = await listEvents.rows(db, team_id, message_id, firstIdAt(message.created_at.getTime()));
+  const rows = await listEvents.rows(db, team_id, message_id);
   return rows.map((event) => ({
     ...event,
     body: readStoredEnvelope({ team_id, id: event.id, type: event.type, message_id }, event.body),
@@ -160,12 +157,11 @@ export async function listMessageEvents(
 export function listAttemptsOfDeliveries(
   db: Queryable,
   teamId: TeamId,
-  deliveries: readonly Pick<DeliveryRow, 'id' | 'created_at'>[],
+  deliveries: readonly Pick<DeliveryRow, 'id'>[],
 ): Promise<TimelineAttemptRow[]> {
   return listAttempts.rows(
     db,
     teamId,
     deliveries.map(({ id }) => id),
-    deliveries.map(({ created_at }) => firstIdAt(created_at.getTime())),
   );
 }

@@ -29,8 +29,7 @@ const comparedMax = 50;
 /** The longest time from the start of an attempt until its result is written; WEBHOOK_TIMEOUT_MS is 30 s at most. */
 const longestAttemptMs = 60_000;
 
-// During a backlog the newest deliveries have no attempt yet, but those in the lane retry do. Attempts are never older
-// than their delivery, so older partitions are skipped.
+// During a backlog the newest deliveries have no attempt yet, but those in the lane retry do.
 const findFailure = statement<[TeamId, WebhookId, string], FailedAttemptRow>(
   'webhooks.find-last-failure',
   `SELECT a.* FROM (
@@ -51,7 +50,7 @@ const findFailure = statement<[TeamId, WebhookId, string], FailedAttemptRow>(
    ) d
    CROSS JOIN LATERAL (
      SELECT a.delivery_id, a.id, a.started_at, a.duration_ms, a.outcome, a.status_code, a.url FROM attempts a
-     WHERE a.team_id = $1 AND a.delivery_id = d.id AND a.id >= overlay(d.id::text PLACING '-0000-0000-000000000000' FROM 14)::uuid
+     WHERE a.team_id = $1 AND a.delivery_id = d.id
      ORDER BY a.id DESC LIMIT 1
    ) a
    WHERE a.outcome <> 'succeeded' ORDER BY a.id DESC LIMIT 1`,
@@ -75,7 +74,6 @@ const findSince = statement<[TeamId, WebhookId, string, Date, number], { readonl
      CROSS JOIN LATERAL (
        SELECT a.id, a.started_at FROM attempts a
        WHERE a.team_id = $1 AND a.delivery_id = d.id AND a.is_counted AND a.started_at <= $4
-         AND a.id >= overlay(d.id::text PLACING '-0000-0000-000000000000' FROM 14)::uuid
        ORDER BY a.team_id, a.delivery_id, a.id OFFSET 0
      ) a
      ORDER BY a.id DESC LIMIT ${failuresMax}
@@ -96,7 +94,7 @@ const listLast = statement<[TeamId], WebhookAttemptRow>(
    ) d
    CROSS JOIN LATERAL (
      SELECT a.id, a.started_at, a.duration_ms, a.outcome, a.status_code, a.url FROM attempts a
-     WHERE a.team_id = $1 AND a.delivery_id = d.id AND a.id >= overlay(d.id::text PLACING '-0000-0000-000000000000' FROM 14)::uuid
+     WHERE a.team_id = $1 AND a.delivery_id = d.id
      ORDER BY a.id DESC LIMIT 1
    ) a
    WHERE w.team_id = $1`,

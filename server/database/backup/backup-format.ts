@@ -14,7 +14,7 @@ import { BackupError, DamagedBackupError } from './backup-error.ts';
  */
 
 const magic = Buffer.from('Ownline backup\n');
-export const formatVersion = 1;
+export const formatVersion = 2;
 export const hashBytes = 32;
 export const tagBytes = 16;
 
@@ -52,8 +52,6 @@ export interface BackupHeader {
 export interface BackupTable {
   readonly name: string;
   readonly columns: readonly string[];
-  /** Months of a partitioned table, such as `2026-11-01`; empty for other tables. */
-  readonly months: readonly string[];
 }
 
 export interface BackupSequence {

@@ -13,7 +13,6 @@ const isText: Check = (value) => typeof value === 'string' && !value.includes('\
 const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 const isFlag: Check = (value) => typeof value === 'boolean';
 const isInteger: Check = (value) => typeof value === 'string' && /^-?\d{1,19}$/.test(value);
-const isMonth: Check = (value) => typeof value === 'string' && /^\d{4}-(0[1-9]|1[0-2])-01$/.test(value);
 const isMoment: Check = (value) =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) && !Number.isNaN(Date.parse(value));
 const isListOf =
@@ -43,13 +42,16 @@ const isHeader = hasFields({
   encryption: (value) => value === null || isEncryption(value),
 });
 const isManifest = hasFields({
-  tables: isListOf(hasFields({ name: isText, columns: isListOf(isText), months: isListOf(isMonth) })),
+  tables: isListOf(hasFields({ name: isText, columns: isListOf(isText) })),
   sequences: isListOf(hasFields({ name: isText, last_value: isInteger, is_called: isFlag })),
   secrets_key: isText,
   shortcuts: isListOf(hasFields({ name: isText, data: isText })),
 });
 const isTable = hasFields({ name: isText });
 const isSummary = hasFields({ rows: isObjectOf(isCount) });
+
+/** The format of backups from before the first release, which have tables by month. */
+const unreleasedFormat = 1;
 
 /** How far the clock of the machine that wrote a backup may be ahead. */
 const aheadMaxMs = 86_400_000;
@@ -61,6 +63,11 @@ const aheadMaxMs = 86_400_000;
 export function parseHeader(json: Buffer, formatMax: number, now: Date): BackupHeader {
   const value = parse(json, 'header');
   const { format, product_version: release } = isObject(value) ? value : {};
+  if (format === unreleasedFormat)
+    throw new BackupError(
+      'The backup was written by Ownline from before its first release, and no release reads it. Restore it with the program ' +
+        'that wrote it.',
+    );
   if (typeof format === 'number' && format > formatMax) {
     throw new BackupError(
       `The backup was written by a newer release of Ownline (${typeof release === 'string' ? release : 'unknown'}), in a format ` +

@@ -7,7 +7,7 @@ import type { BackupSequence, BackupTable } from './backup-format.ts';
  */
 export const excludedTables: Readonly<Record<string, string>> = {
   backups: 'they are runs of this installation, whose folder of backups a restored one may not have',
-  schema_version: 'the migrations of a restore write it',
+  schema_versions: 'the restore writes it',
   service_clock: 'it is about the clock of the machine that the database runs on',
   clock_readings: 'they are about the uptime of the machines that the service runs on',
   poll_service: 'it is about how long processes have served polls without a gap; a start begins it anew',
@@ -19,13 +19,10 @@ const tablesSql = `
   SELECT c.oid::int8 AS oid, c.relname AS name,
     (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') AS columns,
-    coalesce((SELECT array_agg(replace(substring(p.relname FROM '[0-9]{4}_[0-9]{2}$'), '_', '-') || '-01' ORDER BY p.relname)
-      FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhrelid
-      WHERE i.inhparent = c.oid AND p.relname ~ '_[0-9]{4}_[0-9]{2}$'), '{}') AS months,
     coalesce((SELECT array_agg(DISTINCT f.confrelid::int8) FROM pg_constraint f
       WHERE f.conrelid = c.oid AND f.contype = 'f' AND NOT f.condeferrable AND f.confrelid <> c.oid), '{}') AS refers_to
   FROM pg_class c
-  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
   ORDER BY c.relname`;
 
 interface TableRow extends BackupTable {
@@ -51,9 +48,9 @@ export async function listTables(client: ClientBase): Promise<BackupTable[]> {
   while (left.size > 0) {
     const ready = [...left.values()].filter((row) => row.refers_to.every((oid) => !left.has(Number(oid))));
     if (ready.length === 0) throw circle(left);
-    for (const { oid, name, columns, months } of ready) {
+    for (const { oid, name, columns } of ready) {
       left.delete(Number(oid));
-      ordered.push({ name, columns, months });
+      ordered.push({ name, columns });
     }
   }
   return ordered;

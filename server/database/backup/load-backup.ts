@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { parseSecretsKey, Secrets } from '#server/platform/crypto.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
+import { applySchemaInTransaction } from '../apply-schema.ts';
 import { errorCodeOf } from '../database.ts';
-import { migrateInTransaction } from '../migrate.ts';
-import { schemaVersion } from '../schema-version.ts';
+import { readSchemaVersion, schemaVersion } from '../schema-version.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';
 import type { BackupHeader, BackupManifest, BackupTable } from './backup-format.ts';
 import type { BackupReader, BackupRecord } from './backup-reader.ts';
@@ -27,8 +27,8 @@ interface LoadedBackup {
 }
 
 /**
- * Loads a backup into an empty database, in the open transaction of a connection: the schema, all rows, and the
- * migrations since the backup. All constraints hold afterwards.
+ * Loads a backup into an empty database, in the open transaction of a connection: the schema and all rows. All
+ * constraints hold afterwards.
  * @throws BackupError if the database is not empty, or the backup is damaged or newer
  */
 export async function loadBackup(
@@ -39,8 +39,8 @@ export async function loadBackup(
   const { header } = reader;
   refuseNewerBackup(header);
   await refuseEncoding(client);
-  await refuseContent(client, header);
-  await migrateInTransaction(client, { upTo: String(header.schema_version).padStart(3, '0') });
+  await refuseContent(client);
+  await applySchemaInTransaction(client);
   const tables = await listBackupTables(client);
   // The lock makes a server that starts meanwhile wait before it creates its first team.
   await client.query('LOCK TABLE teams IN SHARE ROW EXCLUSIVE MODE');
@@ -54,7 +54,6 @@ export async function loadBackup(
   const counts = load.content.finish();
   await client.query('SET CONSTRAINTS ALL IMMEDIATE').catch(refuseForeignRecord);
   await refuseOtherFingerprint(client, load.secretsKey);
-  await migrateInTransaction(client, {});
   return { secretsKey: load.secretsKey, shortcuts: load.content.manifest.shortcuts, counts };
 }
 
@@ -79,26 +78,11 @@ async function refuseEncoding(client: pg.Client): Promise<void> {
   );
 }
 
-/**
- * Refuses a schema version that this release does not know. The restore creates the backup's schema and migrates it,
- * and migrations can't be undone.
- */
-async function refuseContent(client: pg.Client, { schema_version }: BackupHeader): Promise<void> {
+/** Refuses a database with tables of another program, or with rows. */
+async function refuseContent(client: pg.Client): Promise<void> {
   const tables = await listBackupTables(client);
-  const { rows: known } = await client.query<{ is_ours: boolean }>(
-    "SELECT to_regclass('schema_version') IS NOT NULL AS is_ours",
-  );
-  if (!known[0]?.is_ours) {
-    if (tables[0]) throw notEmpty(`it has a table ${tables[0].name}`);
-    return;
-  }
-  await refuseRows(client, tables);
-  const { rows } = await client.query<{ version: number }>(
-    'SELECT max(version)::int AS version FROM schema_version',
-  );
-  const version = rows[0]?.version ?? 0;
-  if (version <= schema_version) return;
-  throw notEmpty(`it has schema version ${version} already, and the backup ${schema_version}`);
+  if ((await readSchemaVersion(client)) > 0) await refuseRows(client, tables);
+  else if (tables[0]) throw notEmpty(`it has a table ${tables[0].name}`);
 }
 
 async function refuseRows(client: pg.Client, tables: readonly BackupTable[]): Promise<void> {
@@ -161,11 +145,6 @@ class Load {
         'The tables of the backup are not those of its schema version: another build of Ownline made it. Restore it ' +
           'with the release that made it.',
       );
-    }
-    for (const { name, months } of tables) {
-      for (const month of months) {
-        await this.#client.query('SELECT make_partition($1, $2::date, 0)', [name, month]);
-      }
     }
     for (const { name, last_value, is_called } of sequences) {
       await this.#client.query('SELECT setval($1::regclass, $2, $3)', [

@@ -24,7 +24,7 @@ export interface RestoreTarget {
   readonly signal?: AbortSignal;
   /** Called before the commit. From then on an interruption leaves it unknown whether the restore took place. */
   readonly beforeCommit?: () => void;
-  /** Runs work of other slices in the transaction of the restore, after its rows were loaded and migrated. */
+  /** Runs work of other slices in the transaction of the restore, after its rows were loaded. */
   readonly afterLoad: (trx: Transaction, header: BackupHeader) => Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export interface RestoreResult {
 }
 
 /**
- * Loads a backup into an empty database. The schema, all rows, the migrations since the backup and `afterLoad` are one
+ * Loads a backup into an empty database. The schema, all rows and `afterLoad` are one
  * transaction. The transaction commits after the last byte of the backup was checked. So a kill at any moment leaves
  * the database empty or complete. All constraints and triggers stay active. Deferrable ones are checked after the last
  * row (decision 0044).

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { backupLock } from '../backup-lock.ts';
 import { errorCodeOf } from '../database.ts';
-import { schemaVersion } from '../schema-version.ts';
+import { readSchemaVersion, schemaVersion } from '../schema-version.ts';
 import { BackupError, OtherBackupError } from './backup-error.ts';
 import type { BackupSequence, BackupTable } from './backup-format.ts';
 import { listBackupTables, quoteName, readSequences } from './backup-tables.ts';
@@ -9,9 +9,7 @@ import { backupSessionName } from './backups-store.ts';
 
 const connectionTimeoutMs = 10_000;
 
-/**
- * Time-outs of a backup: for the locks of its tables, and a short one for a partition that is being created or dropped.
- */
+/** Time-outs of a backup: for the locks of its tables, and a short one for the lock of backups. */
 const lockTimeout = '10s';
 const shortLockTimeout = '2s';
 
@@ -41,7 +39,7 @@ export async function openSnapshot(databaseUrl: string, signal?: AbortSignal): P
     await client.query(
       `LOCK TABLE ${tables.map(({ name }) => quoteName(name)).join(', ')} IN ACCESS SHARE MODE`,
     );
-    const version = await readSchemaVersion(client);
+    const version = await readKnownVersion(client);
     return {
       client,
       schemaVersion: version,
@@ -100,11 +98,8 @@ export async function lockBackups(client: pg.Client): Promise<void> {
   await client.query(`SET lock_timeout = '${lockTimeout}'`);
 }
 
-async function readSchemaVersion(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ version: number }>(
-    'SELECT max(version)::int AS version FROM schema_version',
-  );
-  const version = rows[0]?.version ?? 0;
+async function readKnownVersion(client: pg.Client): Promise<number> {
+  const version = await readSchemaVersion(client);
   if (version <= schemaVersion) return version;
   throw new BackupError(
     `The database has schema version ${version}, made by a newer release of Ownline; this release knows ${schemaVersion}. ` +

@@ -102,7 +102,7 @@ export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }
 
-/** @returns the smallest UUIDv7 of a time: a lower bound of all later ids, such as those of a monthly partition */
+/** @returns the smallest UUIDv7 of a time: a lower bound of all later ids */
 export function firstIdAt(ms: number): string {
   const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

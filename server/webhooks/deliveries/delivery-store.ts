@@ -7,14 +7,7 @@ import {
   type Transaction,
   transactionStatement,
 } from '#server/database/statement.ts';
-import {
-  type AttemptId,
-  type DeliveryId,
-  type EventId,
-  firstIdAt,
-  type TeamId,
-  type WebhookId,
-} from '#server/platform/ids/ids.ts';
+import type { AttemptId, DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { sqlDeliveryGuard, sqlNextDeliveryStatus } from '#server/webhooks/queue/delivery-status.ts';
 
 export interface DeliveryRow {
@@ -63,18 +56,17 @@ export const findDelivery = statement<
    LEFT JOIN due_deliveries q ON q.webhook_id = d.webhook_id AND q.delivery_id = d.id
    WHERE d.team_id = $1 AND d.webhook_id = $2 AND d.id = $3`,
 ).row;
-const latestAttempts = statement<[TeamId, DeliveryId, string], AttemptRow>(
+const latestAttempts = statement<[TeamId, DeliveryId], AttemptRow>(
   'attempts.latest',
-  // An attempt's id is never smaller than the id of its delivery, so older partitions are skipped.
   `SELECT id, started_at, duration_ms, outcome, status_code, url, response_body, response_truncated
-   FROM attempts WHERE team_id = $1 AND delivery_id = $2 AND id >= $3 ORDER BY id DESC LIMIT ${shownAttemptsMax}`,
+   FROM attempts WHERE team_id = $1 AND delivery_id = $2 ORDER BY id DESC LIMIT ${shownAttemptsMax}`,
 );
-const lastAttempts = statement<[TeamId, DeliveryId[], string[]], LastAttemptRow>(
+const lastAttempts = statement<[TeamId, DeliveryId[]], LastAttemptRow>(
   'attempts.last-of-each',
-  `SELECT a.* FROM unnest($2::uuid[], $3::uuid[]) AS d (delivery_id, first_id)
+  `SELECT a.* FROM unnest($2::uuid[]) AS d (delivery_id)
    CROSS JOIN LATERAL (
      SELECT a.delivery_id, a.outcome, a.status_code FROM attempts a
-     WHERE a.team_id = $1 AND a.delivery_id = d.delivery_id AND a.id >= d.first_id ORDER BY a.id DESC LIMIT 1
+     WHERE a.team_id = $1 AND a.delivery_id = d.delivery_id ORDER BY a.id DESC LIMIT 1
    ) a`,
 );
 const reopen = transactionStatement<[TeamId, DeliveryId], Omit<DeliveryRow, 'due_at'>>(
@@ -105,22 +97,21 @@ const queueManual = transactionStatement<
 /** Lists the latest `shownAttemptsMax` attempts of a delivery, newest first. */
 export function listLatestAttempts(
   db: Queryable,
-  { team_id: teamId, id, created_at }: Pick<DeliveryRow, 'team_id' | 'id' | 'created_at'>,
+  { team_id: teamId, id }: Pick<DeliveryRow, 'team_id' | 'id'>,
 ): Promise<AttemptRow[]> {
-  return latestAttempts.rows(db, teamId, id, firstIdAt(created_at.getTime()));
+  return latestAttempts.rows(db, teamId, id);
 }
 
 /** Lists the latest attempt of each delivery; a delivery without attempts has none. */
 export function listLastAttempts(
   db: Queryable,
   teamId: TeamId,
-  deliveries: readonly Pick<DeliveryRow, 'id' | 'created_at'>[],
+  deliveries: readonly Pick<DeliveryRow, 'id'>[],
 ): Promise<LastAttemptRow[]> {
   return lastAttempts.rows(
     db,
     teamId,
     deliveries.map(({ id }) => id),
-    deliveries.map(({ created_at }) => firstIdAt(created_at.getTime())),
   );
 }
 

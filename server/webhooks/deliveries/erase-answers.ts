@@ -44,16 +44,13 @@ const findOpen = transactionStatement<[TeamId, EventId[], number], { readonly id
      ORDER BY d.team_id, d.id LIMIT $3
    ) d LIMIT $3`,
 );
-// A transaction that writes results has locked its deliveries. They are skipped, and the next batch handles them. The
-// locks are taken apart from the search, which chooses months per row (decision 0040).
-const lockOpen = transactionStatement<
-  [TeamId, DeliveryId[], DeliveryId | undefined, DeliveryId | undefined],
-  { readonly id: DeliveryId }
->(
+// A transaction that writes results has locked its deliveries. They are skipped, and the next batch handles them.
+const lockOpen = transactionStatement<[TeamId, DeliveryId[]], { readonly id: DeliveryId }>(
   'deliveries.lock-of-erased-events',
-  `SELECT d.id FROM deliveries d WHERE d.team_id = $1 AND d.id = ANY ($2::uuid[]) AND d.id BETWEEN $3 AND $4 AND NOT d.is_erased
+  `SELECT d.id FROM deliveries d WHERE d.team_id = $1 AND d.id = ANY ($2::uuid[]) AND NOT d.is_erased
    FOR NO KEY UPDATE SKIP LOCKED`,
 );
+// The range of ids is an index condition: a plan that was made while the table was empty reads no other rows.
 const mark = transactionStatement<[TeamId, DeliveryId[], DeliveryId | undefined, DeliveryId | undefined]>(
   'deliveries.mark-erased',
   `UPDATE deliveries d SET is_erased = true FROM unnest($2::uuid[]) AS i (id)
@@ -72,12 +69,12 @@ const list = transactionStatement<
    ) a LIMIT $3`,
 );
 const erase = transactionStatement<
-  [TeamId, DeliveryId[], AttemptId[], AttemptId | undefined, AttemptId | undefined]
+  [TeamId, DeliveryId[], AttemptId[], DeliveryId | undefined, DeliveryId | undefined]
 >(
   'attempts.erase-answers',
   `UPDATE attempts a SET response_body = NULL, response_truncated = false
    FROM unnest($2::uuid[], $3::uuid[]) AS i (delivery_id, id)
-   WHERE a.team_id = $1 AND a.delivery_id = i.delivery_id AND a.id = i.id AND a.id BETWEEN $4 AND $5`,
+   WHERE a.team_id = $1 AND a.delivery_id = i.delivery_id AND a.id = i.id AND a.delivery_id BETWEEN $4 AND $5`,
   { changes: 'delivery', team: '$1' },
 );
 
@@ -107,10 +104,8 @@ export async function listTeamsWithErasedEvents(db: Queryable): Promise<TeamId[]
 export async function eraseAnswers(trx: Transaction, teamId: TeamId): Promise<boolean> {
   const events = (await lockEvents.rows(trx, teamId, batchMax.events)).map((row) => row.event_id);
   if (events.length === 0) return false;
-  const open = (await findOpen.rows(trx, teamId, events, batchMax.deliveries))
-    .map((row) => row.id)
-    .toSorted();
-  const locked = (await lockOpen.rows(trx, teamId, open, open[0], open.at(-1))).map((row) => row.id);
+  const open = (await findOpen.rows(trx, teamId, events, batchMax.deliveries)).map((row) => row.id);
+  const locked = (await lockOpen.rows(trx, teamId, open)).map((row) => row.id);
   const answers = await list.rows(trx, teamId, locked, batchMax.answers);
   await eraseRows(trx, teamId, answers);
   // The last delivery of a full list may have more answers, so the next batch handles it again.
@@ -129,15 +124,8 @@ async function eraseRows(
   rows: readonly { readonly delivery_id: DeliveryId; readonly id: AttemptId }[],
 ): Promise<void> {
   if (rows.length === 0) return;
+  const deliveries = rows.map((row) => row.delivery_id);
+  const sorted = deliveries.toSorted();
   const ids = rows.map((row) => row.id);
-  const sorted = ids.toSorted();
-  // The range of ids limits the update to the months of these answers.
-  await erase.run(
-    trx,
-    teamId,
-    rows.map((row) => row.delivery_id),
-    ids,
-    sorted[0],
-    sorted.at(-1),
-  );
+  await erase.run(trx, teamId, deliveries, ids, sorted[0], sorted.at(-1));
 }

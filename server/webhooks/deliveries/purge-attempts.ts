@@ -1,22 +1,24 @@
+import { type IdRange, nextIdOf } from '#server/database/purge-walk.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
-import { type AttemptId, firstIdAt } from '#server/platform/ids/ids.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 
-/** How many attempts one batch deletes; each may contain 16 KB of a response. */
-export const purgeBatchMax = 1_000;
-
-/** Upper bound on the batches of a round; the next round, an hour later, continues. */
-const batchesMax = 1_000;
-
-// An attempt that an erasure has locked is skipped until the next round.
-const purge = statement<[string, number], { readonly id: AttemptId }>(
+// Reads team by team along the primary key, by the ids of the deliveries: an attempt is never older than its delivery. An
+// attempt that an erasure has locked is skipped until the next walk.
+const purge = transactionStatement<[string, string, string, number]>(
   'webhooks.purge-attempts',
   `WITH old AS MATERIALIZED (
-     SELECT team_id, delivery_id, id FROM attempts WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+     SELECT o.team_id, o.delivery_id, o.id FROM teams t
+     CROSS JOIN LATERAL (
+       SELECT a.team_id, a.delivery_id, a.id FROM attempts a
+       WHERE a.team_id = t.id AND a.delivery_id >= $1 AND a.delivery_id < $2 AND a.id < $3
+       ORDER BY a.team_id, a.delivery_id, a.id LIMIT $4 FOR UPDATE SKIP LOCKED
+     ) o LIMIT $4
    )
    DELETE FROM attempts a USING old
-   WHERE a.team_id = old.team_id AND a.delivery_id = old.delivery_id AND a.id = old.id AND a.id < $1 RETURNING a.id`,
+   WHERE a.team_id = old.team_id AND a.delivery_id = old.delivery_id AND a.id = old.id RETURNING a.id`,
 );
+
+export const findNextAttempt = nextIdOf('attempts', 'delivery_id');
 
 /** Retention of attempts: DELIVERY_LOG_DAYS, but no longer than that of their deliveries. */
 export function attemptsKeptMs({
@@ -28,20 +30,16 @@ export function attemptsKeptMs({
 
 /**
  * Deletes attempts and their responses after DELIVERY_LOG_DAYS (specification section 10.5). The deliveries of the
- * attempts stay. The work is done in batches, so that other transactions do not wait for long.
+ * attempts stay.
+ * @param range of the ids of their deliveries
+ * @param boundId the least id of an attempt that stays
  * @returns the number of deleted attempts
  */
-export async function purgeAttempts({
-  database,
-  clock,
-  config,
-}: Pick<Runtime, 'database' | 'clock' | 'config'>): Promise<number> {
-  const bound = firstIdAt(clock.nowMs() - attemptsKeptMs(config));
-  let forgotten = 0;
-  for (let batches = 0; batches < batchesMax; batches += 1) {
-    const rows = await purge.rows(database.pool, bound, purgeBatchMax);
-    forgotten += rows.length;
-    if (rows.length < purgeBatchMax) break;
-  }
-  return forgotten;
+export async function purgeAttempts(
+  trx: Transaction,
+  range: IdRange,
+  boundId: string,
+  limit: number,
+): Promise<number> {
+  return purge.count(trx, range.from, range.to, boundId, limit);
 }

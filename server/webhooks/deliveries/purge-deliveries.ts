@@ -1,10 +1,5 @@
-import type { IdRange } from '#server/database/purge-walk.ts';
-import {
-  type Queryable,
-  statement,
-  type Transaction,
-  transactionStatement,
-} from '#server/database/statement.ts';
+import { type IdRange, nextIdOf } from '#server/database/purge-walk.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 
 // Skips a delivery that another transaction has locked, because a replay may make it pending.
 const purge = transactionStatement<[string, string, number]>(
@@ -20,20 +15,10 @@ const purge = transactionStatement<[string, string, number]>(
    DELETE FROM deliveries d USING old
    WHERE d.team_id = old.team_id AND d.id = old.id AND d.id >= $1 AND d.id < $2 RETURNING d.id`,
 );
-const findPending = statement<[string, string]>(
-  'deliveries.find-pending-of-range',
-  // Reads along the queue's primary key, webhook by webhook.
-  `SELECT w.team_id FROM webhooks w
-   WHERE EXISTS (SELECT FROM due_deliveries q WHERE q.webhook_id = w.id AND q.delivery_id >= $1 AND q.delivery_id < $2 OFFSET 0)
-   LIMIT 1`,
-);
+
+export const findNextDelivery = nextIdOf('deliveries');
 
 /** Deletes finished deliveries (specification section 10.9). @returns the number of deleted deliveries */
 export async function purgeDeliveries(trx: Transaction, range: IdRange, limit: number): Promise<number> {
   return purge.count(trx, range.from, range.to, limit);
-}
-
-/** Whether a delivery in the range is pending. A delivery's id sorts as the id of its event does. */
-export async function hasPendingDeliveries(db: Queryable, range: IdRange): Promise<boolean> {
-  return findPending.hasRow(db, range.from, range.to);
 }

@@ -8,8 +8,7 @@ import { sqlWebhooksWithDue } from './due-webhooks.ts';
 const sweptMax = 1_000;
 
 // A disabled webhook has pending deliveries if their events were written while it was disabled, or if skipping was
-// interrupted. The same applies to a deleted webhook. Locked rows are skipped until the next round, a second later. The
-// deliveries are found by arrays rather than a join, which would choose months per row beside the locks (decision 0040).
+// interrupted. The same applies to a deleted webhook. Locked rows are skipped until the next round, a second later.
 const sweep = statement<[Date], { readonly team_id: TeamId }>(
   'webhooks.sweep-deliveries',
   `WITH RECURSIVE ${sqlWebhooksWithDue()}, off AS MATERIALIZED (

@@ -22,7 +22,7 @@ const lineAt = (text: string, index: number) => text.slice(0, index).split('\n')
 /** A generated file, whose comments come from the OpenAPI document. */
 const generated = 'clients/typescript/src/openapi.ts';
 
-/** Sentences of all comments, except those of migrations, whose text does not change. */
+/** Sentences of all comments of programs. */
 export function commentSentences(): Sentence[] {
   const sources = read(`${folders}/**/*.{ts,tsx,mjs,js,css}`).filter(({ path }) => path !== generated);
   return sources.flatMap(({ path, text }) =>

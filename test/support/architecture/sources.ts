@@ -75,14 +75,14 @@ export function offenders(rule: (file: SourceFile) => string | undefined | false
   });
 }
 
-/** SQL of all migrations. */
-export function readMigrations(): string {
-  return globSync('server/database/migrations/*.sql', { cwd: root })
+/** SQL of the schema. */
+export function readSchema(): string {
+  return globSync('server/database/schema/*.sql', { cwd: root })
     .map((path) => readFileSync(join(root, path), 'utf8'))
     .join('\n');
 }
 
 export const columnDeclaration =
-  /^ {2}(?:ADD COLUMN )?(\w+) (?:uuid|text|bytea|boolean|smallint|integer|bigint|date|timestamptz|jsonb)/gm;
+  /^ {2}(\w+) (?:uuid|text|bytea|boolean|smallint|integer|bigint|date|timestamptz|jsonb)/gm;
 
 export const withoutComments = (text: string) => text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');

@@ -1,25 +1,19 @@
-import type { TeamId } from '#server/platform/ids/ids.ts';
-import { type HeldTransaction, holdTransaction } from '#test/support/database/held-transaction.ts';
+import { type AccountId, firstIdAt, type TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** Inserts an audit entry with any time. @param action any text, because the table has no list of actions */
+/**
+ * Inserts an audit entry of a team, or of an account without a team, with any time.
+ * @param action any text, because the table has no list of actions
+ */
 export async function putAuditEntry(
   { query }: Pick<TestService, 'query'>,
-  teamId: TeamId,
+  { teamId, accountId }: { readonly teamId?: TeamId; readonly accountId?: AccountId },
   at: Date,
   action: string,
 ): Promise<void> {
   await query(
-    `INSERT INTO audit_log (id, team_id, actor_kind, actor_id, actor_name, action, target, details, outcome, ip, request_id, created_at)
-     VALUES (overlay(first_id_at($1)::text PLACING substr(gen_random_uuid()::text, 20) FROM 20)::uuid, $2, 'server', '', '', $3, '', '{}', 'done', '', '', $1)`,
-    [at, teamId, action],
+    `INSERT INTO audit_log (id, team_id, account_id, actor_kind, actor_id, actor_name, action, target, details, outcome, ip, request_id, created_at)
+     VALUES (overlay($4::text PLACING substr(gen_random_uuid()::text, 20) FROM 20)::uuid, $2, $5, 'server', '', '', $3, '', '{}', 'done', '', '', $1)`,
+    [at, teamId ?? null, action, firstIdAt(at.getTime()), accountId ?? null],
   );
-}
-
-/** Opens a transaction that has read entries with this action in every month. */
-export function holdAuditRead(
-  service: Pick<TestService, 'databaseUrl'>,
-  action: string,
-): Promise<HeldTransaction> {
-  return holdTransaction(service, 'SELECT FROM audit_log WHERE action = $1', [action]);
 }

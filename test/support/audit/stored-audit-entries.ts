@@ -27,11 +27,3 @@ export function storedAuditEntries(
     [of.teamId ?? null, of.accountId ?? null],
   );
 }
-
-/** Names of the audit log's month partitions. */
-export async function auditMonths({ query }: Pick<TestService, 'query'>): Promise<string[]> {
-  const partitions = await query<{ name: string }>(
-    `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'audit_log'::regclass ORDER BY 1`,
-  );
-  return partitions.map(({ name }) => name);
-}

@@ -44,7 +44,7 @@ export async function restoreCopy(backup: Buffer, databaseUrl: string): Promise<
 }
 
 /**
- * Backs a database up, restores it into an empty one, and asserts that each table, partition and sequence has the same
+ * Backs a database up, restores it into an empty one, and asserts that each table and sequence has the same
  * rows in both. Nothing may write to the database meanwhile.
  */
 export async function assertRestoresWhole(database: BackedUpDatabase): Promise<void> {

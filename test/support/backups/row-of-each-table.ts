@@ -172,7 +172,7 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
     ],
     hand_outs: [
       {
-        ...ofNumber,
+        ...ofTeam,
         message_id: message,
         hand_out: 1,
         device_id: device,
@@ -188,7 +188,15 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
     inbound_fingerprints: [{ number_id: number, fingerprint: hash, message_id: message, stored_at: at }],
     inbound_ids: [{ number_id: number, given_id_hash: hash, message_id: message }],
     conversations: [
-      { ...ofNumber, contact, opened_by: 'team', opened_at: at, handles: [contact], last_activity_at: at },
+      {
+        ...ofNumber,
+        contact,
+        opened_by: 'team',
+        opened_at: at,
+        handles: [contact],
+        last_activity_at: at,
+        last_message_id: message,
+      },
     ],
     conversation_reads: [
       { ...ofTeam, member_id: member, phone_number: '+14155550100', contact, read_until: message },
@@ -258,7 +266,6 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
         ...ofTeam,
         delivery_id: delivery,
         id: id(29),
-        webhook_id: webhook,
         started_at: at,
         duration_ms: 12,
         outcome: 'timeout',

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { excludedTables } from '#server/database/backup/backup-tables.ts';
 
-/** Row counts and digests by table and partition, and sequence values. Tables that backups exclude are not included. */
+/** Row counts and digests by table, and sequence values. Tables that backups exclude are not included. */
 export async function readDatabaseContent(databaseUrl: string): Promise<Record<string, string>> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -33,7 +33,7 @@ export async function hasTables(databaseUrl: string): Promise<boolean> {
   await client.connect();
   try {
     const { rows } = await client.query<{ found: boolean }>(
-      "SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')) AS found",
+      "SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r') AS found",
     );
     return rows[0]?.found === true;
   } finally {

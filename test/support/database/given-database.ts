@@ -1,8 +1,6 @@
 import pg from 'pg';
 import { Database } from '#server/database/database.ts';
-import { ensurePartitions } from '#server/database/partitions.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
-import { Clock } from '#server/platform/time/clock.ts';
 import { given } from '#test/support/service/given.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
@@ -14,9 +12,7 @@ export function givenDatabase(poolSize?: number): {
   const database = given(createTestDatabase);
   const service = given(async () => {
     const logger = createLogger('warn');
-    const opened = new Database({ databaseUrl: database.url, logger, ...(poolSize && { poolSize }) });
-    await ensurePartitions(opened.pool, new Clock(), logger);
-    return opened;
+    return new Database({ databaseUrl: database.url, logger, ...(poolSize && { poolSize }) });
   });
   return { database, service };
 }

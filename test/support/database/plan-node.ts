@@ -15,8 +15,8 @@ export interface PlanNode {
 
 export const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-/** Table that a node reads, for a partition its parent; undefined for a node without a table. */
-export const tableOf = (node: PlanNode) => node['Relation Name']?.replace(/_(\d{4}_\d{2}|default)$/, '');
+/** Table that a node reads; undefined for a node without a table. */
+export const tableOf = (node: PlanNode) => node['Relation Name'];
 
 /** Rows that a plan read of each table, including those that a filter removed. */
 export function rowsRead(plan: PlanNode): Map<string, number> {

@@ -50,22 +50,14 @@ export function holdTableLock(
   return holdTransaction(service, `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`, []);
 }
 
-/** Holds the lock of migrations, as a migrating process does. */
-export function holdMigrationLock(service: Pick<TestService, 'databaseUrl'>): Promise<HeldTransaction> {
+/** Holds the lock of the schema, as a process does that creates it. */
+export function holdSchemaLock(service: Pick<TestService, 'databaseUrl'>): Promise<HeldTransaction> {
   return holdTransaction(service, 'SELECT pg_advisory_xact_lock(7061726401)', []);
 }
 
 /** Holds the lock of backups, as a running backup does. */
 export function holdBackupLock(service: Pick<TestService, 'databaseUrl'>): Promise<HeldTransaction> {
   return holdTransaction(service, 'SELECT pg_advisory_xact_lock($1)', [backupLock]);
-}
-
-/** Opens a transaction that has read each month of a history. */
-export function holdHistoryRead(
-  service: Pick<TestService, 'databaseUrl'>,
-  history: 'messages' | 'events',
-): Promise<HeldTransaction> {
-  return holdTransaction(service, `SELECT FROM ${history}`, []);
 }
 
 function selection(rows: LockedRows): readonly [from: string, ...values: unknown[]] {

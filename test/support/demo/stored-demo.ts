@@ -25,7 +25,7 @@ export async function storedDeliveryValues({ query }: Service, teamId: string): 
   return rows.map(({ value }) => value).sort();
 }
 
-/** The number of rows of each table, partitions with their table. */
+/** The number of rows of each table. */
 export async function countRowsOfTables({ query }: Service): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const name of await listTableNames({ query })) {
@@ -53,7 +53,7 @@ export async function listTablesNaming({ query }: Service, ids: readonly string[
 async function listTableNames({ query }: Service): Promise<string[]> {
   const tables = await query<{ name: string }>(
     `SELECT relname AS name FROM pg_class
-     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname`,
+     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY relname`,
   );
   return tables.map(({ name }) => name);
 }

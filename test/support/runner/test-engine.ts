@@ -2,12 +2,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { Database } from '#server/database/database.ts';
+import { applySchema } from '#server/database/apply-schema.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
-import { migrate } from '#server/database/migrate.ts';
-import { ensurePartitions } from '#server/database/partitions.ts';
-import { createLogger, type Logger } from '#server/platform/process/logger.ts';
-import { Clock } from '#server/platform/time/clock.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
 import { findMemoryFolder } from './memory-folder.ts';
 
 const parameters = {
@@ -46,8 +43,7 @@ export async function withTestEngine<T>(
   const logger = createLogger('warn');
   const engine = await startEngine({ dataDir, logger, createdb: true, parameters });
   try {
-    await migrate(engine.databaseUrl);
-    await createMonths(engine.databaseUrl, logger);
+    await applySchema(engine.databaseUrl);
     const client = new pg.Client({ connectionString: engine.databaseUrl.replace('/ownline?', '/postgres?') });
     await client.connect();
     // The database `ownline` is the template of the next statement. PostgreSQL requires that a template has no
@@ -66,11 +62,4 @@ export async function withTestEngine<T>(
 async function readCrashes(logFile: string): Promise<string[]> {
   const log = await readFile(logFile, 'utf8').catch(() => '');
   return log.match(/^.* was terminated by signal .*(?:\n.*DETAIL: .*)?$/gm) ?? [];
-}
-
-/** Creates the months of history in the template, which would otherwise double the start of each service. */
-async function createMonths(databaseUrl: string, logger: Logger): Promise<void> {
-  const database = new Database({ databaseUrl, logger });
-  await ensurePartitions(database.pool, new Clock(), logger);
-  await database.close();
 }

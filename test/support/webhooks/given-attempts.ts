@@ -10,8 +10,8 @@ export async function putAttempts(
 ): Promise<void> {
   const ids = Array.from({ length: count }, () => runtime.ids.next('att'));
   await query(
-    `INSERT INTO attempts (team_id, delivery_id, id, webhook_id, started_at, duration_ms, outcome, url, response_body, is_counted)
-     SELECT team_id, id, attempt, webhook_id, $3, 5, 'succeeded', 'https://hooks.example.com/', 'ok', true
+    `INSERT INTO attempts (team_id, delivery_id, id, started_at, duration_ms, outcome, url, response_body, is_counted)
+     SELECT team_id, id, attempt, $3, 5, 'succeeded', 'https://hooks.example.com/', 'ok', true
      FROM deliveries, unnest($4::uuid[]) AS attempt WHERE team_id = $1 AND id = $2`,
     [teamId, deliveryId, clock.now(), ids],
   );

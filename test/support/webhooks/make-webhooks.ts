@@ -84,11 +84,11 @@ export async function newAttempt(
     `WITH tried AS (
        UPDATE deliveries SET attempt_count = attempt_count + 1,
          succeeded_at = CASE WHEN $5 = 'succeeded' THEN $4 ELSE succeeded_at END
-       WHERE team_id = $1 AND id = $2 RETURNING webhook_id
+       WHERE team_id = $1 AND id = $2 RETURNING id
      )
-     INSERT INTO attempts (team_id, delivery_id, id, webhook_id, started_at, duration_ms, outcome, status_code, url,
+     INSERT INTO attempts (team_id, delivery_id, id, started_at, duration_ms, outcome, status_code, url,
        response_body, response_truncated, is_counted)
-     SELECT $1, $2, $3, webhook_id, $4, 12, $5, $6, $7, $8, $9, true FROM tried`,
+     SELECT $1, $2, $3, $4, 12, $5, $6, $7, $8, $9, true FROM tried`,
     [team.id, uuidOf('dlv', deliveryId), id, runtime.clock.now(), outcome, statusCode, url, body, truncated],
   );
   return publicId('att', id);

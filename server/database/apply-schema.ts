@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import pg from 'pg';
+import type { Logger } from '#server/platform/process/logger.ts';
+import { productVersion } from '#server/platform/process/product-version.ts';
+import { StartError } from '#server/platform/start-error.ts';
+import { readSchemaVersion, schemaVersion } from './schema-version.ts';
+
+const schemaFolder = new URL('./schema/', import.meta.url);
+
+/**
+ * Advisory lock: processes that start at the same time create the schema one after another. The number is arbitrary,
+ * and no other code uses it.
+ */
+const schemaLock = 7_061_726_401;
+
+const connectionTimeoutMs = 10_000;
+
+interface SchemaOptions {
+  /** Logs how long the creation took. */
+  readonly logger?: Logger;
+  /** Aborts the creation: the transaction is rolled back. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Creates the schema in an empty database, in one transaction: a kill leaves the database empty. A database that has
+ * the schema is only checked.
+ * @returns true if the schema was created now
+ * @throws StartError if the database has another schema; the reason of `signal`
+ */
+export async function applySchema(databaseUrl: string, options: SchemaOptions = {}): Promise<boolean> {
+  options.signal?.throwIfAborted();
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'ownline schema',
+    connectionTimeoutMillis: connectionTimeoutMs,
+  });
+  // A broken connection fails its query. pg may emit the error as well, which needs a handler.
+  client.on('error', () => undefined);
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  const giveUp = () => reject(options.signal?.reason);
+  options.signal?.addEventListener('abort', giveUp);
+  const applying = applyOn(client, options.logger);
+  try {
+    return await Promise.race([applying, stopped]);
+  } finally {
+    options.signal?.removeEventListener('abort', giveUp);
+    // PostgreSQL notices the end of a connection only after a wait for a lock, so a stop does not await it.
+    const ended = applying.catch(() => undefined).then(() => client.end().catch(() => undefined));
+    if (!options.signal?.aborted) await ended;
+  }
+}
+
+async function applyOn(client: pg.Client, logger: Logger | undefined): Promise<boolean> {
+  await client.connect();
+  await client.query('BEGIN');
+  const startedAtMs = performance.now();
+  const isNew = await applySchemaInTransaction(client);
+  await client.query('COMMIT');
+  const ms = Math.round(performance.now() - startedAtMs);
+  if (isNew) logger?.info({ schema: schemaVersion, ms }, `database made in ${(ms / 1_000).toFixed(1)} s`);
+  return isNew;
+}
+
+/**
+ * Creates or checks the schema in the open transaction of a connection, into which a restore then loads its rows.
+ * @returns true if the schema was created now
+ */
+export async function applySchemaInTransaction(client: pg.ClientBase): Promise<boolean> {
+  await refuseOldServer(client);
+  await client.query('SELECT pg_advisory_xact_lock($1)', [schemaLock]);
+  const found = await readSchemaVersion(client);
+  refuseNewer(found);
+  const files = await readSchemaFiles();
+  const fingerprint = fingerprintOf(files);
+  if (found > 0) {
+    await refuseOther(client, fingerprint);
+    return false;
+  }
+  for (const sql of files) await client.query(sql);
+  await client.query('INSERT INTO schema_versions (version, fingerprint) VALUES ($1, $2)', [
+    schemaVersion,
+    fingerprint,
+  ]);
+  return true;
+}
+
+async function readSchemaFiles(): Promise<string[]> {
+  const names = (await readdir(schemaFolder)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(names.map((name) => readFile(new URL(name, schemaFolder), 'utf8')));
+}
+
+/** The SHA-256 of the statements, without comments and line breaks: a comment may be corrected after the release. */
+function fingerprintOf(files: readonly string[]): Buffer {
+  const statements = files.join('\n').replaceAll(/--.*$/gm, '').replaceAll(/\s+/g, ' ');
+  return createHash('sha256').update(statements).digest();
+}
+
+const oldestServer = 15;
+
+async function refuseOldServer(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ version: string }>(
+    "SELECT current_setting('server_version_num') AS version",
+  );
+  // PostgreSQL's version number, such as 180004.
+  const major = Math.floor(Number(rows[0]?.version) / 10_000);
+  if (major >= oldestServer) return;
+  throw new StartError(
+    `DATABASE_URL leads to PostgreSQL ${major}, and Ownline needs ${oldestServer} or newer. Upgrade that server, or leave ` +
+      'DATABASE_URL out to use the PostgreSQL that Ownline brings.',
+  );
+}
+
+/**
+ * Refuses to start with a newer schema. A running process tolerates the migrations of the next release, but a start
+ * does not.
+ */
+function refuseNewer(found: number): void {
+  if (found <= schemaVersion) return;
+  throw new StartError(
+    `The database has schema version ${found}, made by a newer release of Ownline; this is release ${productVersion} ` +
+      `with schema version ${schemaVersion}, and could damage the data. Start the newer release again, or restore a copy of the ` +
+      'database from before the upgrade.',
+  );
+}
+
+/** Refuses other tables under the same version: a released schema is never changed, so a development build made them. */
+async function refuseOther(client: pg.ClientBase, fingerprint: Buffer): Promise<void> {
+  const { rows } = await client.query<{ fingerprint: Buffer }>(
+    'SELECT fingerprint FROM schema_versions WHERE version = $1',
+    [schemaVersion],
+  );
+  if (rows[0]?.fingerprint.equals(fingerprint)) return;
+  throw new StartError(
+    `The schema of this database differs from that of this release, although both have version ${schemaVersion}. Start the release ` +
+      'that set the database up, or restore the files in server/database/schema.',
+  );
+}

@@ -1,0 +1,80 @@
+-- The schema is version 1, the schema of the first release. Each file is one slice's tables, in the order of their
+-- foreign keys. docs/architecture.md lists the invariants, and which slice owns which table.
+-- Times come from the application's clock: nothing here calls now() (decision 0007).
+
+-- Versions of the schema that this database has. Version 1 is these files; each later one is a migration (decision 0050).
+CREATE TABLE schema_versions (
+  version integer PRIMARY KEY CHECK (version > 0),
+  -- SHA-256 of the SQL that was run.
+  fingerprint bytea NOT NULL CHECK (octet_length(fingerprint) = 32)
+);
+
+CREATE TABLE instance (
+  only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+  secrets_key_fingerprint bytea NOT NULL,
+  -- When an erasure of a contact last ended: tables are analyzed after it (specification section 12.14). NULL before the first one.
+  last_erased_at timestamptz
+);
+
+-- Restores from backups (specification section 10.8, decision 0034). While one of them is not resumed, nothing goes out.
+CREATE TABLE restores (
+  id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+  restored_at timestamptz NOT NULL,
+  -- The moment of the snapshot that was restored, and the release that made it.
+  backup_taken_at timestamptz NOT NULL,
+  product_version text NOT NULL,
+  schema_version integer NOT NULL,
+  resumed_at timestamptz,
+  -- The actor who resumed, and the choices.
+  resumed_by_kind text CHECK (resumed_by_kind IN ('member', 'operator')),
+  resumed_by_id text,
+  resumed_by_name text,
+  cancelled_messages boolean,
+  skipped_deliveries boolean,
+  CONSTRAINT resumed_by_an_actor CHECK (
+    num_nulls(resumed_at, resumed_by_kind, resumed_by_id, resumed_by_name, cancelled_messages, skipped_deliveries) IN (0, 6)
+  )
+);
+
+-- Runs of the nightly backup (specification section 10.10).
+CREATE TABLE backups (
+  id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+  started_at timestamptz NOT NULL,
+  finished_at timestamptz NOT NULL,
+  -- The file; NULL if the run failed.
+  file text,
+  bytes bigint,
+  -- A sentence; NULL if the run succeeded.
+  error text,
+  -- What the check of the file did not prove; NULL if an empty database took all of it.
+  unproved text,
+  CONSTRAINT backup_ends_once CHECK ((error IS NULL) = (file IS NOT NULL) AND (file IS NULL) = (bytes IS NULL))
+);
+CREATE INDEX backups_by_end ON backups (finished_at);
+
+-- The service's time and the database's clock (decision 0020). All processes take the same time from these rows.
+CREATE TABLE service_clock (
+  only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+  -- The service's time less the database's clock: a step of that clock which is not followed yet. 0 while it is trusted.
+  held_ms bigint NOT NULL DEFAULT 0,
+  -- When the clock last stepped, in the service's time; NULL while it is trusted.
+  stepped_at timestamptz,
+  -- The sum of all steps that were followed: how far the service's time has jumped.
+  followed_ms bigint NOT NULL DEFAULT 0,
+  -- Counts the changes of this row: a process that decided by an older one decides again.
+  version bigint NOT NULL DEFAULT 0,
+  CONSTRAINT stepped_while_held CHECK ((held_ms = 0) = (stepped_at IS NULL))
+);
+INSERT INTO service_clock DEFAULT VALUES;
+
+-- The service's time beside a clock that is never set: the one that counts from a machine's boot. A process that starts during
+-- the same boot knows by it how much time has passed.
+CREATE TABLE clock_readings (
+  boot_id uuid PRIMARY KEY,
+  -- Since the boot, with and without the time that the machine slept.
+  uptime_ms bigint NOT NULL,
+  monotonic_ms bigint NOT NULL,
+  service_at timestamptz NOT NULL,
+  -- service_clock.followed_ms at that moment.
+  followed_ms bigint NOT NULL
+);

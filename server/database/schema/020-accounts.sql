@@ -1,0 +1,73 @@
+-- A person, by their address. Only a link that was sent to the address or made by the operator creates one.
+CREATE TABLE accounts (
+  id uuid PRIMARY KEY,
+  email text NOT NULL,
+  -- The address as it is compared: one account for each.
+  normalized_email text NOT NULL UNIQUE CHECK (char_length(normalized_email) BETWEEN 3 AND 254),
+  name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
+  -- argon2id, in the PHC form; without one the account signs in by magic link or passkey.
+  password_hash text,
+  -- The first use of a link that only reaches the address, or that the operator made. NULL before: another person may have
+  -- created the account, after they were shown its invitation.
+  email_verified_at timestamptz,
+  created_at timestamptz NOT NULL,
+  -- Device cookies that were set earlier are not accepted; NULL: all are.
+  device_cookies_valid_from timestamptz
+);
+
+-- The sessions of browsers. Signing out deletes the row.
+CREATE TABLE account_sessions (
+  id uuid PRIMARY KEY,
+  account_id uuid NOT NULL REFERENCES accounts (id),
+  token_hash bytea NOT NULL UNIQUE CHECK (octet_length(token_hash) = 32),
+  method text NOT NULL CHECK (method IN ('link', 'password', 'passkey', 'invitation')),
+  ip text NOT NULL,
+  user_agent text NOT NULL CHECK (char_length(user_agent) <= 300),
+  created_at timestamptz NOT NULL,
+  last_used_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX account_sessions_account ON account_sessions (account_id);
+CREATE INDEX account_sessions_expiry ON account_sessions (expires_at);
+
+-- One use each, by UPDATE … RETURNING.
+CREATE TABLE magic_links (
+  id uuid PRIMARY KEY,
+  account_id uuid NOT NULL REFERENCES accounts (id),
+  token_hash bytea NOT NULL UNIQUE CHECK (octet_length(token_hash) = 32),
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  used_at timestamptz
+);
+CREATE INDEX magic_links_account ON magic_links (account_id);
+CREATE INDEX magic_links_expiry ON magic_links (expires_at);
+
+CREATE TABLE passkeys (
+  id uuid PRIMARY KEY,
+  account_id uuid NOT NULL REFERENCES accounts (id),
+  credential_id bytea NOT NULL UNIQUE,
+  public_key bytea NOT NULL,
+  counter bigint NOT NULL CHECK (counter >= 0),
+  transports text[] NOT NULL,
+  name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
+  created_at timestamptz NOT NULL,
+  last_used_at timestamptz
+);
+CREATE INDEX passkeys_account ON passkeys (account_id);
+
+-- A challenge that a passkey signs: one use each, by DELETE … RETURNING. Without an account it is for signing in.
+CREATE TABLE passkey_challenges (
+  challenge_hash bytea PRIMARY KEY CHECK (octet_length(challenge_hash) = 32),
+  account_id uuid REFERENCES accounts (id),
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX passkey_challenges_expiry ON passkey_challenges (expires_at);
+
+-- Throttles, counted per subject (an address, a client network, both) and window: failed passwords, magic links, mail of
+-- invitations. A crash may forget them.
+CREATE UNLOGGED TABLE throttle_counters (
+  subject bytea NOT NULL CHECK (octet_length(subject) = 32),
+  window_start timestamptz NOT NULL,
+  hits integer NOT NULL CHECK (hits > 0),
+  PRIMARY KEY (subject, window_start)
+);

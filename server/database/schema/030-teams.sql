@@ -1,0 +1,67 @@
+CREATE TABLE teams (
+  id uuid PRIMARY KEY,
+  name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
+  plan text NOT NULL CHECK (plan IN ('free', 'starter', 'pro', 'enterprise')),
+  monthly_message_limit bigint NOT NULL CHECK (monthly_message_limit >= 0),
+  created_at timestamptz NOT NULL,
+  -- Sends of a team without an erased opt-out do not look for one. It is never cleared.
+  has_erased_opt_outs boolean NOT NULL DEFAULT false
+);
+
+-- Test keys (specification section 5.4, decision 0042): a team of its own for the requests of a team's test keys.
+CREATE TABLE test_teams (
+  team_id uuid PRIMARY KEY REFERENCES teams (id),
+  test_team_id uuid NOT NULL UNIQUE REFERENCES teams (id),
+  UNIQUE (team_id, test_team_id)
+);
+
+-- The demo team (specification section 10.12): made-up data, which `ownline demo --remove` deletes with all its rows.
+CREATE TABLE demo_team (
+  only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+  team_id uuid NOT NULL UNIQUE REFERENCES teams (id)
+);
+
+-- A person in a team; the spec's usr_ id. A row that was removed stays, because keys and the audit log name it.
+CREATE TABLE members (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  id uuid NOT NULL,
+  account_id uuid NOT NULL REFERENCES accounts (id),
+  role text NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+  created_at timestamptz NOT NULL,
+  removed_at timestamptz,
+  PRIMARY KEY (team_id, id),
+  UNIQUE (id)
+);
+CREATE UNIQUE INDEX members_one_per_account ON members (team_id, account_id) WHERE removed_at IS NULL;
+CREATE INDEX members_account ON members (account_id) WHERE removed_at IS NULL;
+
+-- A link that makes a member. Only the link of an owner, which the operator makes, may be bound to no address.
+CREATE TABLE invitations (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  id uuid NOT NULL,
+  email text,
+  normalized_email text CHECK (char_length(normalized_email) BETWEEN 3 AND 254),
+  role text NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+  token_hash bytea NOT NULL UNIQUE CHECK (octet_length(token_hash) = 32),
+  -- NULL if an API key or the operator made it.
+  invited_by uuid,
+  -- True if only the owner of the address can have the link: it was mailed, or made by the operator. False if it was shown.
+  verifies_email boolean NOT NULL DEFAULT false,
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  accepted_at timestamptz,
+  revoked_at timestamptz,
+  -- The form that accepted it and the account that did: a second submit of the same form signs in as well.
+  form_token_hash bytea CHECK (octet_length(form_token_hash) = 32),
+  accepted_by uuid REFERENCES accounts (id),
+  CHECK (accepted_at IS NULL OR revoked_at IS NULL),
+  CHECK ((email IS NULL) = (normalized_email IS NULL)),
+  CHECK (email IS NOT NULL OR role = 'owner'),
+  CHECK ((form_token_hash IS NULL) = (accepted_by IS NULL)),
+  PRIMARY KEY (team_id, id),
+  UNIQUE (id),
+  FOREIGN KEY (team_id, invited_by) REFERENCES members (team_id, id)
+);
+-- One that has expired is revoked before another one is made.
+CREATE UNIQUE INDEX invitations_one_open ON invitations (team_id, normalized_email)
+  WHERE accepted_at IS NULL AND revoked_at IS NULL;

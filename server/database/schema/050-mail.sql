@@ -1,0 +1,25 @@
+-- Mail (specification section 10.6): a row is written in the transaction of its cause, and sent after the commit.
+CREATE TABLE mails (
+  id uuid PRIMARY KEY,
+  recipient text NOT NULL CHECK (char_length(recipient) BETWEEN 3 AND 254),
+  -- Subject, text and HTML, encrypted: they carry links that sign people in. Erased once the mail is sent or given up.
+  body bytea,
+  created_at timestamptz NOT NULL,
+  attempts integer NOT NULL DEFAULT 0 CHECK (attempts >= 0),
+  next_attempt_at timestamptz NOT NULL,
+  -- The lease of a process; past it the process counts as dead, and another one takes the mail.
+  leased_until timestamptz,
+  sent_at timestamptz,
+  failed_at timestamptz,
+  -- Codes and never a server's words, which may quote addresses and links.
+  last_error text,
+  -- The end of the link in it: not sent any more after that.
+  expires_at timestamptz,
+  -- The public id of its subject, such as an invitation: cancelled together with that.
+  reference text,
+  CONSTRAINT mail_ends_once CHECK (sent_at IS NULL OR failed_at IS NULL),
+  CONSTRAINT body_while_open CHECK ((body IS NULL) = (sent_at IS NOT NULL OR failed_at IS NOT NULL)),
+  CONSTRAINT leased_while_open CHECK (leased_until IS NULL OR body IS NOT NULL)
+);
+CREATE INDEX mails_open ON mails (next_attempt_at) WHERE body IS NOT NULL;
+CREATE INDEX mails_open_reference ON mails (reference) WHERE body IS NOT NULL AND reference IS NOT NULL;

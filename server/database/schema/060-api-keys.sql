@@ -1,0 +1,19 @@
+CREATE TABLE api_keys (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  id uuid NOT NULL,
+  name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
+  permissions text[] NOT NULL CHECK (cardinality(permissions) > 0),
+  hash bytea NOT NULL UNIQUE CHECK (octet_length(hash) = 32),
+  created_at timestamptz NOT NULL,
+  revoked_at timestamptz,
+  -- NULL if the operator made it.
+  created_by uuid,
+  -- Some seconds behind.
+  last_used_at timestamptz,
+  -- The test team for which a test key acts; NULL for a live key.
+  test_team_id uuid,
+  PRIMARY KEY (team_id, id),
+  UNIQUE (id),
+  FOREIGN KEY (team_id, created_by) REFERENCES members (team_id, id),
+  FOREIGN KEY (team_id, test_team_id) REFERENCES test_teams (team_id, test_team_id)
+);

@@ -1,0 +1,34 @@
+-- The use of a month: accepted outbound messages less those refunded.
+CREATE TABLE usage_months (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  month date NOT NULL CHECK (extract(day FROM month) = 1),
+  accepted bigint NOT NULL DEFAULT 0 CHECK (accepted >= 0),
+  PRIMARY KEY (team_id, month)
+);
+
+-- Messages of a day in UTC: outbound ones accepted, less those refunded, and inbound ones. A row each, so that inbound
+-- messages do not wait for outbound ones.
+CREATE TABLE usage_days (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  day date NOT NULL,
+  direction text NOT NULL CHECK (direction IN ('inbound', 'outbound')),
+  messages bigint NOT NULL CHECK (messages >= 0),
+  PRIMARY KEY (team_id, day, direction)
+) WITH (fillfactor = 50);
+
+-- Notices to owners and admins that the month's limit is near or reached: once each.
+CREATE TABLE usage_notices (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  month date NOT NULL CHECK (extract(day FROM month) = 1),
+  percent smallint NOT NULL CHECK (percent IN (80, 100)),
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (team_id, month, percent)
+);
+
+-- Rate limiter: permits that processes took of a team's latest minute. A crash may forget it: then the count begins anew.
+CREATE UNLOGGED TABLE rate_windows (
+  team_id uuid PRIMARY KEY,
+  -- Since the epoch.
+  minute bigint NOT NULL,
+  taken bigint NOT NULL
+);

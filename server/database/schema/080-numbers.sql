@@ -1,0 +1,106 @@
+CREATE TABLE numbers (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  id uuid NOT NULL,
+  phone_number text NOT NULL CHECK (phone_number ~ '^\+[1-9][0-9]{6,14}$'),
+  label text NOT NULL DEFAULT '' CHECK (char_length(label) <= 100),
+  status text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'paused')),
+  -- Set by the first poll of a device; until then the number is pending, and deleted at pending_until.
+  verified_at timestamptz,
+  pending_until timestamptz,
+  on_unconfirmed text NOT NULL DEFAULT 'fail' CHECK (on_unconfirmed IN ('fail', 'retry_once')),
+  created_at timestamptz NOT NULL,
+  deleted_at timestamptz,
+  -- What the number sets itself, as PUT /v1/numbers/:id takes it; NULL and fields left out are the defaults of PACING
+  -- (specification section 8, decision 0026).
+  pacing jsonb CHECK (jsonb_typeof(pacing) = 'object'),
+  -- The server runs the phone of a simulated number (specification section 12.13, decision 0033).
+  is_simulated boolean NOT NULL DEFAULT false,
+  CHECK ((verified_at IS NULL) = (pending_until IS NOT NULL)),
+  PRIMARY KEY (team_id, id),
+  UNIQUE (id),
+  -- Only numbers that are reserved for fiction: none of them reaches a person.
+  CONSTRAINT simulated_is_fictional CHECK (NOT is_simulated OR phone_number ~ '^\+1[2-9][0-9]{2}55501[0-9]{2}$')
+);
+-- A phone serves one team: the first poll wins, everywhere. Only the test line is one phone number of all test teams.
+CREATE UNIQUE INDEX numbers_one_verified ON numbers (phone_number,
+    (CASE phone_number WHEN '+15005550100' THEN team_id ELSE '00000000-0000-0000-0000-000000000000' END))
+  WHERE verified_at IS NOT NULL AND deleted_at IS NULL;
+CREATE UNIQUE INDEX numbers_one_per_team ON numbers (team_id, phone_number) WHERE deleted_at IS NULL;
+CREATE INDEX numbers_deleted ON numbers (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX numbers_pending ON numbers (pending_until) WHERE verified_at IS NULL AND deleted_at IS NULL;
+CREATE UNIQUE INDEX numbers_one_simulated ON numbers (team_id) WHERE is_simulated AND deleted_at IS NULL;
+-- A number that was deleted and connected again has several rows; the one with the greatest id is the latest.
+CREATE INDEX numbers_of_phone ON numbers (team_id, phone_number, id);
+
+-- A test team has the test line and no other number; no other team has it. A rule across tables is a deferrable
+-- constraint trigger: a restore loads tables in the order of their foreign keys, and checks the rule after the last row
+-- (decision 0044).
+CREATE FUNCTION guard_test_line() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF (NEW.phone_number = '+15005550100' AND NEW.is_simulated)
+    <> EXISTS (SELECT FROM test_teams WHERE test_team_id = NEW.team_id) THEN
+    RAISE EXCEPTION 'a test team has the test line and no other number'
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'numbers_test_line';
+  END IF;
+  RETURN NEW;
+END
+$$;
+CREATE CONSTRAINT TRIGGER numbers_test_line AFTER INSERT ON numbers DEFERRABLE FOR EACH ROW EXECUTE FUNCTION guard_test_line();
+
+-- When polls were served, by any process of role api: one row, which they write every few seconds. A gap begins it anew, so
+-- time without a server counts as no silence of a phone (specification section 4.7).
+CREATE TABLE poll_service (
+  id boolean PRIMARY KEY DEFAULT true CHECK (id),
+  served_since timestamptz NOT NULL,
+  served_until timestamptz NOT NULL
+);
+INSERT INTO poll_service (served_since, served_until) VALUES (to_timestamp(0), to_timestamp(0));
+
+-- The latest change of a number's health that was reported. Without a row its phone never went offline.
+CREATE TABLE number_health (
+  number_id uuid PRIMARY KEY,
+  team_id uuid NOT NULL,
+  state text NOT NULL CHECK (state IN ('online', 'offline')),
+  since timestamptz NOT NULL,
+  -- device_sessions.last_seen_at at the change: a poll after it is new.
+  last_seen_at timestamptz NOT NULL,
+  -- 1, 2, 3 … per number: the sequence of its latest event.
+  sequence integer NOT NULL CHECK (sequence > 0),
+  -- The state that the latest mail named. A mail is due while it differs from the state.
+  mailed_state text NOT NULL DEFAULT 'online' CHECK (mailed_state IN ('online', 'offline')),
+  offline_mailed_at timestamptz,
+  FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id)
+);
+CREATE INDEX number_health_of_team ON number_health (team_id);
+
+-- The leases of simulated phones: one process runs the phone of a number.
+CREATE TABLE simulated_phones (
+  number_id uuid PRIMARY KEY,
+  team_id uuid NOT NULL,
+  -- The process, by a random id.
+  holder uuid NOT NULL,
+  leased_until timestamptz NOT NULL,
+  FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id)
+);
+
+-- Locks of statements that do more than lock are taken in functions, each of which runs its SELECT in an execution of its
+-- own (decision 0050). Its snapshot is newer than the statement's. `waits` is false for SKIP LOCKED.
+-- It reads each number by its id. A plan of id = ANY that was made while the table was empty read the numbers of all teams.
+CREATE FUNCTION lock_active_numbers(ids uuid[], waits boolean) RETURNS TABLE (id uuid, team_id uuid, pacing jsonb)
+LANGUAGE plpgsql ROWS 10 AS $$
+BEGIN
+  IF waits THEN
+    RETURN QUERY SELECT l.id, l.team_id, l.pacing FROM (SELECT u.id FROM unnest(ids) AS u (id) ORDER BY u.id) i
+      CROSS JOIN LATERAL (
+        SELECT n.id, n.team_id, n.pacing FROM numbers n
+        WHERE n.id = i.id AND n.status = 'active' AND n.deleted_at IS NULL FOR SHARE
+      ) l;
+  ELSE
+    RETURN QUERY SELECT l.id, l.team_id, l.pacing FROM (SELECT u.id FROM unnest(ids) AS u (id) ORDER BY u.id) i
+      CROSS JOIN LATERAL (
+        SELECT n.id, n.team_id, n.pacing FROM numbers n
+        WHERE n.id = i.id AND n.status = 'active' AND n.deleted_at IS NULL FOR SHARE SKIP LOCKED
+      ) l;
+  END IF;
+END
+$$;

@@ -1,0 +1,31 @@
+-- Media: the file of a message, in chunks (decision 0025). A file is written in several transactions, and is complete with
+-- the last one. An inbound file is written before its message, so no foreign key points at messages.
+CREATE SEQUENCE media_file_id AS bigint;
+CREATE TABLE media (
+  message_id uuid NOT NULL,
+  -- Each try to write a file has an id of its own: what an interrupted one left is never taken for another's.
+  file_id bigint NOT NULL DEFAULT nextval('media_file_id'),
+  team_id uuid NOT NULL REFERENCES teams (id),
+  -- Name with the extension of its type, in characters that need no escape in a path.
+  name text NOT NULL CHECK (name ~ '^[A-Za-z0-9._-]{1,100}$'),
+  -- The media type of its bytes, whatever its sender said.
+  type text NOT NULL,
+  created_at timestamptz NOT NULL,
+  is_complete boolean NOT NULL DEFAULT false,
+  size_bytes integer CHECK (size_bytes BETWEEN 1 AND 5242880),
+  sha256 bytea CHECK (octet_length(sha256) = 32),
+  PRIMARY KEY (message_id, file_id),
+  CONSTRAINT complete_has_size CHECK (is_complete = (size_bytes IS NOT NULL) AND is_complete = (sha256 IS NOT NULL))
+);
+CREATE UNIQUE INDEX media_one_complete ON media (message_id) WHERE is_complete;
+CREATE INDEX media_incomplete ON media (created_at) WHERE NOT is_complete;
+
+CREATE TABLE media_chunks (
+  message_id uuid NOT NULL,
+  file_id bigint NOT NULL,
+  position smallint NOT NULL CHECK (position >= 0),
+  data bytea NOT NULL CHECK (octet_length(data) BETWEEN 1 AND 262144),
+  PRIMARY KEY (message_id, file_id, position)
+);
+-- Pictures, videos and sounds are compressed already.
+ALTER TABLE media_chunks ALTER data SET STORAGE EXTERNAL;

@@ -1,0 +1,57 @@
+-- Opt-outs (specification section 4.6): the row of a contact stays when it opts in, so that the order of its changes is known.
+CREATE TABLE opt_outs (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  -- The normalized handle.
+  contact text NOT NULL CHECK (char_length(contact) BETWEEN 1 AND 320),
+  -- Of the latest opt-out; each has its own, so that ids sort by time.
+  id uuid NOT NULL,
+  -- 1, 2, 3 … per contact: the sequence of its latest event.
+  sequence integer NOT NULL CHECK (sequence > 0),
+  opted_out_at timestamptz NOT NULL,
+  -- NULL while the contact is opted out.
+  opted_in_at timestamptz,
+  -- The cause of the opt-out: an inbound message, and the number that received it, or a request.
+  message_id uuid,
+  phone_number text,
+  request_id text,
+  PRIMARY KEY (team_id, contact),
+  CONSTRAINT opt_out_has_one_cause CHECK (num_nonnulls(message_id, request_id) = 1
+    AND (message_id IS NULL) = (phone_number IS NULL))
+);
+CREATE UNIQUE INDEX opt_outs_newest ON opt_outs (team_id, id) WHERE opted_in_at IS NULL;
+-- The sweep looks for messages to contacts that opted out lately.
+CREATE INDEX opt_outs_recent ON opt_outs (opted_out_at) WHERE opted_in_at IS NULL;
+
+-- Erasures of contacts that are not finished (specification section 12.14): the only rows that hold the contact meanwhile. A
+-- process that dies leaves its erasure to the next one.
+CREATE TABLE erasures (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  -- The normalized handle.
+  contact text NOT NULL CHECK (char_length(contact) BETWEEN 1 AND 320),
+  -- Spellings of the contact in messages, itself included.
+  handles text[] NOT NULL,
+  -- Messages with greater ids came later, and stay.
+  until_id uuid NOT NULL,
+  -- Events of the contact: how many were written, as far as its opt-out counts them.
+  contact_events integer NOT NULL CHECK (contact_events >= 0),
+  created_at timestamptz NOT NULL,
+  -- The walk over the events of the contact goes on at this event, downwards; NULL at its beginning.
+  events_before uuid,
+  PRIMARY KEY (team_id, contact)
+);
+ALTER TABLE erasures ALTER contact SET STATISTICS 0, ALTER handles SET STATISTICS 0;
+
+-- Opt-outs of contacts that were erased. The hash is an HMAC with a key that is derived from SECRETS_KEY, so that the row names the
+-- contact to none but a server that is given the contact again.
+CREATE TABLE erased_opt_outs (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  contact_hash bytea NOT NULL CHECK (octet_length(contact_hash) = 32),
+  -- As in opt_outs.
+  id uuid NOT NULL,
+  sequence integer NOT NULL CHECK (sequence > 0),
+  opted_out_at timestamptz NOT NULL,
+  message_id uuid,
+  phone_number text,
+  request_id text,
+  PRIMARY KEY (team_id, contact_hash)
+);

@@ -1,0 +1,66 @@
+-- Events: the outbox, a history. An event is of a message, a contact or a number.
+CREATE TABLE events (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  id uuid NOT NULL,
+  type text NOT NULL CHECK (type IN ('message.received', 'message.sent', 'message.delivered', 'message.failed',
+    'contact.opted_out', 'contact.opted_in', 'number.offline', 'number.online')),
+  message_id uuid,
+  number_id uuid,
+  -- 1, 2, 3 … per message, contact or number. A contact may change more often than a smallint counts.
+  sequence integer NOT NULL CHECK (sequence > 0),
+  -- The envelope, serialised once: every attempt sends these bytes.
+  body text NOT NULL,
+  created_at timestamptz NOT NULL,
+  contact text,
+  CONSTRAINT event_has_one_subject CHECK (CASE
+    WHEN type IN ('contact.opted_out', 'contact.opted_in') THEN contact IS NOT NULL AND message_id IS NULL
+    WHEN type IN ('number.offline', 'number.online') THEN contact IS NULL AND message_id IS NULL AND number_id IS NOT NULL
+    ELSE contact IS NULL AND message_id IS NOT NULL AND number_id IS NOT NULL END)
+);
+-- The events of a message. Sends write none.
+CREATE INDEX events_of_message ON events (team_id, message_id) WHERE message_id IS NOT NULL;
+-- The last of these indexes, as of messages.
+ALTER TABLE events ADD PRIMARY KEY (team_id, id);
+
+-- Events without a position in the feed, in the order in which they were written. The publisher takes them.
+CREATE SEQUENCE unpublished_events_seq AS bigint CACHE 1;
+CREATE TABLE unpublished_events (
+  seq bigint PRIMARY KEY DEFAULT nextval('unpublished_events_seq'),
+  team_id uuid NOT NULL,
+  event_id uuid NOT NULL
+);
+
+-- The feed: one publisher at a time gives positions, in the order of its commits, so that no row appears behind a reader.
+CREATE SEQUENCE event_feed_position AS bigint CACHE 1;
+CREATE TABLE event_feed (
+  team_id uuid NOT NULL,
+  position bigint NOT NULL DEFAULT nextval('event_feed_position'),
+  event_id uuid NOT NULL,
+  PRIMARY KEY (team_id, position)
+);
+CREATE UNIQUE INDEX event_feed_of_event ON event_feed (team_id, event_id);
+
+-- Fan-out: events for so many webhooks that their deliveries are written after the commit, part by part (decision 0023). The webhooks
+-- that matched are recorded with the event, in the order of their deliveries.
+CREATE TABLE fan_outs (
+  team_id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  event_type text NOT NULL,
+  created_at timestamptz NOT NULL,
+  webhook_ids uuid[] NOT NULL,
+  are_active boolean[] NOT NULL,
+  -- The number of webhooks that are done.
+  done integer NOT NULL DEFAULT 0 CHECK (done >= 0 AND done < cardinality(webhook_ids)),
+  CHECK (cardinality(are_active) = cardinality(webhook_ids)),
+  PRIMARY KEY (team_id, event_id)
+);
+-- Ids do not compress.
+ALTER TABLE fan_outs ALTER webhook_ids SET STORAGE EXTERNAL;
+
+-- The newest position of each team's feed that has lost its event. A reader whose position is lower may have missed an
+-- event. `event_id` is null for a position that a restore set aside: its events are unknown.
+CREATE TABLE feed_removals (
+  team_id uuid PRIMARY KEY,
+  position bigint NOT NULL,
+  event_id uuid
+);

@@ -1,0 +1,127 @@
+-- Webhooks, their deliveries and attempts (decision 0017).
+CREATE TABLE webhooks (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  id uuid NOT NULL,
+  url text NOT NULL CHECK (char_length(url) BETWEEN 1 AND 2048),
+  events text[] NOT NULL CHECK (cardinality(events) BETWEEN 1 AND 8 AND
+    events <@ ARRAY['message.received', 'message.sent', 'message.delivered', 'message.failed',
+      'contact.opted_out', 'contact.opted_in', 'number.offline', 'number.online']),
+  -- Only events of this number, by its digits: a number that is deleted and connected again is the same to its team.
+  phone_number text,
+  is_active boolean NOT NULL DEFAULT true,
+  -- Failed attempts in a row, of all deliveries, since it was last enabled or got its url. The tenth disables.
+  failure_count smallint NOT NULL DEFAULT 0 CHECK (failure_count BETWEEN 0 AND 10),
+  -- Raised by each enabling and each new url: results of attempts of an earlier generation are not counted.
+  generation integer NOT NULL DEFAULT 1,
+  disabled_at timestamptz,
+  disabled_by text CHECK (disabled_by IN ('member', 'failures')),
+  -- Encrypted with SECRETS_KEY. While a rotation runs there are two; the next one takes over at the latest then.
+  secret bytea NOT NULL,
+  next_secret bytea,
+  next_secret_from timestamptz,
+  last_triggered_at timestamptz,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (team_id, id),
+  -- The queue finds a webhook by its id alone.
+  UNIQUE (id),
+  CONSTRAINT rotation_has_its_end CHECK ((next_secret IS NULL) = (next_secret_from IS NULL)),
+  CONSTRAINT disabled_has_reason CHECK (is_active = (disabled_at IS NULL) AND is_active = (disabled_by IS NULL)),
+  CONSTRAINT tenth_failure_disables CHECK (failure_count < 10 OR NOT is_active)
+);
+
+-- One event to one webhook, from the moment that the event was written; a test has no event.
+CREATE TABLE deliveries (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  -- Its event's, with a count instead of the last 32 bits: deliveries sort as their events do. A test has one of its own.
+  id uuid NOT NULL,
+  webhook_id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  event_type text NOT NULL,
+  is_test boolean NOT NULL DEFAULT false,
+  status text NOT NULL CHECK (status IN ('pending', 'succeeded', 'failed', 'skipped')),
+  -- How many attempts were made, whatever their outcome.
+  attempt_count integer NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
+  created_at timestamptz NOT NULL,
+  finished_at timestamptz,
+  -- Once a receiver has taken it, it stays taken, whatever the outcome of later attempts; the log of attempts is purged earlier.
+  succeeded_at timestamptz,
+  -- The event was erased, and the answers to it: no further one is stored. An attempt that was in progress then may bring one.
+  is_erased boolean NOT NULL DEFAULT false,
+  CONSTRAINT succeeded_has_time CHECK (status <> 'succeeded' OR succeeded_at IS NOT NULL),
+  CONSTRAINT pending_is_open CHECK ((status = 'pending') = (finished_at IS NULL))
+  -- A delivery is updated once, by its end: with room on its page, that update needs no new entry in any index (decisions 0017
+  -- and 0036).
+) WITH (fillfactor = 80);
+CREATE INDEX deliveries_of_webhook ON deliveries (team_id, webhook_id, id);
+-- The last of these indexes, as of messages.
+ALTER TABLE deliveries ADD PRIMARY KEY (team_id, id);
+
+-- One HTTP attempt of a delivery.
+CREATE TABLE attempts (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  delivery_id uuid NOT NULL,
+  id uuid NOT NULL,
+  started_at timestamptz NOT NULL,
+  duration_ms integer NOT NULL CHECK (duration_ms >= 0),
+  -- succeeded, or the class of the failure (contract/webhook.ts).
+  outcome text NOT NULL,
+  status_code smallint,
+  -- The address that it was sent to: a webhook's url may have changed since.
+  url text NOT NULL,
+  -- At most 16 KB of the response, as it came.
+  response_body bytea,
+  response_truncated boolean NOT NULL DEFAULT false,
+  -- Whether it counted for failure_count: a redelivery, a test and an attempt of an earlier generation do not.
+  is_counted boolean NOT NULL,
+  PRIMARY KEY (team_id, delivery_id, id),
+  CONSTRAINT response_is_capped CHECK (octet_length(response_body) <= 16384)
+);
+
+-- Deliveries that wait for an attempt, apart from their history (decision 0004). A row is deleted after its last attempt. Each
+-- is updated once, by its claim: the room on its page keeps that update out of every index.
+CREATE SEQUENCE due_deliveries_seq AS bigint CACHE 1;
+CREATE TABLE due_deliveries (
+  webhook_id uuid NOT NULL,
+  delivery_id uuid NOT NULL,
+  team_id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  -- live: first attempts; retry: later ones; replay: behind both; manual: one attempt on request, which is not counted and
+  -- is made while the webhook is disabled, too.
+  lane text NOT NULL DEFAULT 'live' CHECK (lane IN ('live', 'retry', 'replay', 'manual')),
+  -- The next attempt of this round, 1 to 4.
+  attempt smallint NOT NULL DEFAULT 1 CHECK (attempt BETWEEN 1 AND 4),
+  due_at timestamptz NOT NULL,
+  seq bigint NOT NULL DEFAULT nextval('due_deliveries_seq'),
+  -- The offsets of later attempts count from here.
+  first_started_at timestamptz,
+  -- The lease of a process; past it the process counts as dead and the attempt is made again. The token is of one claim: a
+  -- result that comes with another one changes nothing.
+  leased_until timestamptz,
+  lease bigint,
+  -- The sample of a test, which is no event.
+  body text,
+  PRIMARY KEY (webhook_id, delivery_id),
+  CONSTRAINT leased_by_somebody CHECK ((leased_until IS NULL) = (lease IS NULL))
+) WITH (fillfactor = 50);
+CREATE SEQUENCE lease_seq AS bigint;
+-- One index for each lane, which claims read in their order. With one for all lanes, a plan made while the queue was empty
+-- looked for single deliveries in it, through all that wait for the webhook.
+CREATE INDEX due_deliveries_live ON due_deliveries (webhook_id, due_at, seq) WHERE lane = 'live';
+CREATE INDEX due_deliveries_retry ON due_deliveries (webhook_id, due_at, seq) WHERE lane = 'retry';
+CREATE INDEX due_deliveries_replay ON due_deliveries (webhook_id, due_at, seq) WHERE lane = 'replay';
+CREATE INDEX due_deliveries_manual ON due_deliveries (webhook_id, due_at, seq) WHERE lane = 'manual';
+
+-- Events that were erased, and whose answers are erased next, in batches (specification section 12.14).
+CREATE TABLE erased_events (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  event_id uuid NOT NULL,
+  PRIMARY KEY (team_id, event_id)
+);
+
+-- Locks webhooks only to block disabling and the counting of failures.
+CREATE FUNCTION lock_webhooks(ids uuid[]) RETURNS TABLE (id uuid, generation integer, failure_count smallint)
+LANGUAGE plpgsql ROWS 10 AS $$
+BEGIN
+  RETURN QUERY SELECT w.id, w.generation, w.failure_count FROM webhooks w WHERE w.id = ANY (ids) ORDER BY w.id FOR KEY SHARE;
+END
+$$;

@@ -1,0 +1,24 @@
+-- Tests that a person started on the setup page (specification section 11.8); a row per link, made with the first of them.
+CREATE TABLE setup_tests (
+  team_id uuid NOT NULL,
+  setup_link_id uuid NOT NULL,
+  -- Test texts that were accepted, in their order, and how many were begun.
+  message_ids uuid[] NOT NULL DEFAULT '{}',
+  text_count smallint NOT NULL DEFAULT 0,
+  -- The session of the phone and its number of polls when the person locked the phone.
+  lock_started_at timestamptz,
+  lock_session_id uuid,
+  lock_poll_sequence bigint,
+  lock_passed_at timestamptz,
+  -- The text that a lock test sends: its recipient until it is accepted, then the message, or why it was refused.
+  lock_text_to text,
+  lock_message_id uuid,
+  lock_text_refusal text,
+  -- The lines of the setup page that a person has ticked: what the server can't see.
+  hand_ticks text[] NOT NULL DEFAULT '{}',
+  -- The recipient of each counted test text, so that two simultaneous ones can't go to more numbers than one link may write to.
+  text_recipients text[] NOT NULL DEFAULT '{}',
+  PRIMARY KEY (team_id, setup_link_id),
+  FOREIGN KEY (team_id, setup_link_id) REFERENCES setup_links (team_id, id) ON DELETE CASCADE
+);
+CREATE INDEX setup_tests_lock_texts ON setup_tests (lock_started_at) WHERE lock_text_to IS NOT NULL;
