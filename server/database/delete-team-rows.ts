@@ -1,4 +1,4 @@
-import type { AccountId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
 import { listTables, quoteName } from './backup/backup-tables.ts';
 import type { Transaction } from './statement.ts';
 
@@ -7,7 +7,6 @@ export interface TeamRowIds {
   readonly teams: readonly TeamId[];
   /** Accounts that are deleted with the teams. */
   readonly accounts: readonly AccountId[];
-  readonly numbers: readonly NumberId[];
 }
 
 /**
@@ -19,9 +18,8 @@ const clientTimeoutMs = deletionTimeoutMs + 2_000;
 
 /**
  * Deletes all rows of teams, and of accounts that go with them, from all tables of the catalogue. So a new table
- * needs no change here. A row belongs to a team by its column team_id, or else number_id or account_id; tables
- * that are kept by message have their own condition. These go first, and so does the audit log, whose trigger looks
- * accounts up.
+ * needs no change here. A row belongs to a team by its column team_id, or else account_id; tables that are kept by
+ * message have their own condition. These go first, and so does the audit log, whose trigger looks accounts up.
  * @returns the number of deleted rows
  */
 export async function deleteTeamRows(trx: Transaction, ids: TeamRowIds): Promise<number> {
@@ -50,7 +48,7 @@ interface Condition {
 const keptByMessage: ReadonlySet<string> = new Set(['hand_outs', 'media', 'media_chunks']);
 
 function conditionOf(table: string, columns: ReadonlySet<string>, ids: TeamRowIds): Condition | undefined {
-  const { teams, accounts, numbers } = ids;
+  const { teams, accounts } = ids;
   const by = (column: string, values: readonly string[]) => ({
     sql: `${column} = ANY ($1::uuid[])`,
     values: [values],
@@ -67,6 +65,5 @@ function conditionOf(table: string, columns: ReadonlySet<string>, ids: TeamRowId
       values: [teams],
     };
   if (columns.has('team_id')) return by('team_id', teams);
-  if (columns.has('number_id')) return by('number_id', numbers);
   return columns.has('account_id') ? by('account_id', accounts) : undefined;
 }

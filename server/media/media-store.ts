@@ -27,15 +27,14 @@ const create = statement<[TeamId, MessageId, string, string, Date], MediaFileKey
   `INSERT INTO media (message_id, team_id, name, type, created_at) VALUES ($2, $1, $3, $4, $5)
    RETURNING message_id, file_id`,
 );
-// The statement locks the row of the file, so a purge of the file waits for this chunk, and no chunk stays without its
-// file.
+// The statement locks the row of the file, so a purge of the file waits for this chunk. A file that was removed takes none.
 const append = statement<[MessageId, number, number, Buffer]>(
   'media.append',
   `WITH file AS MATERIALIZED (
-     SELECT message_id, file_id FROM media WHERE message_id = $1 AND file_id = $2 AND NOT is_complete FOR KEY SHARE
+     SELECT team_id, message_id, file_id FROM media WHERE message_id = $1 AND file_id = $2 AND NOT is_complete FOR KEY SHARE
    )
-   INSERT INTO media_chunks (message_id, file_id, position, data)
-   SELECT message_id, file_id, $3, $4 FROM file RETURNING position`,
+   INSERT INTO media_chunks (team_id, message_id, file_id, position, data)
+   SELECT team_id, message_id, file_id, $3, $4 FROM file RETURNING position`,
 );
 const complete = transactionStatement<[MessageId, number, number, Buffer]>(
   'media.complete',
@@ -54,8 +53,6 @@ const readSlice = statement<[MessageId, number, number, number, number], { data:
   `SELECT encode(substring(data FROM $4 + 1 FOR $5), 'base64') AS data FROM media_chunks
    WHERE message_id = $1 AND file_id = $2 AND position = $3`,
 );
-// The files are locked in a separate statement before the delete. So the delete's snapshot has the chunks of every
-// writer that the lock waited for.
 const lockIncomplete = transactionStatement<[readonly MessageId[]], MediaFileKey>(
   'media.lock-incomplete',
   `SELECT message_id, file_id FROM media WHERE message_id = ANY($1::uuid[]) AND NOT is_complete
@@ -68,19 +65,12 @@ const lockAbandoned = transactionStatement<[Date, number], MediaFileKey>(
 );
 const remove = statement<[MessageId[], number[]]>(
   'media.remove',
-  `WITH chunks AS (
-     DELETE FROM media_chunks c USING unnest($1::uuid[], $2::bigint[]) AS f (message_id, file_id)
-     WHERE c.message_id = f.message_id AND c.file_id = f.file_id
-   )
-   DELETE FROM media m USING unnest($1::uuid[], $2::bigint[]) AS f (message_id, file_id)
+  `DELETE FROM media m USING unnest($1::uuid[], $2::bigint[]) AS f (message_id, file_id)
    WHERE m.message_id = f.message_id AND m.file_id = f.file_id AND NOT m.is_complete RETURNING m.message_id, m.file_id`,
 );
 const removeOfMessages = transactionStatement<[readonly MessageId[]]>(
   'media.remove-of-messages',
-  `WITH chunks AS (
-     DELETE FROM media_chunks c USING unnest($1::uuid[]) AS i (id) WHERE c.message_id = i.id
-   )
-   DELETE FROM media m USING unnest($1::uuid[]) AS i (id) WHERE m.message_id = i.id`,
+  'DELETE FROM media m USING unnest($1::uuid[]) AS i (id) WHERE m.message_id = i.id',
 );
 
 /** Begins a file. Readers do not find the file before `completeMediaFile` has run. */

@@ -1,26 +1,27 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Transaction, transactionStatement } from '#server/database/statement.ts';
+import type { NumberRow } from '#server/numbers/number-store.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import type { MessageId, NumberId } from '#server/platform/ids/ids.ts';
+import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { duplicateInboundMs, inboundRunMs } from './limits.ts';
 
 const claimGivenId = transactionStatement<
-  [NumberId, Buffer<ArrayBufferLike>, MessageId],
+  [TeamId, NumberId, Buffer<ArrayBufferLike>, MessageId],
   { message_id: MessageId }
 >(
   'messages.claim-given-id',
-  `INSERT INTO inbound_ids (number_id, given_id_hash, message_id) VALUES ($1, $2, $3)
+  `INSERT INTO inbound_ids (team_id, number_id, given_id_hash, message_id) VALUES ($1, $2, $3, $4)
    ON CONFLICT (number_id, given_id_hash) DO UPDATE SET number_id = excluded.number_id RETURNING message_id`,
 );
 const claimFingerprint = transactionStatement<
-  [NumberId, Buffer, MessageId, Date, Date],
+  [TeamId, NumberId, Buffer, MessageId, Date, Date],
   { message_id: MessageId }
 >(
   'messages.claim-fingerprint',
-  `INSERT INTO inbound_fingerprints AS r (number_id, fingerprint, message_id, stored_at) VALUES ($1, $2, $3, $4)
+  `INSERT INTO inbound_fingerprints AS r (team_id, number_id, fingerprint, message_id, stored_at) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT (number_id, fingerprint) DO UPDATE SET
-     message_id = CASE WHEN r.stored_at > $5 THEN r.message_id ELSE excluded.message_id END,
-     stored_at = CASE WHEN r.stored_at > $5 THEN r.stored_at ELSE excluded.stored_at END
+     message_id = CASE WHEN r.stored_at > $6 THEN r.message_id ELSE excluded.message_id END,
+     stored_at = CASE WHEN r.stored_at > $6 THEN r.stored_at ELSE excluded.stored_at END
    RETURNING message_id`,
 );
 const changeFingerprint = transactionStatement<[NumberId, Buffer<ArrayBufferLike>, MessageId]>(
@@ -73,19 +74,20 @@ export function hashInbound({ deviceGivenId, run, content }: InboundIdentity): I
 export async function claimInbound(
   trx: Transaction,
   { clock }: Pick<Runtime, 'clock'>,
-  numberId: NumberId,
+  { team_id: teamId, id: numberId }: Pick<NumberRow, 'team_id' | 'id'>,
   identity: InboundIdentity,
   id: MessageId,
 ): Promise<ClaimedInbound> {
   const { givenId, run, content } = hashInbound(identity);
   if (givenId) {
-    const row = await claimGivenId.row(trx, numberId, givenId, id);
+    const row = await claimGivenId.row(trx, teamId, numberId, givenId, id);
     return { id: row?.message_id ?? id, isSameCall: true };
   }
   const claim = async (fingerprint: Buffer | null, periodMs: number) => {
     if (!fingerprint) return id;
     const now = clock.now();
-    const row = await claimFingerprint.row(trx, numberId, fingerprint, id, now, clock.in(-periodMs, now));
+    const since = clock.in(-periodMs, now);
+    const row = await claimFingerprint.row(trx, teamId, numberId, fingerprint, id, now, since);
     return row?.message_id ?? id;
   };
   const known = await claim(run, inboundRunMs);

@@ -139,8 +139,8 @@ const claimSql = (locking: '' | 'SKIP LOCKED') =>
    ),
    -- 13. Number the hand-out for the windows of pacing.
    windowed AS (
-     INSERT INTO recent_hand_outs (number_id, ordinal, message_id, hand_out, contact, handed_out_at)
-     SELECT number_id, hand_out_total + 1, message_id, hand_out, contact, $6 FROM given WHERE mode <> 'off'
+     INSERT INTO recent_hand_outs (team_id, number_id, ordinal, message_id, hand_out, contact, handed_out_at)
+     SELECT team_id, number_id, hand_out_total + 1, message_id, hand_out, contact, $6 FROM given WHERE mode <> 'off'
    ),
    -- 14. Extend the session to hold + 35 s after this answer, and count the hand-out if it was numbered.
    answered AS (

@@ -20,10 +20,7 @@ const listFinished = transactionStatement<
 );
 const purge = transactionStatement<[TeamId[], MessageId[]]>(
   'messages.purge',
-  `WITH handed AS (
-     DELETE FROM hand_outs h USING unnest($2::uuid[]) AS i (id) WHERE h.message_id = i.id
-   )
-   DELETE FROM messages m USING unnest($1::uuid[], $2::uuid[]) AS i (team_id, id)
+  `DELETE FROM messages m USING unnest($1::uuid[], $2::uuid[]) AS i (team_id, id)
    WHERE m.team_id = i.team_id AND m.id = i.id`,
 );
 

@@ -140,7 +140,7 @@ function storeOnce(
     // The hash of the file is part of the content, so that two pictures without a text are different messages.
     const file = written ? [written.sha256.toString('hex')] : [];
     const identity = { ...inbound, content: [inbound.from, inbound.text, ...file] };
-    const claimed = await claimInbound(trx, services, number.id, identity, id);
+    const claimed = await claimInbound(trx, services, number, identity, id);
     if (claimed.id !== id) {
       // An equal text in another call may follow an opt-in, so it opts the sender out again. A repeated call does not.
       if (keyword === 'opt_out' && !claimed.isSameCall)

@@ -116,13 +116,13 @@ const receive = transactionStatement<
    ),
    -- 5. Claim their ids and fingerprints. The caller compares the number of claims with the number of hashes.
    given AS (
-     INSERT INTO inbound_ids (number_id, given_id_hash, message_id)
-     SELECT number_id, given_id, message_id FROM text WHERE given_id IS NOT NULL ORDER BY number_id, given_id
+     INSERT INTO inbound_ids (team_id, number_id, given_id_hash, message_id)
+     SELECT team_id, number_id, given_id, message_id FROM text WHERE given_id IS NOT NULL ORDER BY number_id, given_id
      ON CONFLICT DO NOTHING RETURNING message_id
    ),
    fingerprinted AS (
-     INSERT INTO inbound_fingerprints AS r (number_id, fingerprint, message_id, stored_at)
-     SELECT t.number_id, f.fingerprint, t.message_id, $11 FROM text t
+     INSERT INTO inbound_fingerprints AS r (team_id, number_id, fingerprint, message_id, stored_at)
+     SELECT t.team_id, t.number_id, f.fingerprint, t.message_id, $11 FROM text t
      CROSS JOIN LATERAL (VALUES (t.run), (t.content_hash)) AS f (fingerprint)
      WHERE f.fingerprint IS NOT NULL ORDER BY t.number_id, f.fingerprint
      ON CONFLICT (number_id, fingerprint) DO UPDATE SET message_id = excluded.message_id, stored_at = excluded.stored_at

@@ -35,10 +35,10 @@ const findRepeated = statement<[Date, PacingPolicy, number], RepeatedText>(
    ) o
    WHERE n.deleted_at IS NULL AND p.mode <> 'off'`,
 );
-const claimWarning = transactionStatement<[NumberId, string, Date, Date], { number_id: NumberId }>(
+const claimWarning = transactionStatement<[TeamId, NumberId, string, Date, Date], { number_id: NumberId }>(
   'messages.claim-text-warning',
-  `INSERT INTO repeated_text_warnings AS w (number_id, text_hash, warned_at) VALUES ($1, $2, $3)
-   ON CONFLICT (number_id, text_hash) DO UPDATE SET warned_at = $3 WHERE w.warned_at <= $4 RETURNING number_id`,
+  `INSERT INTO repeated_text_warnings AS w (team_id, number_id, text_hash, warned_at) VALUES ($1, $2, $3, $4)
+   ON CONFLICT (number_id, text_hash) DO UPDATE SET warned_at = $4 WHERE w.warned_at <= $5 RETURNING number_id`,
 );
 const purgeWarnings = statement<[Date]>(
   'messages.purge-text-warnings',
@@ -59,7 +59,7 @@ export async function warnOfRepeatedTexts(
   for (const { team_id, number_id, phone_number, text_hash, contacts } of repeated) {
     await database.transaction(async (trx) => {
       // The primary key lets only one process write the warning.
-      if (!(await claimWarning.row(trx, number_id, text_hash, clock.now(), since))) return;
+      if (!(await claimWarning.row(trx, team_id, number_id, text_hash, clock.now(), since))) return;
       await recordAudit(trx, services, {
         by: serverItself,
         action: 'number.repeated_text',

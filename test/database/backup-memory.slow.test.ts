@@ -55,7 +55,8 @@ describe('the memory of a backup and of a restore (specification section 10.10)'
       [id, team?.id, service.clock.now()],
     );
     for (let position = 0; position < chunks; position += 1)
-      await service.query('INSERT INTO media_chunks VALUES ($1, 7, $2, $3)', [
+      await service.query('INSERT INTO media_chunks VALUES ($1, $2, 7, $3, $4)', [
+        team?.id,
         id,
         position,
         randomBytes(chunkBytes),

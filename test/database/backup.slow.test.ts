@@ -77,7 +77,8 @@ describe('a backup and its restore (specification section 10.10)', () => {
         [id, team?.id, service.clock.now()],
       );
       for (const position of [0, 1, 2])
-        await service.query('INSERT INTO media_chunks VALUES ($1, 7, $2, $3)', [
+        await service.query('INSERT INTO media_chunks VALUES ($1, $2, 7, $3, $4)', [
+          team?.id,
           id,
           position,
           randomBytes(262_144),

@@ -22,6 +22,7 @@ import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.t
 import { given } from '#test/support/service/given.ts';
 import { startSteppingService, untilStep } from '#test/support/service/stepping-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { newAttempt, newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 const dayMs = 86_400_000;
 
@@ -125,11 +126,8 @@ describe('expiry while a clock step is held (specification section 10.7, decisio
       sha256('somebody'),
       clock.now(),
     ]);
-    await service.query(
-      `INSERT INTO attempts (team_id, delivery_id, id, started_at, duration_ms, outcome, url, is_counted)
-       VALUES ($1, $2, $3, $4, 1, 'succeeded', 'https://example.com/', true)`,
-      [team.id, ids.next('dlv'), ids.next('att'), clock.now()],
-    );
+    const { id: webhook } = await newWebhook(team.api);
+    await newAttempt(service, team, await newDelivery(service, team, webhook));
     await service.query(
       `INSERT INTO mails (id, recipient, created_at, next_attempt_at, sent_at) VALUES ($1, 'sam@example.com', $2, $2, $2)`,
       [ids.next('mail'), clock.now()],

@@ -249,7 +249,11 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await key();
     await assertConstraint(key(), /^23505 idempotency_keys_pkey/);
     const given = () =>
-      pool.query(`INSERT INTO inbound_ids VALUES ($1, sha256('given'), $2)`, [number, ids.next('msg')]);
+      pool.query(`INSERT INTO inbound_ids VALUES ($1, $2, sha256('given'), $3)`, [
+        team,
+        number,
+        ids.next('msg'),
+      ]);
     await given();
     await assertConstraint(given(), /^23505 inbound_ids_pkey/);
     const link = ids.next('link');

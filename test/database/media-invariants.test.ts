@@ -45,8 +45,15 @@ describe('the invariants of media', () => {
 
   it('the schema refuses a chunk without bytes or above 256 KiB, and a file’s chunk that comes twice', async () => {
     const chunk = (data: Buffer, position = 0) =>
-      database.insert('media_chunks', { message_id: message, file_id: 1, position, data });
+      database.insert('media_chunks', {
+        team_id: database.team,
+        message_id: message,
+        file_id: 1,
+        position,
+        data,
+      });
     const message = ids.next('msg');
+    await file({ message_id: message, file_id: 1 });
     await chunk(Buffer.alloc(256 * 1_024));
     await assertConstraint(chunk(Buffer.alloc(1)), /pkey/);
     await assertConstraint(chunk(Buffer.alloc(0), 1), /data/);

@@ -143,12 +143,12 @@ describe('statements that phones share, beside a long queue and history of their
       INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, handed_out_at, leased_until)
         SELECT number_id, '${team}', id, 1, ('01990000-0000-7000-8002-' || lpad(phone::text, 12, '0'))::uuid,
           ('01990000-0000-7000-8003-' || lpad(phone::text, 12, '0'))::uuid, 1, n, now(), now() + interval '1 day' FROM made WHERE status = 'polling';
-      INSERT INTO recent_hand_outs (number_id, ordinal, message_id, hand_out, contact, handed_out_at)
-        SELECT number_id, n / ${numbers}, id, 1, 'person-' || n, to_timestamp(n) FROM made WHERE status = 'sent';
+      INSERT INTO recent_hand_outs (team_id, number_id, ordinal, message_id, hand_out, contact, handed_out_at)
+        SELECT '${team}', number_id, n / ${numbers}, id, 1, 'person-' || n, to_timestamp(n) FROM made WHERE status = 'sent';
       INSERT INTO conversations (team_id, number_id, contact, opened_by, opened_at, last_activity_at, last_message_id)
         SELECT '${team}', number_id, 'person-' || n, 'team', to_timestamp(n), to_timestamp(n), id FROM made WHERE status = 'sent';
-      INSERT INTO inbound_ids SELECT number_id, sha256(n::text::bytea), id FROM made;
-      INSERT INTO inbound_fingerprints SELECT number_id, sha256(n::text::bytea), id, now() FROM made;
+      INSERT INTO inbound_ids SELECT '${team}', number_id, sha256(n::text::bytea), id FROM made;
+      INSERT INTO inbound_fingerprints SELECT '${team}', number_id, sha256(n::text::bytea), id, now() FROM made;
       INSERT INTO usage_days SELECT '${team}', date '2020-01-01' + n, 'inbound', 1 FROM generate_series(1, 2000) AS n;
       INSERT INTO opt_outs (team_id, contact, id, sequence, opted_out_at, request_id)
         SELECT '${team}', 'other-' || n, id, 1, to_timestamp(n), 'req_' || n FROM made;`);

@@ -73,8 +73,8 @@ describe('every named statement (decision 0003)', () => {
         SELECT id, '01990000-0000-7000-8000-000000000001', number_id, '+12125550000', to_timestamp(0) FROM made WHERE n > 80000;
       INSERT INTO hand_outs (message_id, hand_out, team_id, device_id, session_id, handed_out_at)
         SELECT id, 1, '01990000-0000-7000-8000-000000000001', id, id, to_timestamp(0) FROM made;
-      INSERT INTO recent_hand_outs (number_id, ordinal, message_id, hand_out, contact, handed_out_at)
-        SELECT number_id, n, id, 1, '+1212555' || lpad((n % 5000)::text, 4, '0'), to_timestamp(n) FROM made;
+      INSERT INTO recent_hand_outs (team_id, number_id, ordinal, message_id, hand_out, contact, handed_out_at)
+        SELECT '01990000-0000-7000-8000-000000000001', number_id, n, id, 1, '+1212555' || lpad((n % 5000)::text, 4, '0'), to_timestamp(n) FROM made;
       INSERT INTO conversations (team_id, number_id, contact, opened_by, opened_at, last_activity_at, last_message_id)
         SELECT '01990000-0000-7000-8000-000000000001', number_id, 'person-' || n, 'team', to_timestamp(n), to_timestamp(n), id FROM made;
       INSERT INTO events (team_id, id, type, message_id, number_id, sequence, body, created_at)
@@ -98,7 +98,7 @@ describe('every named statement (decision 0003)', () => {
       INSERT INTO media (message_id, team_id, name, type, created_at, is_complete, size_bytes, sha256)
         SELECT id, '01990000-0000-7000-8000-000000000001', 'media.jpg', 'image/jpeg', to_timestamp(0), n > 100,
           CASE WHEN n > 100 THEN 1 END, CASE WHEN n > 100 THEN sha256('x') END FROM made WHERE n <= 10000;
-      INSERT INTO media_chunks SELECT message_id, file_id, 0, 'x' FROM media;
+      INSERT INTO media_chunks SELECT team_id, message_id, file_id, 0, 'x' FROM media;
       INSERT INTO opt_outs (team_id, contact, id, sequence, opted_out_at, request_id)
         SELECT '01990000-0000-7000-8000-000000000001', '+1212666' || lpad(n::text, 6, '0'), id, 1, to_timestamp(n), 'req_' || n FROM made;
       ANALYZE;`);

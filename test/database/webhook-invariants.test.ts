@@ -102,9 +102,11 @@ describe('the invariants of webhooks', () => {
   });
 
   it('the schema refuses an attempt with more than 16 KB of an answer', async () => {
+    const tried = delivery();
+    await database.insert('deliveries', tried);
     const attempt = (bytes: number) => ({
       team_id: database.team,
-      delivery_id: ids.next('dlv'),
+      delivery_id: tried.id,
       id: ids.next('att'),
       started_at: at,
       duration_ms: 1,

@@ -35,7 +35,6 @@ export function removeDemo({ database }: Pick<Runtime, 'database'>): Promise<Rem
     const rows = await deleteTeamRows(trx, {
       teams,
       accounts: (await listAccountsOnlyOf(trx, team.id, `%@${demoDomain}`)).map((row) => row.account_id),
-      numbers: numbers.map(({ id }) => id),
     });
     return { removed: true, id: publicId('team', team.id), rows };
   });

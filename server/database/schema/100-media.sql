@@ -15,17 +15,20 @@ CREATE TABLE media (
   size_bytes integer CHECK (size_bytes BETWEEN 1 AND 5242880),
   sha256 bytea CHECK (octet_length(sha256) = 32),
   PRIMARY KEY (message_id, file_id),
+  UNIQUE (team_id, message_id, file_id),
   CONSTRAINT complete_has_size CHECK (is_complete = (size_bytes IS NOT NULL) AND is_complete = (sha256 IS NOT NULL))
 );
 CREATE UNIQUE INDEX media_one_complete ON media (message_id) WHERE is_complete;
 CREATE INDEX media_incomplete ON media (created_at) WHERE NOT is_complete;
 
 CREATE TABLE media_chunks (
+  team_id uuid NOT NULL,
   message_id uuid NOT NULL,
   file_id bigint NOT NULL,
   position smallint NOT NULL CHECK (position >= 0),
   data bytea NOT NULL CHECK (octet_length(data) BETWEEN 1 AND 262144),
-  PRIMARY KEY (message_id, file_id, position)
+  PRIMARY KEY (message_id, file_id, position),
+  FOREIGN KEY (team_id, message_id, file_id) REFERENCES media (team_id, message_id, file_id) ON DELETE CASCADE
 );
 -- Pictures, videos and sounds are compressed already.
 ALTER TABLE media_chunks ALTER data SET STORAGE EXTERNAL;

@@ -79,7 +79,8 @@ CREATE TABLE hand_outs (
   outcome text CHECK (outcome IN ('sent', 'failed', 'unconfirmed')),
   resolved_at timestamptz,
   CHECK ((outcome IS NULL) = (resolved_at IS NULL)),
-  PRIMARY KEY (message_id, hand_out)
+  PRIMARY KEY (message_id, hand_out),
+  FOREIGN KEY (team_id, message_id) REFERENCES messages (team_id, id) ON DELETE CASCADE
 );
 
 -- Messages that wait for a phone. The send statement holds its number under a share lock, and its message carries the
@@ -134,12 +135,14 @@ CREATE TABLE idempotency_keys (
 -- Repeats of an inbound message: by the device's own id for ever, by sender and text for a short while. Both are kept as
 -- their SHA-256: a device may give them any length.
 CREATE TABLE inbound_ids (
+  team_id uuid NOT NULL,
   number_id uuid NOT NULL,
   given_id_hash bytea NOT NULL CHECK (octet_length(given_id_hash) = 32),
   message_id uuid NOT NULL,
   PRIMARY KEY (number_id, given_id_hash)
 );
 CREATE TABLE inbound_fingerprints (
+  team_id uuid NOT NULL,
   number_id uuid NOT NULL,
   fingerprint bytea NOT NULL,
   message_id uuid NOT NULL,
@@ -169,6 +172,7 @@ CREATE INDEX media_fetches_due ON media_fetches (due_at);
 -- The hand-outs of paced numbers of the last day, numbered per number: a window of any size is judged by one row, the one that is as many
 -- hand-outs back as the window allows (specification section 8, decision 0026). Not a history: purged after a day.
 CREATE TABLE recent_hand_outs (
+  team_id uuid NOT NULL,
   number_id uuid NOT NULL,
   -- device_sessions.hand_out_total after it.
   ordinal bigint NOT NULL,
@@ -210,6 +214,7 @@ CREATE INDEX conversations_activity ON conversations (team_id, last_activity_at,
 
 -- The same text to many new contacts (specification section 8): the audit log warns of it once an hour.
 CREATE TABLE repeated_text_warnings (
+  team_id uuid NOT NULL,
   number_id uuid NOT NULL,
   text_hash bigint NOT NULL,
   warned_at timestamptz NOT NULL,

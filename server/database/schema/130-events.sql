@@ -1,4 +1,5 @@
--- Events: the outbox, a history. An event is of a message, a contact or a number.
+-- Events: the outbox, a history. An event is of a message, a contact or a number. No foreign key points at messages: a message
+-- may be purged before an event that is younger (specification section 10.9).
 CREATE TABLE events (
   team_id uuid NOT NULL REFERENCES teams (id),
   id uuid NOT NULL,

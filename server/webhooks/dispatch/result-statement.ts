@@ -82,8 +82,8 @@ const write = statement<WriteParams, { readonly omitted: number }>(
      RETURNING i.n
    ), result AS MATERIALIZED (
      -- 6. Owned: step 4 or 5 found the lease. Otherwise the delivery was skipped or deleted, or another process claimed
-     -- it after the lease. Then the attempt is logged and changes nothing else, except that a success counts: the
-     -- receiver has the event.
+     -- it after the lease. Then the attempt is logged, if its delivery is left, and changes nothing else, except that a
+     -- success counts: the receiver has the event.
      SELECT i.*, o.n IS NOT NULL AS is_owned, i.outcome = 'succeeded' AS succeeded,
        o.n IS NOT NULL AND i.outcome <> 'succeeded' AND i.next_due_at IS NULL AS gives_up
      FROM included i LEFT JOIN (SELECT n FROM finished UNION ALL SELECT n FROM rescheduled) o ON o.n = i.n
@@ -108,9 +108,9 @@ const write = statement<WriteParams, { readonly omitted: number }>(
      INSERT INTO attempts (team_id, delivery_id, id, started_at, duration_ms, outcome, status_code, url,
        response_body, response_truncated, is_counted)
      SELECT r.team_id, r.delivery_id, r.attempt_id, r.started_at, r.duration_ms, r.outcome, r.status_code, r.url,
-       CASE WHEN d.is_erased THEN NULL ELSE r.response_body END, r.response_truncated AND d.is_erased IS NOT TRUE,
+       CASE WHEN d.is_erased THEN NULL ELSE r.response_body END, r.response_truncated AND NOT d.is_erased,
        r.is_counted AND r.is_owned AND r.is_of_generation
-     FROM result r LEFT JOIN update_delivery d ON d.n = r.n
+     FROM result r JOIN update_delivery d ON d.n = r.n
    )
    -- 9. Return the results that step 3 omitted.
    SELECT i.n AS omitted FROM input i WHERE NOT EXISTS (SELECT FROM included x WHERE x.n = i.n)`,

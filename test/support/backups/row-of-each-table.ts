@@ -181,12 +181,12 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
       },
     ],
     recent_hand_outs: [
-      { number_id: number, ordinal: 1, message_id: message, hand_out: 1, contact, handed_out_at: at },
+      { ...ofNumber, ordinal: 1, message_id: message, hand_out: 1, contact, handed_out_at: at },
     ],
-    repeated_text_warnings: [{ number_id: number, text_hash: '-9223372036854775808', warned_at: at }],
+    repeated_text_warnings: [{ ...ofNumber, text_hash: '-9223372036854775808', warned_at: at }],
     idempotency_keys: [{ ...ofTeam, key: 'order-1', message_id: message, fingerprint: hash, created_at: at }],
-    inbound_fingerprints: [{ number_id: number, fingerprint: hash, message_id: message, stored_at: at }],
-    inbound_ids: [{ number_id: number, given_id_hash: hash, message_id: message }],
+    inbound_fingerprints: [{ ...ofNumber, fingerprint: hash, message_id: message, stored_at: at }],
+    inbound_ids: [{ ...ofNumber, given_id_hash: hash, message_id: message }],
     conversations: [
       {
         ...ofNumber,
@@ -220,7 +220,7 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
         sha256: hash,
       },
     ],
-    media_chunks: [{ message_id: message, file_id: file, position: 0, data: hash }],
+    media_chunks: [{ ...ofTeam, message_id: message, file_id: file, position: 0, data: hash }],
     media_fetches: [{ ...ofTeam, message_id: message, url, origin: 'https://example.com', due_at: at }],
     events: [
       {
