@@ -2,6 +2,7 @@ import { quoteName } from './backup/backup-tables.ts';
 import { errorCodeOf } from './database.ts';
 import type { Runtime } from './runtime.ts';
 import { statement, transactionStatement } from './statement.ts';
+import { sqlIsErasedByHandle } from './table-declaration.ts';
 
 /** SQLSTATE: PostgreSQL gave up waiting for a lock. */
 const lockNotAvailable = '55P03';
@@ -16,12 +17,12 @@ export const noteErasure = transactionStatement<[at: Date]>(
 const listOutdated = statement<[], { readonly name: string }>(
   'database.list-unanalyzed-since-erasure',
   `SELECT s.relname AS name FROM pg_stat_user_tables s CROSS JOIN instance i
-   WHERE s.schemaname = current_schema()
+   WHERE s.schemaname = current_schema() AND ${sqlIsErasedByHandle('s.relid')}
      AND i.last_erased_at > greatest(s.last_analyze, s.last_autoanalyze, '-infinity') ORDER BY s.relname`,
 );
 
 /**
- * Analyzes all tables that were not analyzed since the last erasure of a contact. PostgreSQL keeps samples of a table's
+ * Analyzes the tables that an erasure changes, if they were not analyzed since the last erasure of a contact. PostgreSQL keeps samples of a table's
  * values as statistics, so the contact's handle and texts stay there until the next analysis (specification section
  * 12.14).
  */

@@ -1,5 +1,5 @@
 import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
-import { listTables, quoteName } from './backup/backup-tables.ts';
+import { type DeclaredTable, listTables, quoteName } from './backup/backup-tables.ts';
 import type { Transaction } from './statement.ts';
 
 /** The ids by which rows belong to teams that are deleted. */
@@ -17,9 +17,9 @@ const deletionTimeoutMs = 30 * 60_000;
 const clientTimeoutMs = deletionTimeoutMs + 2_000;
 
 /**
- * Deletes all rows of teams, and of accounts that go with them, from all tables of the catalogue. So a new table
- * needs no change here. A row belongs to a team by its column team_id, or else account_id; tables that are kept by
- * message have their own condition. These go first, and so does the audit log, whose trigger looks accounts up.
+ * Deletes all rows of teams, and of accounts that go with them, from all tables of the catalogue. So a new table needs no
+ * change here: its declaration says whether a row belongs to a team or an account. Tables that are kept by message have
+ * their own condition. These go first, and so does the audit log, whose trigger looks accounts up.
  * @returns the number of deleted rows
  */
 export async function deleteTeamRows(trx: Transaction, ids: TeamRowIds): Promise<number> {
@@ -27,10 +27,10 @@ export async function deleteTeamRows(trx: Transaction, ids: TeamRowIds): Promise
   const isFirst = ({ name }: { readonly name: string }) => name === 'audit_log' || keptByMessage.has(name);
   await trx.query(`SET LOCAL statement_timeout = ${deletionTimeoutMs}`);
   let deleted = 0;
-  for (const { name, columns } of [...tables.filter(isFirst), ...tables.filter((table) => !isFirst(table))]) {
-    const found = conditionOf(name, new Set(columns), ids);
+  for (const table of [...tables.filter(isFirst), ...tables.filter((other) => !isFirst(other))]) {
+    const found = conditionOf(table, ids);
     if (!found) continue;
-    const text = `DELETE FROM ${quoteName(name)} WHERE ${found.sql}`;
+    const text = `DELETE FROM ${quoteName(table.name)} WHERE ${found.sql}`;
     // The client of pg has a time-out of its own, for each query.
     const query = { text, values: [...found.values], query_timeout: clientTimeoutMs };
     const { rowCount } = await trx.query(query);
@@ -47,7 +47,7 @@ interface Condition {
 /** Histories that have no index by team: their keys begin with the message. */
 const keptByMessage: ReadonlySet<string> = new Set(['hand_outs', 'media', 'media_chunks']);
 
-function conditionOf(table: string, columns: ReadonlySet<string>, ids: TeamRowIds): Condition | undefined {
+function conditionOf({ name: table, declaration }: DeclaredTable, ids: TeamRowIds): Condition | undefined {
   const { teams, accounts } = ids;
   const by = (column: string, values: readonly string[]) => ({
     sql: `${column} = ANY ($1::uuid[])`,
@@ -64,6 +64,6 @@ function conditionOf(table: string, columns: ReadonlySet<string>, ids: TeamRowId
       sql: `message_id IN (SELECT id FROM messages WHERE team_id = ANY ($1::uuid[]))`,
       values: [teams],
     };
-  if (columns.has('team_id')) return by('team_id', teams);
-  return columns.has('account_id') ? by('account_id', accounts) : undefined;
+  if (declaration?.scope === 'team') return by('team_id', teams);
+  return declaration?.scope === 'account' ? by('account_id', accounts) : undefined;
 }

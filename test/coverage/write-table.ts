@@ -1,12 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readSchemaFiles } from '#test/support/architecture/sources.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
 import { coverageDocument } from './coverage-table.ts';
+import { schemaDocument } from './schema-document.ts';
 import { readRules } from './specification-rules.ts';
 import { statesDocument } from './states-document.ts';
 import { readTests } from './tagged-tests.ts';
 
-/** `npm run docs`: writes docs/coverage.md and docs/states.md. */
+/** `npm run docs`: writes docs/coverage.md, docs/states.md and docs/schema.md. */
 const rules = readRules(readFileSync(join(repository, 'docs/specification.md'), 'utf8'));
 writeFileSync(join(repository, 'docs/coverage.md'), coverageDocument(rules, readTests()));
 writeFileSync(join(repository, 'docs/states.md'), statesDocument());
+writeFileSync(join(repository, 'docs/schema.md'), schemaDocument(readSchemaFiles()));

@@ -1,22 +1,10 @@
 import type { ClientBase } from 'pg';
+import { parseTableDeclaration, type TableDeclaration } from '../table-declaration.ts';
 import { BackupError } from './backup-error.ts';
 import type { BackupSequence, BackupTable } from './backup-format.ts';
 
-/**
- * Tables that no backup has, with the reason. A test checks that each table is either in this list or in the backup.
- */
-export const excludedTables: Readonly<Record<string, string>> = {
-  backups: 'they are runs of this installation, whose folder of backups a restored one may not have',
-  schema_versions: 'the restore writes it',
-  service_clock: 'it is about the clock of the machine that the database runs on',
-  clock_readings: 'they are about the uptime of the machines that the service runs on',
-  poll_service: 'it is about how long processes have served polls without a gap; a start begins it anew',
-  throttle_counters: 'a crash may forget them, and so may a restore',
-  rate_windows: 'a crash may forget them, and so may a restore',
-};
-
 const tablesSql = `
-  SELECT c.oid::int8 AS oid, c.relname AS name,
+  SELECT c.oid::int8 AS oid, c.relname AS name, obj_description(c.oid, 'pg_class') AS comment,
     (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') AS columns,
     coalesce((SELECT array_agg(DISTINCT f.confrelid::int8) FROM pg_constraint f
@@ -27,8 +15,14 @@ const tablesSql = `
 
 interface TableRow extends BackupTable {
   readonly oid: number;
+  readonly comment: string | null;
   /** The tables that this table's foreign keys refer to, except by deferrable keys. */
   readonly refers_to: readonly (number | string)[];
+}
+
+/** A table with what its SQL file declares; undefined for a table of another program. */
+export interface DeclaredTable extends BackupTable {
+  readonly declaration: TableDeclaration | undefined;
 }
 
 /**
@@ -37,20 +31,22 @@ interface TableRow extends BackupTable {
  * @throws BackupError if the foreign keys form a circle
  */
 export async function listBackupTables(client: ClientBase): Promise<BackupTable[]> {
-  return (await listTables(client)).filter(({ name }) => !Object.hasOwn(excludedTables, name));
+  return (await listTables(client)).flatMap(({ name, columns, declaration }) =>
+    declaration?.isInBackups === false ? [] : { name, columns },
+  );
 }
 
 /** All tables, each after those that its foreign keys refer to. */
-export async function listTables(client: ClientBase): Promise<BackupTable[]> {
+export async function listTables(client: ClientBase): Promise<DeclaredTable[]> {
   const { rows } = await client.query<TableRow>(tablesSql);
   const left = new Map(rows.map((row) => [Number(row.oid), row]));
-  const ordered: BackupTable[] = [];
+  const ordered: DeclaredTable[] = [];
   while (left.size > 0) {
     const ready = [...left.values()].filter((row) => row.refers_to.every((oid) => !left.has(Number(oid))));
     if (ready.length === 0) throw circle(left);
-    for (const { oid, name, columns } of ready) {
+    for (const { oid, name, columns, comment } of ready) {
       left.delete(Number(oid));
-      ordered.push({ name, columns });
+      ordered.push({ name, columns, declaration: parseTableDeclaration(comment) });
     }
   }
   return ordered;

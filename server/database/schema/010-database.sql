@@ -8,6 +8,8 @@ CREATE TABLE schema_versions (
   -- SHA-256 of the SQL that was run.
   fingerprint bytea NOT NULL CHECK (octet_length(fingerprint) = 32)
 );
+COMMENT ON TABLE schema_versions IS
+  'installation; not erased; kept until deleted; no person; not in backups. Versions of the schema that the database has.';
 
 CREATE TABLE instance (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
@@ -15,6 +17,8 @@ CREATE TABLE instance (
   -- When an erasure of a contact last ended: tables are analyzed after it (specification section 12.14). NULL before the first one.
   last_erased_at timestamptz
 );
+COMMENT ON TABLE instance IS
+  'installation; not erased; kept until deleted; no person; in backups. One row: the fingerprint of the secrets key, and the time of the last erasure.';
 
 -- Restores from backups (specification section 10.8, decision 0034). While one of them is not resumed, nothing goes out.
 CREATE TABLE restores (
@@ -35,6 +39,8 @@ CREATE TABLE restores (
     num_nulls(resumed_at, resumed_by_kind, resumed_by_id, resumed_by_name, cancelled_messages, skipped_deliveries) IN (0, 6)
   )
 );
+COMMENT ON TABLE restores IS
+  'installation; not erased; kept until deleted; no person; in backups. Restores from backups, and who resumed them.';
 
 -- Runs of the nightly backup (specification section 10.10).
 CREATE TABLE backups (
@@ -50,6 +56,8 @@ CREATE TABLE backups (
   unproved text,
   CONSTRAINT backup_ends_once CHECK ((error IS NULL) = (file IS NOT NULL) AND (file IS NULL) = (bytes IS NULL))
 );
+COMMENT ON TABLE backups IS
+  'installation; not erased; kept while needed; no person; not in backups. Runs of the nightly backup.';
 CREATE INDEX backups_by_end ON backups (finished_at);
 
 -- The service's time and the database's clock (decision 0020). All processes take the same time from these rows.
@@ -65,6 +73,8 @@ CREATE TABLE service_clock (
   version bigint NOT NULL DEFAULT 0,
   CONSTRAINT stepped_while_held CHECK ((held_ms = 0) = (stepped_at IS NULL))
 );
+COMMENT ON TABLE service_clock IS
+  'installation; not erased; kept until deleted; no person; not in backups. One row: how far the service''s time is from the database''s clock.';
 INSERT INTO service_clock DEFAULT VALUES;
 
 -- The service's time beside a clock that is never set: the one that counts from a machine's boot. A process that starts during
@@ -78,3 +88,5 @@ CREATE TABLE clock_readings (
   -- service_clock.followed_ms at that moment.
   followed_ms bigint NOT NULL
 );
+COMMENT ON TABLE clock_readings IS
+  'installation; not erased; kept while needed; no person; not in backups. The service''s time beside the uptime of each machine.';

@@ -14,6 +14,8 @@ CREATE TABLE accounts (
   -- Device cookies that were set earlier are not accepted; NULL: all are.
   device_cookies_valid_from timestamptz
 );
+COMMENT ON TABLE accounts IS
+  'account; not erased; kept until deleted; a person; in backups. A person who signs in, by an e-mail address.';
 
 -- The sessions of browsers. Signing out deletes the row.
 CREATE TABLE account_sessions (
@@ -27,6 +29,8 @@ CREATE TABLE account_sessions (
   last_used_at timestamptz NOT NULL,
   expires_at timestamptz NOT NULL
 );
+COMMENT ON TABLE account_sessions IS
+  'account; not erased; kept while needed; a person; in backups. Sessions of browsers.';
 CREATE INDEX account_sessions_account ON account_sessions (account_id);
 CREATE INDEX account_sessions_expiry ON account_sessions (expires_at);
 
@@ -39,6 +43,8 @@ CREATE TABLE magic_links (
   expires_at timestamptz NOT NULL,
   used_at timestamptz
 );
+COMMENT ON TABLE magic_links IS
+  'account; not erased; kept while needed; a person; in backups. Links that sign in once.';
 CREATE INDEX magic_links_account ON magic_links (account_id);
 CREATE INDEX magic_links_expiry ON magic_links (expires_at);
 
@@ -53,6 +59,8 @@ CREATE TABLE passkeys (
   created_at timestamptz NOT NULL,
   last_used_at timestamptz
 );
+COMMENT ON TABLE passkeys IS
+  'account; not erased; kept until deleted; a person; in backups. Passkeys of accounts.';
 CREATE INDEX passkeys_account ON passkeys (account_id);
 
 -- A challenge that a passkey signs: one use each, by DELETE … RETURNING. Without an account it is for signing in.
@@ -61,6 +69,8 @@ CREATE TABLE passkey_challenges (
   account_id uuid REFERENCES accounts (id),
   expires_at timestamptz NOT NULL
 );
+COMMENT ON TABLE passkey_challenges IS
+  'account; not erased; kept while needed; no person; in backups. Challenges that a passkey signs once.';
 CREATE INDEX passkey_challenges_expiry ON passkey_challenges (expires_at);
 
 -- Throttles, counted per subject (an address, a client network, both) and window: failed passwords, magic links, mail of
@@ -71,3 +81,5 @@ CREATE UNLOGGED TABLE throttle_counters (
   hits integer NOT NULL CHECK (hits > 0),
   PRIMARY KEY (subject, window_start)
 );
+COMMENT ON TABLE throttle_counters IS
+  'installation; not erased; kept while needed; a person; not in backups. Counts of attempts by the hash of an address or network.';

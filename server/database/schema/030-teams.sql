@@ -7,6 +7,8 @@ CREATE TABLE teams (
   -- Sends of a team without an erased opt-out do not look for one. It is never cleared.
   has_erased_opt_outs boolean NOT NULL DEFAULT false
 );
+COMMENT ON TABLE teams IS
+  'team; not erased; kept until deleted; no person; in backups. A team with its plan.';
 
 -- Test keys (specification section 5.4, decision 0042): a team of its own for the requests of a team's test keys.
 CREATE TABLE test_teams (
@@ -14,12 +16,16 @@ CREATE TABLE test_teams (
   test_team_id uuid NOT NULL UNIQUE REFERENCES teams (id),
   UNIQUE (team_id, test_team_id)
 );
+COMMENT ON TABLE test_teams IS
+  'team; not erased; kept until deleted; no person; in backups. The team for which a team''s test keys act.';
 
 -- The demo team (specification section 10.12): made-up data, which `ownline demo --remove` deletes with all its rows.
 CREATE TABLE demo_team (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   team_id uuid NOT NULL UNIQUE REFERENCES teams (id)
 );
+COMMENT ON TABLE demo_team IS
+  'team; not erased; kept until deleted; no person; in backups. One row at most: the team with made-up data.';
 
 -- A person in a team; the spec's usr_ id. A row that was removed stays, because keys and the audit log name it.
 CREATE TABLE members (
@@ -32,6 +38,8 @@ CREATE TABLE members (
   PRIMARY KEY (team_id, id),
   UNIQUE (id)
 );
+COMMENT ON TABLE members IS
+  'team; not erased; kept until deleted; a person; in backups. An account in a team, with its role.';
 CREATE UNIQUE INDEX members_one_per_account ON members (team_id, account_id) WHERE removed_at IS NULL;
 CREATE INDEX members_account ON members (account_id) WHERE removed_at IS NULL;
 
@@ -62,6 +70,8 @@ CREATE TABLE invitations (
   UNIQUE (id),
   FOREIGN KEY (team_id, invited_by) REFERENCES members (team_id, id)
 );
+COMMENT ON TABLE invitations IS
+  'team; not erased; kept while needed; a person; in backups. Links that make a member.';
 -- One that has expired is revoked before another one is made.
 CREATE UNIQUE INDEX invitations_one_open ON invitations (team_id, normalized_email)
   WHERE accepted_at IS NULL AND revoked_at IS NULL;

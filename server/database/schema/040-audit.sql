@@ -20,6 +20,8 @@ CREATE TABLE audit_log (
   CHECK ((outcome = 'refused') = (error_code IS NOT NULL)),
   CHECK (team_id IS NOT NULL OR account_id IS NOT NULL)
 );
+COMMENT ON TABLE audit_log IS
+  'team; not erased; kept for AUDIT_DAYS; a person; in backups. Actions and refusals: by whom, when and from where.';
 CREATE UNIQUE INDEX audit_log_team ON audit_log (team_id, id);
 CREATE INDEX audit_log_account ON audit_log (account_id, id);
 -- Invitations and roles by API keys (Home shows them for 7 days), and requests for another plan (one a day).

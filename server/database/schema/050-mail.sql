@@ -21,5 +21,7 @@ CREATE TABLE mails (
   CONSTRAINT body_while_open CHECK ((body IS NULL) = (sent_at IS NOT NULL OR failed_at IS NOT NULL)),
   CONSTRAINT leased_while_open CHECK (leased_until IS NULL OR body IS NOT NULL)
 );
+COMMENT ON TABLE mails IS
+  'installation; not erased; kept while needed; a person; in backups. Mails that wait, and those that were sent lately.';
 CREATE INDEX mails_open ON mails (next_attempt_at) WHERE body IS NOT NULL;
 CREATE INDEX mails_open_reference ON mails (reference) WHERE body IS NOT NULL AND reference IS NOT NULL;

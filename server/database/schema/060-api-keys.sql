@@ -17,3 +17,5 @@ CREATE TABLE api_keys (
   FOREIGN KEY (team_id, created_by) REFERENCES members (team_id, id),
   FOREIGN KEY (team_id, test_team_id) REFERENCES test_teams (team_id, test_team_id)
 );
+COMMENT ON TABLE api_keys IS
+  'team; not erased; kept until deleted; no person; in backups. API keys, by their hash.';

@@ -5,6 +5,8 @@ CREATE TABLE usage_months (
   accepted bigint NOT NULL DEFAULT 0 CHECK (accepted >= 0),
   PRIMARY KEY (team_id, month)
 );
+COMMENT ON TABLE usage_months IS
+  'team; not erased; kept until deleted; no person; in backups. Accepted messages of a month.';
 
 -- Messages of a day in UTC: outbound ones accepted, less those refunded, and inbound ones. A row each, so that inbound
 -- messages do not wait for outbound ones.
@@ -15,6 +17,8 @@ CREATE TABLE usage_days (
   messages bigint NOT NULL CHECK (messages >= 0),
   PRIMARY KEY (team_id, day, direction)
 ) WITH (fillfactor = 50);
+COMMENT ON TABLE usage_days IS
+  'team; not erased; kept until deleted; no person; in backups. Messages of a day by direction.';
 
 -- Notices to owners and admins that the month's limit is near or reached: once each.
 CREATE TABLE usage_notices (
@@ -24,6 +28,8 @@ CREATE TABLE usage_notices (
   created_at timestamptz NOT NULL,
   PRIMARY KEY (team_id, month, percent)
 );
+COMMENT ON TABLE usage_notices IS
+  'team; not erased; kept until deleted; no person; in backups. Notices that a month''s limit is near or reached.';
 
 -- Rate limiter: permits that processes took of a team's latest minute. A crash may forget it: then the count begins anew.
 CREATE UNLOGGED TABLE rate_windows (
@@ -32,3 +38,5 @@ CREATE UNLOGGED TABLE rate_windows (
   minute bigint NOT NULL,
   taken bigint NOT NULL
 );
+COMMENT ON TABLE rate_windows IS
+  'team; not erased; kept while needed; no person; not in backups. Permits that processes took of a team''s latest minute.';

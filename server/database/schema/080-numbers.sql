@@ -21,6 +21,8 @@ CREATE TABLE numbers (
   -- Only numbers that are reserved for fiction: none of them reaches a person.
   CONSTRAINT simulated_is_fictional CHECK (NOT is_simulated OR phone_number ~ '^\+1[2-9][0-9]{2}55501[0-9]{2}$')
 );
+COMMENT ON TABLE numbers IS
+  'team; not erased; kept until deleted; a person; in backups. Phone numbers of teams.';
 -- A phone serves one team: the first poll wins, everywhere. Only the test line is one phone number of all test teams.
 CREATE UNIQUE INDEX numbers_one_verified ON numbers (phone_number,
     (CASE phone_number WHEN '+15005550100' THEN team_id ELSE '00000000-0000-0000-0000-000000000000' END))
@@ -54,6 +56,8 @@ CREATE TABLE poll_service (
   served_since timestamptz NOT NULL,
   served_until timestamptz NOT NULL
 );
+COMMENT ON TABLE poll_service IS
+  'installation; not erased; kept until deleted; no person; not in backups. One row: since when polls were served without a gap.';
 INSERT INTO poll_service (served_since, served_until) VALUES (to_timestamp(0), to_timestamp(0));
 
 -- The latest change of a number's health that was reported. Without a row its phone never went offline.
@@ -71,6 +75,8 @@ CREATE TABLE number_health (
   offline_mailed_at timestamptz,
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id)
 );
+COMMENT ON TABLE number_health IS
+  'team; not erased; kept until deleted; no person; in backups. The latest change of a number''s health that was reported.';
 CREATE INDEX number_health_of_team ON number_health (team_id);
 
 -- The leases of simulated phones: one process runs the phone of a number.
@@ -82,6 +88,8 @@ CREATE TABLE simulated_phones (
   leased_until timestamptz NOT NULL,
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id)
 );
+COMMENT ON TABLE simulated_phones IS
+  'team; not erased; kept while needed; no person; in backups. Leases of simulated phones.';
 
 -- Locks of statements that do more than lock are taken in functions, each of which runs its SELECT in an execution of its
 -- own (decision 0050). Its snapshot is newer than the statement's. `waits` is false for SKIP LOCKED.

@@ -13,6 +13,8 @@ CREATE TABLE setup_links (
   PRIMARY KEY (team_id, id),
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id)
 );
+COMMENT ON TABLE setup_links IS
+  'team; not erased; kept while needed; no person; in backups. Links that connect a phone to a number.';
 CREATE INDEX setup_links_number ON setup_links (number_id);
 
 CREATE TABLE devices (
@@ -40,6 +42,8 @@ CREATE TABLE devices (
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id),
   FOREIGN KEY (team_id, setup_link_id) REFERENCES setup_links (team_id, id)
 );
+COMMENT ON TABLE devices IS
+  'team; not erased; kept until deleted; a person; in backups. Phones that were connected with a setup link.';
 CREATE INDEX devices_number ON devices (number_id);
 
 -- The one session of a number that may be handed messages. Its row lock orders polls, hand-outs and takeovers.
@@ -62,6 +66,8 @@ CREATE TABLE device_sessions (
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id),
   FOREIGN KEY (team_id, device_id) REFERENCES devices (team_id, id)
 );
+COMMENT ON TABLE device_sessions IS
+  'team; not erased; kept until deleted; no person; in backups. The one session of a number that may be handed messages.';
 
 CREATE FUNCTION lock_sessions(numbers uuid[], waits boolean)
 RETURNS TABLE (number_id uuid, device_id uuid, session_id uuid, poll_sequence bigint, requeue_count bigint, hand_out_total bigint)

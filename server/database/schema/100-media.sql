@@ -18,6 +18,8 @@ CREATE TABLE media (
   UNIQUE (team_id, message_id, file_id),
   CONSTRAINT complete_has_size CHECK (is_complete = (size_bytes IS NOT NULL) AND is_complete = (sha256 IS NOT NULL))
 );
+COMMENT ON TABLE media IS
+  'team; erased by handle; kept for RETENTION_DAYS; a person; in backups. A file of a message.';
 CREATE UNIQUE INDEX media_one_complete ON media (message_id) WHERE is_complete;
 CREATE INDEX media_incomplete ON media (created_at) WHERE NOT is_complete;
 
@@ -30,5 +32,7 @@ CREATE TABLE media_chunks (
   PRIMARY KEY (message_id, file_id, position),
   FOREIGN KEY (team_id, message_id, file_id) REFERENCES media (team_id, message_id, file_id) ON DELETE CASCADE
 );
+COMMENT ON TABLE media_chunks IS
+  'team; erased by handle; kept for RETENTION_DAYS; a person; in backups. The bytes of a file, in parts.';
 -- Pictures, videos and sounds are compressed already.
 ALTER TABLE media_chunks ALTER data SET STORAGE EXTERNAL;

@@ -42,6 +42,8 @@ CREATE TABLE messages (
   CONSTRAINT never_handed_out_was_not_sent CHECK (hand_out_count > 0 OR (sent_at IS NULL AND NOT may_have_been_sent)),
   CONSTRAINT timeout_may_have_been_sent CHECK (error_code <> 'device_timeout' OR may_have_been_sent)
 );
+COMMENT ON TABLE messages IS
+  'team; erased by handle; kept for RETENTION_DAYS; a person; in backups. A message to or from a contact.';
 CREATE INDEX messages_from ON messages (team_id, from_handle, id);
 CREATE INDEX messages_to ON messages (team_id, to_handle, id);
 CREATE INDEX messages_failed ON messages (team_id, id) WHERE failed_at IS NOT NULL;
@@ -82,6 +84,8 @@ CREATE TABLE hand_outs (
   PRIMARY KEY (message_id, hand_out),
   FOREIGN KEY (team_id, message_id) REFERENCES messages (team_id, id) ON DELETE CASCADE
 );
+COMMENT ON TABLE hand_outs IS
+  'team; not erased; kept for RETENTION_DAYS; no person; in backups. Each time a message was handed to a phone.';
 
 -- Messages that wait for a phone. The send statement holds its number under a share lock, and its message carries the
 -- foreign key: a second one here cost a tenth of the send path. First in, first out by seq, which is the order of acceptance (ids are not).
@@ -98,6 +102,8 @@ CREATE TABLE send_queue (
   waits_for_media boolean NOT NULL DEFAULT false,
   PRIMARY KEY (team_id, message_id)
 );
+COMMENT ON TABLE send_queue IS
+  'team; erased by handle; kept while needed; a person; in backups. Messages that wait for a phone.';
 CREATE UNIQUE INDEX send_queue_order ON send_queue (number_id, seq);
 -- The heads of a queue: the oldest message to each contact (specification section 3.3).
 CREATE INDEX send_queue_heads ON send_queue (number_id, to_handle, seq);
@@ -121,6 +127,8 @@ CREATE TABLE in_flight (
   leased_until timestamptz NOT NULL,
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id)
 );
+COMMENT ON TABLE in_flight IS
+  'team; not erased; kept while needed; no person; in backups. Messages that a phone has and has not confirmed.';
 CREATE INDEX in_flight_lease ON in_flight (leased_until);
 
 CREATE TABLE idempotency_keys (
@@ -131,6 +139,8 @@ CREATE TABLE idempotency_keys (
   created_at timestamptz NOT NULL,
   PRIMARY KEY (team_id, key)
 );
+COMMENT ON TABLE idempotency_keys IS
+  'team; erased by handle; kept while needed; a person; in backups. Idempotency keys of sends, for a day.';
 
 -- Repeats of an inbound message: by the device's own id for ever, by sender and text for a short while. Both are kept as
 -- their SHA-256: a device may give them any length.
@@ -141,6 +151,8 @@ CREATE TABLE inbound_ids (
   message_id uuid NOT NULL,
   PRIMARY KEY (number_id, given_id_hash)
 );
+COMMENT ON TABLE inbound_ids IS
+  'team; not erased; kept for RETENTION_DAYS; no person; in backups. Ids that phones gave to received messages, by their hash.';
 CREATE TABLE inbound_fingerprints (
   team_id uuid NOT NULL,
   number_id uuid NOT NULL,
@@ -149,6 +161,8 @@ CREATE TABLE inbound_fingerprints (
   stored_at timestamptz NOT NULL,
   PRIMARY KEY (number_id, fingerprint)
 );
+COMMENT ON TABLE inbound_fingerprints IS
+  'team; erased by handle; kept while needed; a person; in backups. Hashes by which a repeated inbound message is recognized.';
 
 -- Media of outbound messages that are not fetched yet: a queue of its own (specification section 3.2).
 CREATE TABLE media_fetches (
@@ -165,6 +179,8 @@ CREATE TABLE media_fetches (
   failed_tries smallint NOT NULL DEFAULT 0 CHECK (failed_tries >= 0),
   PRIMARY KEY (team_id, message_id)
 );
+COMMENT ON TABLE media_fetches IS
+  'team; erased by handle; kept while needed; a person; in backups. Files of outbound messages that are not fetched yet.';
 CREATE INDEX media_fetches_lane ON media_fetches (team_id, origin, due_at);
 -- The fetches that are due longest, of all teams and origins: a claim looks at these besides those that it walks to.
 CREATE INDEX media_fetches_due ON media_fetches (due_at);
@@ -182,6 +198,8 @@ CREATE TABLE recent_hand_outs (
   handed_out_at timestamptz NOT NULL,
   PRIMARY KEY (number_id, ordinal)
 );
+COMMENT ON TABLE recent_hand_outs IS
+  'team; erased by handle; kept while needed; a person; in backups. Hand-outs of the last day, by which pacing is decided.';
 ALTER TABLE recent_hand_outs ALTER contact SET STATISTICS 0;
 
 -- One row for each number and contact that have written to each other.
@@ -208,6 +226,8 @@ CREATE TABLE conversations (
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id),
   CONSTRAINT contact_opens_by_writing CHECK (opened_by = 'team' OR last_inbound_at IS NOT NULL)
 ) WITH (fillfactor = 70);
+COMMENT ON TABLE conversations IS
+  'team; erased by handle; kept for RETENTION_DAYS; a person; in backups. A number and a contact that have written to each other.';
 CREATE INDEX conversations_opened ON conversations (number_id, opened_at) WHERE opened_by = 'team';
 -- The dashboard's list: the latest activity first, across the numbers of a team. The id decides between equal times.
 CREATE INDEX conversations_activity ON conversations (team_id, last_activity_at, last_message_id);
@@ -220,6 +240,8 @@ CREATE TABLE repeated_text_warnings (
   warned_at timestamptz NOT NULL,
   PRIMARY KEY (number_id, text_hash)
 );
+COMMENT ON TABLE repeated_text_warnings IS
+  'team; not erased; kept while needed; no person; in backups. Texts for which a warning was written lately.';
 
 -- A row that was removed or moved meanwhile is missing, or has another place or message.
 CREATE FUNCTION lock_queued(places tid[], waits boolean) RETURNS TABLE (place tid, message_id uuid) LANGUAGE plpgsql ROWS 10 AS $$

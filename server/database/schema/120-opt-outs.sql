@@ -18,6 +18,8 @@ CREATE TABLE opt_outs (
   CONSTRAINT opt_out_has_one_cause CHECK (num_nonnulls(message_id, request_id) = 1
     AND (message_id IS NULL) = (phone_number IS NULL))
 );
+COMMENT ON TABLE opt_outs IS
+  'team; erased by handle; kept until deleted; a person; in backups. Contacts that opted out, or did once.';
 CREATE UNIQUE INDEX opt_outs_newest ON opt_outs (team_id, id) WHERE opted_in_at IS NULL;
 -- The sweep looks for messages to contacts that opted out lately.
 CREATE INDEX opt_outs_recent ON opt_outs (opted_out_at) WHERE opted_in_at IS NULL;
@@ -39,6 +41,8 @@ CREATE TABLE erasures (
   events_before uuid,
   PRIMARY KEY (team_id, contact)
 );
+COMMENT ON TABLE erasures IS
+  'team; erased by handle; kept while needed; a person; in backups. Erasures of contacts that are not finished.';
 ALTER TABLE erasures ALTER contact SET STATISTICS 0, ALTER handles SET STATISTICS 0;
 
 -- Opt-outs of contacts that were erased. The hash is an HMAC with a key that is derived from SECRETS_KEY, so that the row names the
@@ -55,3 +59,5 @@ CREATE TABLE erased_opt_outs (
   request_id text,
   PRIMARY KEY (team_id, contact_hash)
 );
+COMMENT ON TABLE erased_opt_outs IS
+  'team; not erased; kept until deleted; no person; in backups. Opt-outs of erased contacts, by a hash.';

@@ -18,6 +18,8 @@ CREATE TABLE events (
     WHEN type IN ('number.offline', 'number.online') THEN contact IS NULL AND message_id IS NULL AND number_id IS NOT NULL
     ELSE contact IS NULL AND message_id IS NOT NULL AND number_id IS NOT NULL END)
 );
+COMMENT ON TABLE events IS
+  'team; erased by handle; kept for RETENTION_DAYS; a person; in backups. A change of a message, a contact or a number.';
 -- The events of a message. Sends write none.
 CREATE INDEX events_of_message ON events (team_id, message_id) WHERE message_id IS NOT NULL;
 -- The last of these indexes, as of messages.
@@ -30,6 +32,8 @@ CREATE TABLE unpublished_events (
   team_id uuid NOT NULL,
   event_id uuid NOT NULL
 );
+COMMENT ON TABLE unpublished_events IS
+  'team; not erased; kept while needed; no person; in backups. Events that have no position in the feed yet.';
 
 -- The feed: one publisher at a time gives positions, in the order of its commits, so that no row appears behind a reader.
 CREATE SEQUENCE event_feed_position AS bigint CACHE 1;
@@ -39,6 +43,8 @@ CREATE TABLE event_feed (
   event_id uuid NOT NULL,
   PRIMARY KEY (team_id, position)
 );
+COMMENT ON TABLE event_feed IS
+  'team; not erased; kept for RETENTION_DAYS; no person; in backups. The positions of events in the feed of their team.';
 CREATE UNIQUE INDEX event_feed_of_event ON event_feed (team_id, event_id);
 
 -- Fan-out: events for so many webhooks that their deliveries are written after the commit, part by part (decision 0023). The webhooks
@@ -55,6 +61,8 @@ CREATE TABLE fan_outs (
   CHECK (cardinality(are_active) = cardinality(webhook_ids)),
   PRIMARY KEY (team_id, event_id)
 );
+COMMENT ON TABLE fan_outs IS
+  'team; not erased; kept while needed; no person; in backups. Events whose deliveries are still to be written.';
 -- Ids do not compress.
 ALTER TABLE fan_outs ALTER webhook_ids SET STORAGE EXTERNAL;
 
@@ -65,3 +73,5 @@ CREATE TABLE feed_removals (
   position bigint NOT NULL,
   event_id uuid
 );
+COMMENT ON TABLE feed_removals IS
+  'team; not erased; kept until deleted; no person; in backups. The newest position of a feed that has lost its event.';

@@ -28,6 +28,8 @@ CREATE TABLE webhooks (
   CONSTRAINT disabled_has_reason CHECK (is_active = (disabled_at IS NULL) AND is_active = (disabled_by IS NULL)),
   CONSTRAINT tenth_failure_disables CHECK (failure_count < 10 OR NOT is_active)
 );
+COMMENT ON TABLE webhooks IS
+  'team; not erased; kept until deleted; no person; in backups. Addresses that events are sent to.';
 
 -- One event to one webhook, from the moment that the event was written; a test has no event. No foreign key points at events: it
 -- would need an index of its own.
@@ -53,6 +55,8 @@ CREATE TABLE deliveries (
   -- A delivery is updated once, by its end: with room on its page, that update needs no new entry in any index (decisions 0017
   -- and 0036).
 ) WITH (fillfactor = 80);
+COMMENT ON TABLE deliveries IS
+  'team; not erased; kept for RETENTION_DAYS; no person; in backups. An event for a webhook.';
 CREATE INDEX deliveries_of_webhook ON deliveries (team_id, webhook_id, id);
 -- The last of these indexes, as of messages.
 ALTER TABLE deliveries ADD PRIMARY KEY (team_id, id);
@@ -78,6 +82,8 @@ CREATE TABLE attempts (
   FOREIGN KEY (team_id, delivery_id) REFERENCES deliveries (team_id, id) ON DELETE CASCADE,
   CONSTRAINT response_is_capped CHECK (octet_length(response_body) <= 16384)
 );
+COMMENT ON TABLE attempts IS
+  'team; erased by handle; kept for DELIVERY_LOG_DAYS; a person; in backups. A request of a delivery, and the answer to it.';
 
 -- Deliveries that wait for an attempt, apart from their history (decision 0004). A row is deleted after its last attempt. Each
 -- is updated once, by its claim: the room on its page keeps that update out of every index.
@@ -105,6 +111,8 @@ CREATE TABLE due_deliveries (
   PRIMARY KEY (webhook_id, delivery_id),
   CONSTRAINT leased_by_somebody CHECK ((leased_until IS NULL) = (lease IS NULL))
 ) WITH (fillfactor = 50);
+COMMENT ON TABLE due_deliveries IS
+  'team; not erased; kept while needed; no person; in backups. Deliveries that wait for an attempt.';
 CREATE SEQUENCE lease_seq AS bigint;
 -- One index for each lane, which claims read in their order. With one for all lanes, a plan made while the queue was empty
 -- looked for single deliveries in it, through all that wait for the webhook.
@@ -119,6 +127,8 @@ CREATE TABLE erased_events (
   event_id uuid NOT NULL,
   PRIMARY KEY (team_id, event_id)
 );
+COMMENT ON TABLE erased_events IS
+  'team; not erased; kept while needed; no person; in backups. Erased events whose answers are erased next.';
 
 -- Locks webhooks only to block disabling and the counting of failures.
 CREATE FUNCTION lock_webhooks(ids uuid[]) RETURNS TABLE (id uuid, generation integer, failure_count smallint)

@@ -21,4 +21,6 @@ CREATE TABLE setup_tests (
   PRIMARY KEY (team_id, setup_link_id),
   FOREIGN KEY (team_id, setup_link_id) REFERENCES setup_links (team_id, id) ON DELETE CASCADE
 );
+COMMENT ON TABLE setup_tests IS
+  'team; not erased; kept while needed; a person; in backups. Tests that a person started on a setup page.';
 CREATE INDEX setup_tests_lock_texts ON setup_tests (lock_started_at) WHERE lock_text_to IS NOT NULL;

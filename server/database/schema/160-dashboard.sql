@@ -9,3 +9,5 @@ CREATE TABLE conversation_reads (
   PRIMARY KEY (team_id, member_id, phone_number, contact),
   FOREIGN KEY (team_id, member_id) REFERENCES members (team_id, id)
 );
+COMMENT ON TABLE conversation_reads IS
+  'team; erased by handle; kept for RETENTION_DAYS; a person; in backups. How far a member has read in a conversation.';

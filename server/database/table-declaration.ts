@@ -1,0 +1,36 @@
+/** The declaration of a table: COMMENT ON TABLE in its SQL file (decision 0050). */
+export interface TableDeclaration {
+  /** The owner of a row: a team by `team_id`, an account by `account_id`, or the installation. */
+  readonly scope: 'team' | 'account' | 'installation';
+  /** Whether the erasure of a contact empties or deletes rows (specification section 12.14). */
+  readonly isErasedByHandle: boolean;
+  /** The setting after which the purge walk deletes rows; `needed`: a sweep of the slice deletes them; or nothing does. */
+  readonly kept: 'RETENTION_DAYS' | 'DELIVERY_LOG_DAYS' | 'AUDIT_DAYS' | 'needed' | 'deleted';
+  /** Whether a row has data of a person. */
+  readonly isOfPerson: boolean;
+  readonly isInBackups: boolean;
+  /** Describes a row. */
+  readonly sentence: string;
+}
+
+const grammar =
+  /^(team|account|installation); (erased by handle|not erased); kept (?:for|while|until) (RETENTION_DAYS|DELIVERY_LOG_DAYS|AUDIT_DAYS|needed|deleted); (a person|no person); (in backups|not in backups)\. ([A-Z].*\.)$/;
+
+/** SQL that is true for the tables that the erasure of a contact changes. @param table SQL of a table's oid */
+export function sqlIsErasedByHandle(table: string): string {
+  return `obj_description(${table}, 'pg_class') LIKE '%; erased by handle; %'`;
+}
+
+/** Parses the comment of a table. @returns undefined if the table declares nothing, as those of another program */
+export function parseTableDeclaration(comment: string | null): TableDeclaration | undefined {
+  const [, scope, erased, kept, person, backups, sentence = ''] = grammar.exec(comment ?? '') ?? [];
+  if (scope === undefined) return undefined;
+  return {
+    scope: scope as TableDeclaration['scope'],
+    isErasedByHandle: erased === 'erased by handle',
+    kept: kept as TableDeclaration['kept'],
+    isOfPerson: person === 'a person',
+    isInBackups: backups === 'in backups',
+    sentence,
+  };
+}
