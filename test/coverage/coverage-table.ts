@@ -3,12 +3,12 @@ import type { TaggedTest } from './tagged-tests.ts';
 
 const introduction = `# Rules and their tests
 
-Written by \`npm run docs\` from the titles of the tests ([testing.md](testing.md) has the form of their tags). A rule is a table
-row, bullet or paragraph of [the specification](specification.md); its tests fail where it is changed. Files are below \`test/\`;
+Written by \`npm run docs -- coverage\` from the titles of the tests (docs/testing.md has the form of their tags). A rule is a table
+row, bullet or paragraph of docs/specification.md; its tests fail if it is changed. Files are below \`test/\`;
 \`…\` in a title is inserted at run time.
 `;
 
-/** The text of docs/coverage.md. */
+/** The table of rules and their tests, in Markdown. */
 export function coverageDocument(rules: readonly Rule[], tests: readonly TaggedTest[]): string {
   const lines = rules.map(({ tag, text }) => {
     const files = Map.groupBy(

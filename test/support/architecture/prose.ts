@@ -40,10 +40,10 @@ export function commentSentences(): Sentence[] {
   );
 }
 
-/** Sentences of all documents, except headings and code blocks. The glossary and coverage.md are left out. */
+/** Sentences of all documents, except headings and code blocks. The glossary is left out. */
 export function documentSentences(): Sentence[] {
   const documents = read('{*.md,referees/*.md,clients/*/*.md,docs/**/*.md}').filter(
-    ({ path }) => !/^docs\/(?:coverage|glossary)\.md$/.test(path),
+    ({ path }) => !/^docs\/glossary\.md$/.test(path),
   );
   return documents.flatMap(({ path, text }) => {
     const prose = text
