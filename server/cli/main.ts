@@ -3,22 +3,28 @@ import { schemaVersion } from '#server/database/schema-version.ts';
 import { loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { productCommit } from '#server/platform/process/product-commit.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
-import { addBackupCommands } from './backup-commands.ts';
-import { addClockCommands } from './clock-commands.ts';
 import { databaseUrlOf, describeCommandError } from './command-context.ts';
-import { addDemoCommands } from './demo-commands.ts';
-import { addDoctorCommands } from './doctor-commands.ts';
-import { addErasureCommands } from './erasure-commands.ts';
 import { InterruptedError } from './interruption.ts';
-import { addKeyCommands } from './key-commands.ts';
-import { addLinkCommands } from './link-commands.ts';
-import { addNumberCommands } from './number-commands.ts';
-import { addPhoneCommands } from './phone-commands.ts';
-import { addRestoreCommands } from './restore-commands.ts';
-import { addRouteCommands } from './route-commands.ts';
-import { addShortcutCommands } from './shortcut-commands.ts';
-import { addTeamCommands } from './team-commands.ts';
-import { addWebhookCommands } from './webhook-commands.ts';
+
+type AddCommands = (program: Command) => void;
+
+/** Adds commands, by their first word, in the order of `--help`. */
+const adders: Readonly<Record<string, () => Promise<AddCommands>>> = {
+  backup: async () => (await import('./backup-commands.ts')).addBackupCommands,
+  restore: async () => (await import('./restore-commands.ts')).addRestoreCommands,
+  clock: async () => (await import('./clock-commands.ts')).addClockCommands,
+  doctor: async () => (await import('./doctor-commands.ts')).addDoctorCommands,
+  team: async () => (await import('./team-commands.ts')).addTeamCommands,
+  key: async () => (await import('./key-commands.ts')).addKeyCommands,
+  link: async () => (await import('./link-commands.ts')).addLinkCommands,
+  number: async () => (await import('./number-commands.ts')).addNumberCommands,
+  phone: async () => (await import('./phone-commands.ts')).addPhoneCommands,
+  shortcut: async () => (await import('./shortcut-commands.ts')).addShortcutCommands,
+  webhook: async () => (await import('./webhook-commands.ts')).addWebhookCommands,
+  erase: async () => (await import('./erasure-commands.ts')).addErasureCommands,
+  demo: async () => (await import('./demo-commands.ts')).addDemoCommands,
+  routes: async () => (await import('./route-commands.ts')).addRouteCommands,
+};
 
 const program = new Command('ownline')
   .description("Ownline: an iMessage API over your team's own iPhones. Commands run beside a running server.")
@@ -36,20 +42,10 @@ const program = new Command('ownline')
   })
   .showHelpAfterError('(add --help for what this command takes)');
 
-addBackupCommands(program);
-addRestoreCommands(program);
-addClockCommands(program);
-addDoctorCommands(program);
-addTeamCommands(program);
-addKeyCommands(program);
-addLinkCommands(program);
-addNumberCommands(program);
-addPhoneCommands(program);
-addShortcutCommands(program);
-addWebhookCommands(program);
-addErasureCommands(program);
-addDemoCommands(program);
-addRouteCommands(program);
+// Loads only the named command: all of them together load the whole server, which takes half a second. A first word that
+// is no command, such as an option, loads all, for the help and for the hint after a typo.
+const named = adders[process.argv[2] ?? ''];
+for (const load of named ? [named] : Object.values(adders)) (await load())(program);
 program
   .command('database-url')
   .description('the address of the embedded database, for the DATABASE_URL of further processes')
