@@ -26,14 +26,14 @@ describe('the files of a test run (docs/testing.md)', () => {
     assert.deepEqual(findTestFiles([slow], 'fast'), [slow]);
   });
 
-  it('up to 16 fast files of a folder share a process, and each slow file has a separate process', () => {
+  it('up to 64 fast files share a process, and each slow file has a separate process', () => {
     const groups = groupFiles(all, 4);
     assert.deepEqual(groups.flat().sort(), all);
-    assert.ok(groups.every((group) => group.length <= 16));
+    assert.ok(groups.every((group) => group.length <= 64));
     assert.ok(groups.every((group) => group.length === 1 || !group.some(isSlow)));
     const fast = groups.filter((group) => !group.some(isSlow));
     assert.deepEqual(fast.flat(), findTestFiles([], 'fast'));
-    assert.equal(fast.at(0)?.length, 16);
+    assert.ok((fast.at(0)?.length ?? 0) > 16);
     assert.ok(
       fast.slice(-4).every((group) => group.length <= 4),
       'the last processes end together',

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
 import { createSendMagicLink } from '#server/accounts/magic-links/send-magic-link.ts';
 import { createRequireSession } from '#server/accounts/sessions/session-authenticator.ts';
@@ -200,7 +201,7 @@ async function open(
     ...createBackgroundJobs({ ...runtime, heldPolls, feedPolls, uses, clockSync, sends, nightlyBackup }),
   );
   const own = [mailLoop, publisher, fanOut, dispatcher, mediaFetches].filter((loop) => loop !== undefined);
-  const running = [followClock, followRestoreHold, ...loops, ...own];
+  const running = [followClock, followRestoreHold, ...own, ...loops];
   const jobs = [notifications, ...running, ...(simulatedPhones ? [simulatedPhones] : [])].flatMap(
     (job) => job.loops,
   );
@@ -210,8 +211,8 @@ async function open(
     heldPolls.wakeAll();
   });
   logRestoreHold(runtime);
-  for (const loop of running) loop.start();
-  lifecycle.onClose('loops', async () => void (await Promise.all(running.map((loop) => loop.stop()))));
+  const stopLoops = startInTurn(running);
+  lifecycle.onClose('loops', stopLoops);
 
   lifecycle.onClose('nightly backup', () => nightlyBackup.stop());
 
@@ -286,6 +287,31 @@ async function open(
     lifecycle.onClose('simulated phones', () => simulatedPhones.stop());
   }
   return { lifecycle, address, routes, changes, webBuild };
+}
+
+interface Startable {
+  readonly start: () => Promise<void> | void;
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * Starts loops one after the other, so that their first rounds share a few connections instead of opening many. A long
+ * first round delays the next loop by at most 100 ms. @returns the function that stops the loops
+ */
+function startInTurn(loops: readonly Startable[]): () => Promise<void> {
+  const turnMaxMs = 100;
+  let stopped = false;
+  const started = (async () => {
+    for (const loop of loops) {
+      if (stopped) return;
+      await Promise.race([loop.start(), setTimeout(turnMaxMs, undefined, { ref: false })]);
+    }
+  })();
+  return async () => {
+    stopped = true;
+    await started;
+    await Promise.all(loops.map((loop) => loop.stop()));
+  };
 }
 
 function openOutbound(

@@ -67,10 +67,12 @@ export class Loop {
     return [this];
   }
 
-  start(): void {
+  /** @returns once the first round has ended */
+  async start(): Promise<void> {
     this.#stopped = false;
     this.#health = { ...this.#health, startedAtMs: performance.now() };
     this.notify();
+    await this.#round;
   }
 
   notify(): void {
