@@ -95,6 +95,11 @@ export const Home = strictObject({
   numbers: Type.Array(HomeNumber, { description: 'Oldest first.' }),
   usage: UsageSummary,
   first_run: FirstRun,
+  retention_late_days: Type.Integer({
+    minimum: 0,
+    description:
+      'How many days the deletion of old data is behind its settings; 0 for roles that may not read the audit log.',
+  }),
   key_changes: Type.Array(KeyChange, {
     description: 'Of the last 7 days, newest first; empty for roles that may not read the audit log.',
   }),

@@ -123,7 +123,7 @@ export function createBackgroundJobs(
     const round = async () => {
       if (expiry !== 'keeps' && !clockSync.mayExpire()) return;
       if (expiry === 'expires' && restoreHold.isHeld) return;
-      await run();
+      return run();
     };
     return [Object.assign(new Loop({ name: sweep, intervalMs, logger, run: round }), { sweep, expiry })];
   };
@@ -181,7 +181,9 @@ export function createBackgroundJobs(
     ...loop('maintain', 'analyze tables after an erasure', 60 * second, 'keeps', () =>
       analyzeErased(services),
     ),
-    ...loop('maintain', 'purge history', second, 'expires', () => historyPurge.run()),
+    ...loop('maintain', 'purge history', second, 'expires', async () =>
+      (await historyPurge.run()) === 'cut' ? 'again' : undefined,
+    ),
     ...loop('deliver', 'skip deliveries of webhooks that are off', second, 'keeps', () =>
       sweepDeliveries(services),
     ),

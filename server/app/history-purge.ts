@@ -1,22 +1,26 @@
-import { findNextEntry, purgeAudit } from '#server/audit/purge-audit.ts';
+import { auditHistory } from '#server/audit/purge-audit.ts';
 import { purgeReadMarks } from '#server/dashboard/conversations/read-store.ts';
 import { PurgeRotation } from '#server/database/purge-rotation.ts';
-import { type PurgeBatch, PurgeWalk, purgeInBatches } from '#server/database/purge-walk.ts';
+import {
+  type PurgeEnd,
+  PurgeWalk,
+  purgeBatchMax,
+  purgeInBatches,
+  purgeTransaction,
+} from '#server/database/purge-walk.ts';
+import {
+  eventsOfMessageMs,
+  type HistoryName,
+  keptMs,
+  saveRetentionProgress,
+} from '#server/database/retention.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { findNextEvent, purgeEvents } from '#server/events/purge-events.ts';
-import {
-  findNextMessage,
-  purgeConversations,
-  purgeInboundIds,
-  purgeMessages,
-} from '#server/messages/purge-messages.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { eventHistory } from '#server/events/purge-events.ts';
+import { messageHistory, purgeConversations, purgeInboundIds } from '#server/messages/purge-messages.ts';
 import { firstIdAt } from '#server/platform/ids/ids.ts';
-import {
-  attemptsKeptMs,
-  findNextAttempt,
-  purgeAttempts,
-} from '#server/webhooks/deliveries/purge-attempts.ts';
-import { findNextDelivery, purgeDeliveries } from '#server/webhooks/deliveries/purge-deliveries.ts';
+import { attemptHistory } from '#server/webhooks/deliveries/purge-attempts.ts';
+import { deliveryHistory } from '#server/webhooks/deliveries/purge-deliveries.ts';
 
 /** Duration of a round, pauses included. A stop of the service waits at most this long for the purge. */
 const roundMs = 1_000;
@@ -27,39 +31,36 @@ const tableMs = 86_400_000;
 /** Pause after a round that left nothing to purge. */
 const idleMs = 60_000;
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
+/** Pauses after batches, as multiples of their duration: usually, and while the oldest row is over an hour late. */
+const usualPauseFactor = 3;
+const latePauseFactor = 1;
+const lateMs = 3_600_000;
 
-/** Bounds of a round, by the time in the ids; undefined: nothing is deleted. */
-interface Bounds {
-  readonly attemptsMs: number;
-  readonly historyMs: number | undefined;
-  readonly auditMs: number | undefined;
-}
+type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'logger'>;
+type Walk = Pick<PurgeWalk, 'name' | 'reachedMs' | 'walkedMs' | 'run'>;
 
 /**
  * Retention (specification section 10.9): deletes old rows day by day. Attempts go after DELIVERY_LOG_DAYS, entries of
  * the audit log after AUDIT_DAYS, and messages with all that belongs to them after RETENTION_DAYS. Unfinished rows, such
  * as queued messages and pending deliveries, stay until they are finished.
  *
- * Deliveries are deleted before their events, so that an event whose deliveries are finished is not skipped until the
- * next walk. A message may go before its events, which are younger: each counts by its own time.
+ * Each walk stays behind the walk over rows that belong to its own: deliveries go before their events, and events before
+ * their messages. So a row whose other rows are finished is not skipped until the next walk.
  */
 export class HistoryPurge {
   readonly #services: Services;
-  readonly #attempts = new PurgeWalk(findNextAttempt, (trx, range, limit) =>
-    purgeAttempts(trx, range, firstIdAt(this.#bounds().attemptsMs), limit),
-  );
-  readonly #deliveries = new PurgeWalk(findNextDelivery, purgeDeliveries);
-  readonly #events = new PurgeWalk(findNextEvent, purgeEvents);
-  readonly #messages = new PurgeWalk(findNextMessage, purgeMessages);
-  readonly #audit = new PurgeWalk(findNextEntry, purgeAudit);
+  readonly #attempts = new PurgeWalk(attemptHistory(() => firstIdAt(this.#boundMs('attempts') ?? 0)));
+  readonly #deliveries = new PurgeWalk(deliveryHistory);
+  readonly #events = new PurgeWalk(eventHistory);
+  readonly #messages = new PurgeWalk(messageHistory);
+  readonly #audit = new PurgeWalk(auditHistory);
   readonly #rotation = new PurgeRotation([
-    () => this.#walk(this.#attempts, this.#bounds().attemptsMs),
-    () => this.#walk(this.#deliveries, this.#bounds().historyMs),
-    () => this.#walk(this.#events, this.#bounds().historyMs, this.#deliveries),
-    () => this.#walk(this.#messages, this.#bounds().historyMs),
+    () => this.#walk(this.#attempts),
+    () => this.#walk(this.#deliveries),
+    () => this.#walk(this.#events, this.#deliveries.reachedMs),
+    () => this.#walk(this.#messages, this.#events.reachedMs - eventsOfMessageMs),
     () => this.#purgeTables(),
-    () => this.#walk(this.#audit, this.#bounds().auditMs),
+    () => this.#walk(this.#audit),
   ]);
   #tablesReadAtMs = Number.NEGATIVE_INFINITY;
   #idleUntilMs = Number.NEGATIVE_INFINITY;
@@ -68,47 +69,52 @@ export class HistoryPurge {
     this.#services = services;
   }
 
-  /** Runs a round of about a second. @returns true once nothing is left to purge */
-  async run(): Promise<boolean> {
-    const { clock } = this.#services;
-    if (clock.elapsedMs() < this.#idleUntilMs) return true;
-    const isDone = await this.#rotation.run();
-    if (isDone) this.#idleUntilMs = clock.elapsedMs() + idleMs;
-    return isDone;
+  /** Runs a round of about a second. @returns `cut` if rows are left, and the next round may begin at once */
+  async run(): Promise<PurgeEnd> {
+    const { clock, database } = this.#services;
+    if (clock.elapsedMs() < this.#idleUntilMs) return 'done';
+    const end = await this.#rotation.run();
+    if (end === 'done') this.#idleUntilMs = clock.elapsedMs() + idleMs;
+    const walks = [this.#attempts, this.#deliveries, this.#events, this.#messages, this.#audit];
+    await saveRetentionProgress(database.pool, walks);
+    return end;
   }
 
-  #bounds(): Bounds {
+  /** The time before which rows of a history go; undefined: they are kept. */
+  #boundMs(history: HistoryName): number | undefined {
     const { clock, config } = this.#services;
-    const before = (keptMs: number | undefined) =>
-      keptMs === undefined ? undefined : clock.nowMs() - keptMs;
-    return {
-      attemptsMs: clock.nowMs() - attemptsKeptMs(config),
-      historyMs: before(config.retentionMs),
-      auditMs: before(config.auditMs),
-    };
+    const ms = keptMs(config)[history];
+    return ms === undefined ? undefined : clock.nowMs() - ms;
   }
 
-  /** @param children the walk over rows that refer to those of this walk, which stays behind it */
-  async #walk(walk: PurgeWalk, boundMs: number | undefined, children?: PurgeWalk): Promise<boolean> {
-    if (boundMs === undefined) return true;
-    return walk.run(this.#services, Math.min(boundMs, children?.reachedMs ?? boundMs), roundMs);
+  /** @param behindMs the time that the walk stays behind: the position of the walk over rows that belong to its own */
+  async #walk(walk: Walk, behindMs = Number.POSITIVE_INFINITY): Promise<PurgeEnd> {
+    const boundMs = this.#boundMs(walk.name);
+    if (boundMs === undefined) return 'done';
+    const isLate = boundMs - walk.walkedMs > lateMs;
+    const pace = { budgetMs: roundMs, pauseFactor: isLate ? latePauseFactor : usualPauseFactor };
+    return walk.run(this.#services, Math.min(boundMs, behindMs), pace);
   }
 
-  async #purgeTables(): Promise<boolean> {
+  async #purgeTables(): Promise<PurgeEnd> {
     const { clock } = this.#services;
-    const { historyMs } = this.#bounds();
-    if (historyMs === undefined) return true;
-    const before = new Date(historyMs);
-    if (!(await this.#inBatches((trx, limit) => purgeConversations(trx, before, limit)))) return false;
-    if (clock.nowMs() - this.#tablesReadAtMs < tableMs) return true;
-    const boundId = firstIdAt(historyMs);
-    if (!(await this.#inBatches((trx, limit) => purgeReadMarks(trx, boundId, limit)))) return false;
-    if (!(await this.#inBatches((trx, limit) => purgeInboundIds(trx, boundId, limit)))) return false;
+    const boundMs = this.#boundMs('events');
+    if (boundMs === undefined) return 'done';
+    const before = new Date(boundMs);
+    const conversations = await this.#inBatches((trx) => purgeConversations(trx, before, purgeBatchMax));
+    if (conversations !== 'done' || clock.nowMs() - this.#tablesReadAtMs < tableMs) return conversations;
+    const boundId = firstIdAt(boundMs);
+    for (const purge of [purgeReadMarks, purgeInboundIds]) {
+      const end = await this.#inBatches((trx) => purge(trx, boundId, purgeBatchMax));
+      if (end !== 'done') return end;
+    }
     this.#tablesReadAtMs = clock.nowMs();
-    return true;
+    return 'done';
   }
 
-  #inBatches(batch: PurgeBatch): Promise<boolean> {
-    return purgeInBatches(this.#services, batch, roundMs);
+  #inBatches(batch: (trx: Transaction) => Promise<number>): Promise<PurgeEnd> {
+    return purgeInBatches({ budgetMs: roundMs, pauseFactor: usualPauseFactor }, () =>
+      purgeTransaction(this.#services, batch),
+    );
   }
 }

@@ -1,10 +1,10 @@
-import type { IdRange } from '#server/database/purge-walk.ts';
-import {
-  type Queryable,
-  statement,
-  type Transaction,
-  transactionStatement,
-} from '#server/database/statement.ts';
+import type { History, OldRow } from '#server/database/purge-walk.ts';
+import { statement, transactionStatement } from '#server/database/statement.ts';
+
+interface OldEntry extends OldRow {
+  /** The place of the row, its ctid. */
+  readonly place: string;
+}
 
 // The trigger of the audit log lets this transaction delete entries with a smaller id.
 const allow = transactionStatement<[before: string]>(
@@ -25,30 +25,41 @@ const sqlEntries = (conditions: string, order: 'LIMIT 1' | 'LIMIT $3 FOR UPDATE 
   }) as const;
 
 const next = sqlEntries(' AND l.id >= $1', 'LIMIT 1');
-const findNext = statement<[string], { readonly id: string }>(
+const findNext = statement<[string], OldRow>(
   'audit.next',
   `SELECT id FROM (${next.ofTeams} UNION ALL ${next.ofAccounts}) o ORDER BY id LIMIT 1`,
 );
-const old = sqlEntries(' AND l.id >= $1 AND l.id < $2', 'LIMIT $3 FOR UPDATE SKIP LOCKED');
-const sqlPurge = (found: string) =>
-  `DELETE FROM audit_log WHERE ctid = ANY (ARRAY(SELECT place FROM (${found}) f LIMIT $3)) RETURNING id`;
-const purgeOfTeams = transactionStatement<[string, string, number]>(
-  'audit.purge-of-teams',
-  sqlPurge(old.ofTeams),
+const old = sqlEntries(
+  ' AND l.id >= $1 AND l.id < $2 AND l.id <> ALL ($4::uuid[])',
+  'LIMIT $3 FOR UPDATE SKIP LOCKED',
 );
-const purgeOfAccounts = transactionStatement<[string, string, number]>(
-  'audit.purge-of-accounts',
-  sqlPurge(old.ofAccounts),
+type Batch = [from: string, to: string, limit: number, passedOver: readonly string[]];
+const lockOfTeams = transactionStatement<Batch, OldEntry>(
+  'audit.lock-old-of-teams',
+  `${old.ofTeams} LIMIT $3`,
+);
+const lockOfAccounts = transactionStatement<Batch, OldEntry>(
+  'audit.lock-old-of-accounts',
+  `${old.ofAccounts} LIMIT $3`,
+);
+const remove = transactionStatement<[places: string[]]>(
+  'audit.purge',
+  'DELETE FROM audit_log WHERE ctid = ANY ($1::tid[])',
 );
 
-export async function findNextEntry(db: Queryable, from: string): Promise<string | undefined> {
-  return (await findNext.row(db, from))?.id;
-}
-
-/** Retention of the audit log: deletes entries after AUDIT_DAYS (specification section 12.6). @returns the number deleted */
-export async function purgeAudit(trx: Transaction, range: IdRange, limit: number): Promise<number> {
-  await allow.run(trx, range.to);
-  const deleted = await purgeOfTeams.count(trx, range.from, range.to, limit);
-  if (deleted === limit) return limit;
-  return deleted + (await purgeOfAccounts.count(trx, range.from, range.to, limit - deleted));
-}
+/** The history of the audit log. Its retention is AUDIT_DAYS (specification section 12.6). */
+export const auditHistory: History<OldEntry> = {
+  name: 'audit_log',
+  findNext: async (db, from) => (await findNext.row(db, from))?.id,
+  lock: async (trx, { from, to }, limit, passedOver) => {
+    await allow.run(trx, to);
+    const ofTeams = await lockOfTeams.rows(trx, from, to, limit, passedOver);
+    if (ofTeams.length === limit) return ofTeams;
+    return [...ofTeams, ...(await lockOfAccounts.rows(trx, from, to, limit - ofTeams.length, passedOver))];
+  },
+  remove: (trx, rows) =>
+    remove.run(
+      trx,
+      rows.map(({ place }) => place),
+    ),
+};

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { Gauge } from 'prom-client';
 import { addGauge, cachedQuery } from '#server/platform/process/metrics.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
+import { readRetentionLags } from './retention.ts';
 import type { Runtime } from './runtime.ts';
 import { schemaVersion } from './schema-version.ts';
 import { statement } from './statement.ts';
@@ -34,6 +35,16 @@ export function registerDatabaseMetrics({
     '1 from a restore until a person resumes it: nothing goes out meanwhile. Else 0.',
     async () => (restoreHold.isHeld ? 1 : 0),
   );
+  const lags = cachedQuery(clock, () => readRetentionLags(database.pool, config, clock.nowMs()));
+  new Gauge({
+    name: 'ownline_retention_late_seconds',
+    help: 'How far retention is behind RETENTION_DAYS, DELIVERY_LOG_DAYS and AUDIT_DAYS, by history.',
+    labelNames: ['history'] as const,
+    registers: [metrics],
+    async collect() {
+      for (const { history, lateMs } of await lags().catch(() => [])) this.set({ history }, lateMs / 1_000);
+    },
+  });
   const size = cachedQuery(clock, () => selectSize.row(database.pool), sizeCacheMs);
   addGauge(
     metrics,

@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { firstIdAt, timeOfId } from '#server/platform/ids/ids.ts';
 import { excludeBackups } from './backup-lock.ts';
+import { errorCodeOf } from './database.ts';
+import type { HistoryName } from './retention.ts';
 import type { Runtime } from './runtime.ts';
-import { type Queryable, statement, type Transaction } from './statement.ts';
+import { type Queryable, statement, type Transaction, transactionStatement } from './statement.ts';
 
 /** A range of UUIDv7 ids: `from` is included, `to` is not. */
 export interface IdRange {
@@ -10,24 +12,53 @@ export interface IdRange {
   readonly to: string;
 }
 
-/** Deletes at most `limit` rows. @returns the number deleted; fewer than `limit` if none are left */
-export type PurgeBatch = (trx: Transaction, limit: number) => Promise<number>;
+/** A row of a history that may go. */
+export interface OldRow {
+  readonly id: string;
+}
 
-/** Deletes at most `limit` finished rows of a range of ids. */
-export type PurgeRange = (trx: Transaction, range: IdRange, limit: number) => Promise<number>;
+/** A history of which retention deletes the old rows. */
+export interface History<Row extends OldRow> {
+  readonly name: HistoryName;
+  /** Finds the least id of a row that is not less than `from`; undefined if there is none. */
+  readonly findNext: (db: Queryable, from: string) => Promise<string | undefined>;
+  /**
+   * Locks at most `limit` finished rows of a range of ids. It leaves out rows that are locked, and those whose ids are in
+   * `passedOver`.
+   * @returns no row if none is left
+   */
+  readonly lock: (
+    trx: Transaction,
+    range: IdRange,
+    limit: number,
+    passedOver: readonly string[],
+  ) => Promise<readonly Row[]>;
+  readonly remove: (trx: Transaction, rows: readonly Row[]) => Promise<void>;
+}
 
-/** Finds the least id of a history that is not less than `from`; undefined if there is none. */
-export type FindNext = (db: Queryable, from: string) => Promise<string | undefined>;
+/** A row of a history whose primary key is (team_id, id). */
+export interface OldTeamRow extends OldRow {
+  readonly team_id: string;
+}
 
-type Services = Pick<Runtime, 'database' | 'clock'>;
+/** How a run of a purge ended: all old rows are gone, its time was over, or a backup runs. */
+export type PurgeEnd = 'done' | 'cut' | 'backup';
+
+/** The time of a run, and the pause after each batch as a multiple of the batch's duration. */
+export interface PurgePace {
+  readonly budgetMs: number;
+  readonly pauseFactor: number;
+}
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'logger'>;
 
 const dayMs = 86_400_000;
 
 /** Rows of a batch, which takes some 20 ms. */
-const purgeBatchMax = 500;
+export const purgeBatchMax = 500;
 
-/** The pause after a batch, as a multiple of its duration: requests get most of the database's time. */
-const pauseFactor = 3;
+/** How many rows a walk passes over in one day of a history, before it passes over the rest of that day. */
+const passedOverMax = 1_000;
 
 /**
  * Time between the beginnings of two walks: rows that were unfinished at the first walk may be finished at the next.
@@ -35,32 +66,37 @@ const pauseFactor = 3;
 const walkMs = dayMs;
 
 /**
- * Deletes rows in small batches with pauses, each in its own transaction, until `budgetMs` is over.
- * @returns true if no rows are left; false while a backup runs
+ * Runs batches with pauses until one deletes no row. The pauses give requests most of the database's time.
+ * @param deleteBatch deletes a batch of rows. It returns their number, or undefined while a backup runs
  */
 export async function purgeInBatches(
-  { database }: Pick<Services, 'database'>,
-  purge: PurgeBatch,
-  budgetMs: number,
-): Promise<boolean> {
+  { budgetMs, pauseFactor }: PurgePace,
+  deleteBatch: () => Promise<number | undefined>,
+): Promise<PurgeEnd> {
   const end = performance.now() + budgetMs;
   do {
     const began = performance.now();
-    const deleted = await database.transaction(async (trx) =>
-      (await excludeBackups(trx)) ? purge(trx, purgeBatchMax) : undefined,
-    );
-    if (deleted === undefined) return false;
-    if (deleted > 0) await pause(pauseFactor * (performance.now() - began));
-    if (deleted < purgeBatchMax) return true;
+    const deleted = await deleteBatch();
+    if (deleted === undefined) return 'backup';
+    if (deleted === 0) return 'done';
+    await pause(pauseFactor * (performance.now() - began));
   } while (performance.now() < end);
-  return false;
+  return 'cut';
+}
+
+/** Runs a batch in a transaction. @returns undefined while a backup runs */
+export function purgeTransaction<T>(
+  { database }: Pick<Services, 'database'>,
+  work: (trx: Transaction) => Promise<T>,
+): Promise<T | undefined> {
+  return database.transaction(async (trx) => ((await excludeBackups(trx)) ? work(trx) : undefined));
 }
 
 /**
  * Defines the search for the next id of a history, team by team along its primary key.
  * @param column the column of the primary key after `team_id`
  */
-export function nextIdOf(history: string, column = 'id'): FindNext {
+export function nextIdOf(history: string, column = 'id'): History<OldRow>['findNext'] {
   const find = statement<[string], { readonly id: string }>(
     `${history}.next`,
     `SELECT o.id FROM teams t CROSS JOIN LATERAL (
@@ -71,19 +107,73 @@ export function nextIdOf(history: string, column = 'id'): FindNext {
 }
 
 /**
+ * Defines the lock of old rows, team by team along the primary key (team_id, id) of a history.
+ * @param isFinished SQL of a row `h`. Rows that another transaction has locked are skipped until the next walk
+ * @param columns SQL of further columns of a row `h`
+ */
+export function lockOldRows<Row extends OldTeamRow>(
+  history: string,
+  isFinished: string,
+  columns = '',
+): History<Row>['lock'] {
+  const lock = transactionStatement<[string, string, number, readonly string[]], Row>(
+    `${history}.lock-old`,
+    `SELECT o.* FROM teams t CROSS JOIN LATERAL (
+       SELECT h.team_id, h.id${columns && `, ${columns}`} FROM ${history} h
+       WHERE h.team_id = t.id AND h.id >= $1 AND h.id < $2 AND h.id <> ALL ($4::uuid[]) AND ${isFinished}
+       ORDER BY h.team_id, h.id LIMIT $3 FOR UPDATE SKIP LOCKED
+     ) o LIMIT $3`,
+  );
+  return (trx, { from, to }, limit, passedOver) => lock.rows(trx, from, to, limit, passedOver);
+}
+
+/**
+ * Defines the deletion of rows of a history whose primary key is (team_id, id).
+ * @param sqlBefore SQL of a WITH clause, in which $1 and $2 are the teams and ids of the rows
+ */
+export function removeOldRows(history: string, sqlBefore = ''): History<OldTeamRow>['remove'] {
+  type Rows = [teamIds: string[], ids: string[], least: string | undefined, greatest: string | undefined];
+  const remove = transactionStatement<Rows>(
+    `${history}.purge`,
+    // The range of ids is an index condition: a plan that was made while the table was empty reads no other rows.
+    `${sqlBefore} DELETE FROM ${history} h USING unnest($1::uuid[], $2::uuid[]) AS i (team_id, id)
+     WHERE h.team_id = i.team_id AND h.id = i.id AND h.id BETWEEN $3 AND $4`,
+  );
+  return (trx, rows) => {
+    const ids = rows.map(({ id }) => id);
+    const sorted = ids.toSorted();
+    return remove.run(
+      trx,
+      rows.map((row) => row.team_id),
+      ids,
+      sorted[0],
+      sorted.at(-1),
+    );
+  };
+}
+
+/**
  * Purge walk: deletes rows of a history that are older than a bound, day by day, in small batches with pauses. It
  * remembers its position, so that a batch never reads again the index entries of rows that earlier batches deleted. The
  * position is kept in memory: after a restart the walk begins at the least id. Days without rows are passed over.
+ *
+ * If a batch fails because of one of its rows, such as a locked child row, the next batches are smaller. A row that
+ * fails alone is passed over until the next walk, and the log has its id.
  */
-export class PurgeWalk {
-  readonly #findNext: FindNext;
-  readonly #purge: PurgeRange;
+export class PurgeWalk<Row extends OldRow = OldRow> {
+  readonly #history: History<Row>;
+  readonly #passedOver = new Set<string>();
+  #batchMax = purgeBatchMax;
   #reachedMs = Number.NEGATIVE_INFINITY;
+  #walkedMs = Number.NEGATIVE_INFINITY;
   #beganAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(findNext: FindNext, purge: PurgeRange) {
-    this.#findNext = findNext;
-    this.#purge = purge;
+  constructor(history: History<Row>) {
+    this.#history = history;
+  }
+
+  get name(): HistoryName {
+    return this.#history.name;
   }
 
   /** The position of the walk: older rows were deleted or skipped. */
@@ -91,30 +181,82 @@ export class PurgeWalk {
     return this.#reachedMs;
   }
 
-  /**
-   * Deletes batches until `budgetMs` is over or no rows are left.
-   * @returns true once the walk has reached the bound; false if rows are left, or while a backup runs
-   */
-  async run(services: Services, boundMs: number, budgetMs: number): Promise<boolean> {
-    const { clock } = services;
+  /** The furthest position of any walk since the start. It lags behind the bound as long as old rows are left. */
+  get walkedMs(): number {
+    return this.#walkedMs;
+  }
+
+  /** Deletes batches until the time of the pace is over or no rows are left. */
+  async run(services: Services, boundMs: number, pace: PurgePace): Promise<PurgeEnd> {
+    const { clock, database } = services;
     if (clock.nowMs() - this.#beganAtMs > walkMs || boundMs < this.#reachedMs) {
       this.#beganAtMs = clock.nowMs();
-      this.#reachedMs = 0;
+      this.#moveTo(0);
+      this.#passedOver.clear();
     }
-    const end = performance.now() + budgetMs;
+    const end = performance.now() + pace.budgetMs;
     while (this.#reachedMs < boundMs) {
-      const next = await this.#findNext(services.database.pool, firstIdAt(this.#reachedMs));
-      this.#reachedMs = next === undefined ? boundMs : Math.min(boundMs, timeOfId(next).getTime());
+      const next = await this.#history.findNext(database.pool, firstIdAt(this.#reachedMs));
+      this.#moveTo(next === undefined ? boundMs : Math.min(boundMs, timeOfId(next).getTime()));
       if (this.#reachedMs === boundMs) break;
       const toMs = Math.min(boundMs, startOfNextDay(this.#reachedMs));
       const range = { from: firstIdAt(this.#reachedMs), to: firstIdAt(toMs) };
-      const ofRange: PurgeBatch = (trx, limit) => this.#purge(trx, range, limit);
-      if (!(await purgeInBatches(services, ofRange, end - performance.now()))) return false;
-      this.#reachedMs = toMs;
-      if (performance.now() >= end) return toMs >= boundMs;
+      const ended = await purgeInBatches({ ...pace, budgetMs: end - performance.now() }, () =>
+        this.#deleteBatch(services, range),
+      );
+      if (ended !== 'done') return ended;
+      this.#moveTo(toMs);
+      if (performance.now() >= end && toMs < boundMs) return 'cut';
     }
-    return true;
+    return 'done';
   }
+
+  #moveTo(reachedMs: number): void {
+    this.#reachedMs = reachedMs;
+    if (reachedMs > 0) this.#walkedMs = Math.max(this.#walkedMs, reachedMs);
+  }
+
+  async #deleteBatch(services: Services, range: IdRange): Promise<number | undefined> {
+    let locked: readonly Row[] = [];
+    try {
+      const deleted = await purgeTransaction(services, async (trx) => {
+        locked = await this.#history.lock(trx, range, this.#batchMax, [...this.#passedOver]);
+        if (locked.length > 0) await this.#history.remove(trx, locked);
+        return locked.length;
+      });
+      this.#batchMax = Math.min(purgeBatchMax, 2 * this.#batchMax);
+      return deleted;
+    } catch (error) {
+      if (!isOfRow(error)) throw error;
+      const tried = locked.length || this.#batchMax;
+      this.#batchMax = Math.max(1, Math.floor(tried / 2));
+      return tried === 1 ? this.#passOver(services, range, locked[0], error) : tried;
+    }
+  }
+
+  /** Passes over a row, or over the rest of a day if the row is unknown or many have failed. */
+  #passOver({ logger }: Services, range: IdRange, row: Row | undefined, error: unknown): number {
+    const isRest = row === undefined || this.#passedOver.size >= passedOverMax;
+    logger.error(
+      { err: error, history: this.name, ...(row ?? range) },
+      isRest
+        ? 'retention could not delete rows of a day; it tries again tomorrow'
+        : 'retention could not delete a row; it tries again tomorrow',
+    );
+    if (isRest) return 0;
+    this.#passedOver.add(row.id);
+    return 1;
+  }
+}
+
+/** Classes of SQLSTATE that a row causes: constraints, deadlocks, locks, triggers, and damaged pages. */
+const classesOfRows = ['22', '23', '40', '55', 'P0', 'XX'];
+const statementTimeout = '57014';
+
+/** True if a row may have caused the error. False for errors of the connection, the disk or the whole database. */
+function isOfRow(error: unknown): boolean {
+  const code = errorCodeOf(error);
+  return code !== undefined && (classesOfRows.includes(code.slice(0, 2)) || code === statementTimeout);
 }
 
 function startOfNextDay(ms: number): number {

@@ -1,30 +1,54 @@
-import { type IdRange, nextIdOf } from '#server/database/purge-walk.ts';
-import { type Transaction, transactionStatement } from '#server/database/statement.ts';
+import {
+  type History,
+  lockOldRows,
+  nextIdOf,
+  type OldTeamRow,
+  removeOldRows,
+} from '#server/database/purge-walk.ts';
+import { transactionStatement } from '#server/database/statement.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
-import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import type { MessageId } from '#server/platform/ids/ids.ts';
 import { sqlIsFinished } from './message-status.ts';
 
-// Reads team by team along the primary key. Messages are locked before their files, as an erasure does. Messages that
-// are locked, wait for a phone or are in flight are skipped until the next walk.
-const listFinished = transactionStatement<
-  [string, string, number],
-  { team_id: TeamId; id: MessageId; has_media: boolean }
->(
-  'messages.list-finished',
-  `SELECT o.team_id, o.id, o.has_media FROM teams t
-   CROSS JOIN LATERAL (
-     SELECT m.team_id, m.id, m.media_url IS NOT NULL AS has_media FROM messages m
-     WHERE m.team_id = t.id AND m.id >= $1 AND m.id < $2 AND ${sqlIsFinished('m')}
-     ORDER BY m.team_id, m.id LIMIT $3 FOR UPDATE SKIP LOCKED
-   ) o LIMIT $3`,
-);
-const purge = transactionStatement<[TeamId[], MessageId[]]>(
-  'messages.purge',
-  `DELETE FROM messages m USING unnest($1::uuid[], $2::uuid[]) AS i (team_id, id)
-   WHERE m.team_id = i.team_id AND m.id = i.id`,
-);
+interface OldMessage extends OldTeamRow {
+  readonly id: MessageId;
+  /** The size of its files; null without files. */
+  readonly file_bytes: number | null;
+}
 
-export const findNextMessage = nextIdOf('messages');
+/** Upper bound on the size of the files that a batch deletes, besides those of its first message. */
+const fileBytesMax = 20 * 1024 * 1024;
+
+// Messages are locked before their files, as an erasure does. Messages that wait for a phone or are in flight stay. So do
+// those that have an event, because an erasure finds the events of a contact through its messages.
+const lock = lockOldRows<OldMessage>(
+  'messages',
+  `${sqlIsFinished('h')} AND NOT EXISTS (SELECT FROM events e WHERE e.team_id = h.team_id AND e.message_id = h.id OFFSET 0)`,
+  `CASE WHEN h.media_url IS NOT NULL THEN (
+     SELECT coalesce(sum(f.size_bytes), 0)::int8 FROM media f WHERE f.team_id = h.team_id AND f.message_id = h.id
+   ) END AS file_bytes`,
+);
+const remove = removeOldRows('messages');
+
+/** The history of messages, with their hand-outs and files. */
+export const messageHistory: History<OldMessage> = {
+  name: 'messages',
+  findNext: nextIdOf('messages'),
+  lock: async (trx, ...batch) => {
+    const rows = await lock(trx, ...batch);
+    let bytes = 0;
+    const end = rows.findIndex((row, index) => {
+      bytes += row.file_bytes ?? 0;
+      return index > 0 && bytes > fileBytesMax;
+    });
+    return end < 0 ? rows : rows.slice(0, end);
+  },
+  remove: async (trx, rows) => {
+    const withFiles = rows.flatMap((row) => (row.file_bytes === null ? [] : row.id));
+    if (withFiles.length > 0) await removeMediaOf(trx, withFiles);
+    await remove(trx, rows);
+  },
+};
 
 /** Deletes conversations without activity since a time, for which no message waits. @returns the number deleted */
 export const purgeConversations = transactionStatement<[before: Date, limit: number]>(
@@ -48,30 +72,3 @@ export const purgeInboundIds = transactionStatement<[before: string, limit: numb
   `DELETE FROM inbound_ids WHERE ctid = ANY (ARRAY(SELECT ctid FROM inbound_ids WHERE message_id < $1 LIMIT $2))
    RETURNING message_id`,
 ).count;
-
-/** Upper bound on the files that a batch deletes, 20 MB together. */
-const filesMax = 4;
-
-/**
- * Deletes finished messages, with their hand-outs and files (specification section 10.9).
- * @returns the number of deleted messages; `limit` if a further batch is needed because of their files
- */
-export async function purgeMessages(trx: Transaction, range: IdRange, limit: number): Promise<number> {
-  const found = await listFinished.rows(trx, range.from, range.to, limit);
-  let files = 0;
-  const end = found.findIndex((row) => row.has_media && ++files > filesMax);
-  const rows = end < 0 ? found : found.slice(0, end);
-  const ids = rows.map((row) => row.id);
-  if (files > 0)
-    await removeMediaOf(
-      trx,
-      rows.flatMap((row) => (row.has_media ? row.id : [])),
-    );
-  if (ids.length > 0)
-    await purge.run(
-      trx,
-      rows.map((row) => row.team_id),
-      ids,
-    );
-  return end < 0 ? rows.length : limit;
-}

@@ -61,6 +61,7 @@ describe('ownline doctor (specification section 10.11)', () => {
         'database_writes ok',
         'clock ok',
         'restore ok',
+        'retention ok',
         'secrets_key ok',
         'webhook_secrets ok',
         'disk ok',
@@ -85,7 +86,7 @@ describe('ownline doctor (specification section 10.11)', () => {
       const { output } = await commands.run(['doctor', '--quick'], settings);
       assert.match(output, /^✓ settings: All settings can be read\.\n✓ service: /);
       assert.match(output, /\n! address: .* no iPhone can reach it\.\n {4}Set BASE_URL to an https address/);
-      assert.match(output, /\n\n0 failed, 2 warnings, 22 ok\n$/);
+      assert.match(output, /\n\n0 failed, 2 warnings, 23 ok\n$/);
     } finally {
       await proxy.close();
     }

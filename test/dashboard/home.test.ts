@@ -35,6 +35,7 @@ describe('GET home of a team (specification section 12.10)', () => {
       webhooks_disabled: 0,
       numbers: [],
       first_run: { has_number: false, has_delivered: false, has_webhook: false, has_key_used: false },
+      retention_late_days: 0,
       key_changes: [],
     });
     const { sent, received, monthly_message_limit, resets_at, month } = (

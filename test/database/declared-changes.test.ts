@@ -72,6 +72,7 @@ const unseen: Readonly<Record<string, string>> = {
   instance: 'not visible to clients',
   service_clock: 'shown by /readyz and the command line',
   simulated_phones: 'leases of processes',
+  retention_progress: 'is read with each Home',
   restores: 'has a notification channel of its own',
   clock_readings: 'not visible to clients',
 };
@@ -88,14 +89,12 @@ const silent: Readonly<Record<string, string>> = {
   'webhooks.limit-leases: delivery': 'moves leases, which are not visible to clients',
   'webhooks.end-leases: delivery': 'runs before the service starts',
   'webhooks.limit-due-times: delivery': 'follows a jump of the time, after which all clients read again',
-  'webhooks.purge-attempts: delivery': 'forgets what is older than DELIVERY_LOG_DAYS',
+  'attempts.purge: delivery': 'forgets what is older than DELIVERY_LOG_DAYS',
   'messages.purge: message': 'forgets what is older than RETENTION_DAYS; pages are read again by themselves',
   'deliveries.purge: delivery':
     'forgets what is older than RETENTION_DAYS; pages are read again by themselves',
   'events.purge: event': 'forgets what is older than RETENTION_DAYS; pages are read again by themselves',
-  'audit.purge-of-teams: audit': 'forgets what is older than AUDIT_DAYS; pages are read again by themselves',
-  'audit.purge-of-accounts: audit':
-    'forgets what is older than AUDIT_DAYS; pages are read again by themselves',
+  'audit.purge: audit': 'forgets what is older than AUDIT_DAYS; pages are read again by themselves',
   'opt-outs.mark-team: team': 'marks the team for its sends',
   'setup.reserve-text: number': 'counts; storing the message declares the change',
   'setup.release-text: number': 'counts; the person gets the refusal as the answer',

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
-import { purgeEvents } from '#server/events/purge-events.ts';
+import { eventHistory } from '#server/events/purge-events.ts';
 import { operator } from '#server/platform/actor.ts';
-import { type EventId, firstIdAt, idMax, publicId } from '#server/platform/ids/ids.ts';
+import { type EventId, firstIdAt, publicId } from '#server/platform/ids/ids.ts';
+import { purgeHistory } from '#test/support/database/purge-history.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { publishSilently } from '#test/support/events/given-publication.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
@@ -174,9 +175,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
   it('gap is true for a reader that missed a deleted event, and false for one that had read them all (§4.5/gap)', async () => {
     await put(3);
     const [first, second, last] = idsOf(await get());
-    const { database } = service.runtime;
-    const everything = { from: firstIdAt(0), to: idMax };
-    const purge = () => database.transaction((trx) => purgeEvents(trx, everything, 10_000));
+    const purge = () => purgeHistory(service, eventHistory);
     const gaps = async () => {
       const found = [];
       for (const after of [first, second, last]) found.push((await get(`?after=${after}`)).gap);
@@ -189,7 +188,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     await put(2);
     const { status, json } = await waiting.answer;
     assert.deepEqual([status, (json as Page).events.length, (json as Page).gap], [200, 2, false]);
-    await database.transaction((trx) => purgeEvents(trx, everything, 10_000));
+    await purge();
     assert.deepEqual(await gaps(), [true, true, true]);
     assert.equal((await get(`?after=${(json as Page).cursor}`)).gap, false);
     assert.deepEqual(await get(), { events: [], cursor: '', has_more: false, gap: false });
@@ -199,9 +198,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     await put(2);
     const [kept, deleted] = await stored();
     assert.ok(kept && deleted);
-    await service.runtime.database.transaction((trx) =>
-      purgeEvents(trx, { from: deleted.id, to: idMax }, 100),
-    );
+    await purgeHistory(service, eventHistory, deleted.id);
     assert.deepEqual(await get(`?after=${publicId('evt', kept.id)}`), {
       events: [],
       cursor: publicId('evt', kept.id),

@@ -1,21 +1,24 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PurgeRotation } from '#server/database/purge-rotation.ts';
+import type { PurgeEnd } from '#server/database/purge-walk.ts';
 
 describe('the rotation of a purge (specification section 10.9)', () => {
   it('a purge step that never finishes delays no other step', async () => {
     const ran: string[] = [];
-    const step = (name: string, isDone: boolean) => async () => {
+    const step = (name: string, end: PurgeEnd) => async () => {
       ran.push(name);
-      return isDone;
+      return end;
     };
     const rotation = new PurgeRotation([
-      step('messages', false),
-      step('deliveries', true),
-      step('events', false),
-      step('conversations', true),
+      step('messages', 'cut'),
+      step('deliveries', 'done'),
+      step('events', 'backup'),
+      step('conversations', 'done'),
     ]);
-    for (let round = 0; round < 4; round += 1) assert.equal(await rotation.run(), false);
+    const ends = [];
+    for (let round = 0; round < 4; round += 1) ends.push(await rotation.run());
+    assert.deepEqual(ends, ['cut', 'backup', 'cut', 'backup']);
     assert.deepEqual(ran, [
       'messages',
       ...['deliveries', 'events'],
@@ -25,10 +28,10 @@ describe('the rotation of a purge (specification section 10.9)', () => {
   });
 
   it('the rotation is finished once no step has anything left to purge', async () => {
-    let isDone = false;
-    const rotation = new PurgeRotation([async () => isDone, async () => true]);
-    assert.equal(await rotation.run(), false);
-    isDone = true;
-    assert.deepEqual([await rotation.run(), await rotation.run()], [true, true]);
+    let end: PurgeEnd = 'cut';
+    const rotation = new PurgeRotation([async () => end, async () => 'done']);
+    assert.equal(await rotation.run(), 'cut');
+    end = 'done';
+    assert.deepEqual([await rotation.run(), await rotation.run()], ['done', 'done']);
   });
 });

@@ -153,6 +153,12 @@ function mattersOf(home: Home, teamId: string): readonly Matter[] {
       link: { to: '/teams/$teamId/messages', params, search: { status: 'failed' } } as LinkProps,
       isUrgent: false,
     },
+    home.retention_late_days > 0 && {
+      text: `Old data is deleted ${home.retention_late_days === 1 ? 'a day' : `${amount(home.retention_late_days)} days`} late`,
+      hint: 'It catches up after the time was made shorter. If it does not, whoever runs Ownline finds the cause with the command doctor.',
+      link: { to: '/teams/$teamId/messages', params } as LinkProps,
+      isUrgent: false,
+    },
     home.usage.sent >= home.usage.monthly_message_limit && {
       text: 'The limit of this month is reached',
       hint: 'Sends are refused until the next month begins.',

@@ -7,6 +7,7 @@ import { engineLayout } from '#server/database/engine/engine-layout.ts';
 import { inspectDatabase } from '#server/database/inspect-database.ts';
 import { createReadiness } from '#server/database/readiness.ts';
 import { RestoreHold } from '#server/database/restore-hold.ts';
+import { lagDays, type RetentionLag, readRetentionLags } from '#server/database/retention.ts';
 import { schemaVersion } from '#server/database/schema-version.ts';
 import { inspectSecretsKey } from '#server/database/secrets-key.ts';
 import { createWriteErrorMapper } from '#server/database/write-error.ts';
@@ -94,13 +95,16 @@ async function inspect(config: Config, database: Database): Promise<DatabaseFind
           )
         : ok('database_latency', `A round trip to the database takes ${roundTripMs.toFixed(1)} ms.`),
     );
-    if (found === schemaVersion) lastBackups = await readLastBackups(database.pool);
     if (found > 0) {
       checks.push(await checkWrites(config, database));
       const sample = await sampleDatabaseClock(database.pool);
       serviceMs = sample.databaseMs + sample.held_ms;
       checks.push(checkClock(sample));
       checks.push(checkRestore(await RestoreHold.read(database.pool)));
+    }
+    if (found === schemaVersion) {
+      lastBackups = await readLastBackups(database.pool);
+      checks.push(checkRetention(await readRetentionLags(database.pool, config, serviceMs)));
     }
   } catch (error) {
     const fix =
@@ -184,6 +188,17 @@ function checkRestore({ restore }: RestoreHold): Check {
         `Let them go: \`${commandLine} restore --resume\`, or the button in the dashboard.`,
       )
     : ok('restore', 'No restore hold is on.');
+}
+
+function checkRetention(lags: readonly RetentionLag[]): Check {
+  const days = lagDays(lags);
+  if (days === 0) return ok('retention', 'Old rows are deleted in time.');
+  const late = lags.filter((lag) => lagDays([lag]) > 0).map(({ history }) => history);
+  return warning(
+    'retention',
+    `The deletion of old rows is ${days === 1 ? 'a day' : `${days} days`} late, in ${late.join(', ')}.`,
+    'It catches up after RETENTION_DAYS was set or made shorter. If the days grow: docs/operations.md, "Retention".',
+  );
 }
 
 /** Finds webhooks that can't be signed, because the secrets key was lost and replaced. */

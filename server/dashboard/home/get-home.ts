@@ -9,6 +9,7 @@ import {
 } from '#contract/home.ts';
 import { allows } from '#contract/permissions.ts';
 import { hasUsedKey } from '#server/api-keys/api-key-store.ts';
+import { lagDays, readRetentionLags } from '#server/database/retention.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { anyText, inboundCoverageOf } from '#server/devices/inbound-tests.ts';
 import {
@@ -31,10 +32,10 @@ import { failedPeriodMs, firstRunMessagesMax, keyChangePeriodMs } from './limits
  * Reads a team's state for the Home page (specification section 12.10). Each statement reads a limited number of rows.
  */
 export async function getHome(
-  services: Pick<Runtime, 'database' | 'clock'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
   { teamId, permissions }: Pick<Principal, 'teamId' | 'permissions'>,
 ): Promise<Home> {
-  const { database, clock } = services;
+  const { database, clock, config } = services;
   const { pages, pool } = database;
   const now = clock.now();
   const failedAfter = clock.in(-failedPeriodMs);
@@ -54,6 +55,9 @@ export async function getHome(
       has_webhook: webhooks.total > 0,
       has_key_used: await hasUsedKey(pool, teamId),
     },
+    retention_late_days: allows(permissions, 'audit:read')
+      ? lagDays(await readRetentionLags(pool, config, clock.nowMs()))
+      : 0,
     key_changes: allows(permissions, 'audit:read') ? await readKeyChanges(services, teamId) : [],
   };
 }

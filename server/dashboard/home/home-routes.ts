@@ -4,7 +4,7 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { getHome } from './get-home.ts';
 
 /** The Home page of a team (specification section 12.10). */
-export function homeRoutes(services: Pick<Runtime, 'database' | 'clock'>): Route[] {
+export function homeRoutes(services: Pick<Runtime, 'database' | 'clock' | 'config'>): Route[] {
   return [
     route({
       method: 'GET',

@@ -60,6 +60,15 @@ COMMENT ON TABLE backups IS
   'installation; not erased; kept while needed; no person; not in backups. Runs of the nightly backup.';
 CREATE INDEX backups_by_end ON backups (finished_at);
 
+-- How far retention has come in each history (specification section 10.9).
+CREATE TABLE retention_progress (
+  history text PRIMARY KEY,
+  -- Rows from before this time were deleted, or stay because they were not finished.
+  walked_until timestamptz NOT NULL
+);
+COMMENT ON TABLE retention_progress IS
+  'installation; not erased; kept until deleted; no person; not in backups. How far retention has come in each history.';
+
 -- The service's time and the database's clock (decision 0020). All processes take the same time from these rows.
 CREATE TABLE service_clock (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),

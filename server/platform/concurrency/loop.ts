@@ -4,8 +4,11 @@ interface LoopOptions {
   readonly name: string;
   readonly intervalMs: number;
   readonly logger: Logger;
-  /** Runs one round of work. A failure is logged, and the next round tries again. */
-  readonly run: () => Promise<void>;
+  /**
+   * Runs one round of work. After a round that returns `again` the next one begins at once. A failure is logged, and the
+   * next round tries again.
+   */
+  readonly run: () => Promise<unknown>;
 }
 
 /** Health of a loop in this process; times are readings of `performance.now()`. */
@@ -98,7 +101,7 @@ export class Loop {
     const startedAtMs = performance.now();
     this.#health = { ...this.#health, lastRunAtMs: startedAtMs };
     try {
-      await this.#options.run();
+      if ((await this.#options.run()) === 'again') this.#again = true;
       this.#health = { ...this.#health, lastSuccessAtMs: performance.now(), lastError: undefined };
     } catch (error) {
       this.#health = { ...this.#health, failures: this.#health.failures + 1, lastError: firstLineOf(error) };

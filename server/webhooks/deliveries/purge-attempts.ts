@@ -1,45 +1,44 @@
-import { type IdRange, nextIdOf } from '#server/database/purge-walk.ts';
-import type { Runtime } from '#server/database/runtime.ts';
-import { type Transaction, transactionStatement } from '#server/database/statement.ts';
+import { type History, nextIdOf, type OldTeamRow } from '#server/database/purge-walk.ts';
+import { transactionStatement } from '#server/database/statement.ts';
+
+interface OldAttempt extends OldTeamRow {
+  readonly delivery_id: string;
+}
 
 // Reads team by team along the primary key, by the ids of the deliveries: an attempt is never older than its delivery. An
 // attempt that an erasure has locked is skipped until the next walk.
-const purge = transactionStatement<[string, string, string, number]>(
-  'webhooks.purge-attempts',
-  `WITH old AS MATERIALIZED (
-     SELECT o.team_id, o.delivery_id, o.id FROM teams t
-     CROSS JOIN LATERAL (
-       SELECT a.team_id, a.delivery_id, a.id FROM attempts a
-       WHERE a.team_id = t.id AND a.delivery_id >= $1 AND a.delivery_id < $2 AND a.id < $3
-       ORDER BY a.team_id, a.delivery_id, a.id LIMIT $4 FOR UPDATE SKIP LOCKED
-     ) o LIMIT $4
-   )
-   DELETE FROM attempts a USING old
-   WHERE a.team_id = old.team_id AND a.delivery_id = old.delivery_id AND a.id = old.id RETURNING a.id`,
+const lock = transactionStatement<[string, string, string, number, readonly string[]], OldAttempt>(
+  'attempts.lock-old',
+  `SELECT o.* FROM teams t CROSS JOIN LATERAL (
+     SELECT a.team_id, a.delivery_id, a.id FROM attempts a
+     WHERE a.team_id = t.id AND a.delivery_id >= $1 AND a.delivery_id < $2 AND a.id < $3 AND a.id <> ALL ($5::uuid[])
+     ORDER BY a.team_id, a.delivery_id, a.id LIMIT $4 FOR UPDATE SKIP LOCKED
+   ) o LIMIT $4`,
+);
+const remove = transactionStatement<[string[], string[], string[]]>(
+  'attempts.purge',
+  `DELETE FROM attempts a USING unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i (team_id, delivery_id, id)
+   WHERE a.team_id = i.team_id AND a.delivery_id = i.delivery_id AND a.id = i.id`,
 );
 
-export const findNextAttempt = nextIdOf('attempts', 'delivery_id');
-
-/** Retention of attempts: DELIVERY_LOG_DAYS, but no longer than that of their deliveries. */
-export function attemptsKeptMs({
-  deliveryLogMs,
-  retentionMs = deliveryLogMs,
-}: Pick<Runtime['config'], 'deliveryLogMs' | 'retentionMs'>): number {
-  return Math.min(deliveryLogMs, retentionMs);
-}
-
 /**
- * Deletes attempts and their responses after DELIVERY_LOG_DAYS (specification section 10.5). The deliveries of the
- * attempts stay.
- * @param range of the ids of their deliveries
- * @param boundId the least id of an attempt that stays
- * @returns the number of deleted attempts
+ * The history of attempts and their responses, of which DELIVERY_LOG_DAYS are kept (specification section 10.5). Ranges
+ * are of the ids of their deliveries, which stay.
+ * @param boundId returns the least id of an attempt that stays
  */
-export async function purgeAttempts(
-  trx: Transaction,
-  range: IdRange,
-  boundId: string,
-  limit: number,
-): Promise<number> {
-  return purge.count(trx, range.from, range.to, boundId, limit);
+export function attemptHistory(boundId: () => string): History<OldAttempt> {
+  return {
+    name: 'attempts',
+    findNext: nextAttempt,
+    lock: (trx, { from, to }, limit, passedOver) => lock.rows(trx, from, to, boundId(), limit, passedOver),
+    remove: (trx, rows) =>
+      remove.run(
+        trx,
+        rows.map((row) => row.team_id),
+        rows.map((row) => row.delivery_id),
+        rows.map((row) => row.id),
+      ),
+  };
 }
+
+const nextAttempt = nextIdOf('attempts', 'delivery_id');

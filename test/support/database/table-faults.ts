@@ -67,6 +67,21 @@ export async function refuseRowsOf(
   return { end: async () => void (await query(`ALTER TABLE ${table} DROP CONSTRAINT refuses_one_message`)) };
 }
 
+/** Makes PostgreSQL refuse to delete the rows about a message from a table, until `end`. */
+export async function refuseDeletesOf(
+  { query }: Pick<TestService, 'query'>,
+  messageId: MessageId,
+  table: 'hand_outs',
+): Promise<{ readonly end: () => Promise<void> }> {
+  await query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'refused for a test' USING ERRCODE = 'data_corrupted'; END $$`);
+  await query(
+    `CREATE TRIGGER refuse BEFORE DELETE ON ${table} FOR EACH ROW WHEN (OLD.message_id = '${messageId}') EXECUTE FUNCTION refuse()`,
+  );
+  return { end: async () => void (await query('DROP FUNCTION refuse CASCADE')) };
+}
+
 /** Makes PostgreSQL refuse each new message with this text, until `end`. */
 export async function refuseText(
   { query }: Pick<TestService, 'query'>,
