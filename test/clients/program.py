@@ -52,6 +52,10 @@ def show_waits() -> None:
         show([later - earlier for earlier, later in pairwise(skipped.requests)])
 
 
+def construct() -> None:
+    show(isinstance(Ownline(args[0], args[1]).api.list_numbers()["numbers"], list))
+
+
 def send() -> None:
     key = args[3] if len(args) > 3 else None
     accepted = ownline.messages.send({"from": args[0], "to": args[1], "content": args[2]}, idempotency_key=key)
@@ -98,6 +102,7 @@ def verify() -> None:
 
 
 commands = {
+    "construct": construct,
     "send": send,
     "list": list_messages,
     "optOuts": opt_outs,

@@ -20,6 +20,11 @@ if (process.env.SKIP_WAITS) {
 }
 
 const commands: Readonly<Record<string, () => Promise<void>>> = {
+  construct: async () => {
+    const [url = '', apiKey = ''] = args;
+    const { numbers } = await new Ownline({ url, apiKey }).request('get', '/v1/numbers');
+    print(Array.isArray(numbers));
+  },
   send: async () => {
     const [from = '', to = '', content = '', idempotencyKey] = args;
     const options = idempotencyKey === undefined ? {} : { idempotencyKey };

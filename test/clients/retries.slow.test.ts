@@ -132,13 +132,25 @@ for (const language of clientLanguages)
       assert.deepEqual(waits, []);
     });
 
-    it(`the client for ${language.name} refuses an address that is not one of http or https`, async () => {
+    it(`the client for ${language.name} follows no redirect, so that no other host gets the API key`, async () => {
+      proxy.interrupt('redirect');
+      const [error] = await run('send', ['+14155550100', '+14155550101', 'Hello']);
+      assert.deepEqual((error as unknown[]).slice(0, 2), ['unreadable_answer', 307]);
+      assert.equal(proxy.requests.length, 1);
+    });
+
+    it(`the client for ${language.name} refuses an id that would change the path of its request`, async () => {
+      for (const id of ['', '.', '..']) await assert.rejects(run('get', [id]), /id must be an id of/);
+    });
+
+    it(`the client for ${language.name} refuses an address that is not one of http or https, or has a path`, async () => {
       const addresses = [
         'localhost:3000',
         'ftp://127.0.0.1',
         'http://',
         'http://127.0.0.1:abc',
         'http://a b',
+        `${proxy.url}/v1`,
       ];
       for (const OWNLINE_URL of addresses)
         await assert.rejects(
@@ -147,6 +159,16 @@ for (const language of clientLanguages)
             error.message.includes(`The url must be like`) && error.message.includes(`, not ${OWNLINE_URL}.`),
           OWNLINE_URL,
         );
+    });
+
+    it(`the client for ${language.name} takes an empty address or key for none, and not that of the environment`, async () => {
+      const values = [
+        [proxy.url, ''],
+        ['', team.api.key],
+      ];
+      for (const [url = '', key = ''] of values)
+        await assert.rejects(run('construct', [url, key]), /Set OWNLINE_URL and OWNLINE_API_KEY, or pass/);
+      assert.deepEqual(await run('construct', [`${proxy.url}/`, team.api.key]), [true]);
     });
 
     describe('the reason of no_answer', () => {

@@ -39,8 +39,8 @@ type ItemOf<Page> = { [F in keyof Page]: Page[F] extends readonly (infer Item)[]
 
 /** The longest time for which a request waits for an event. */
 const eventWaitSeconds = 25;
-/** The address of a server, which may be below a path. */
-const urlPattern = /^https?:\/\/(\[[\da-f:.]+\]|[^\s/:?#@[\]]+)(:\d+)?(\/[^\s?#]*)?$/i;
+/** The address of a server: the paths of operations follow its host. */
+const urlPattern = /^https?:\/\/(\[[\da-f:.]+\]|[^\s/:?#@[\]]+)(:\d+)?\/?$/i;
 
 interface ReadEventsOptions {
   readonly cursor?: Cursor;
@@ -59,7 +59,9 @@ export class Ownline {
     const { triesMax = 7, timeoutMs = 60_000 } = options;
     if (!url || !apiKey) throw new TypeError('Set OWNLINE_URL and OWNLINE_API_KEY, or pass url and apiKey.');
     if (!urlPattern.test(url))
-      throw new TypeError(`The url must be like https://example.com or http://127.0.0.1:3000, not ${url}.`);
+      throw new TypeError(
+        `The url must be like https://example.com or http://127.0.0.1:3000, without a path, not ${url}.`,
+      );
     this.#patientFetch = retryingFetch({
       triesMax: Number.POSITIVE_INFINITY,
       timeoutMs: timeoutMs + eventWaitSeconds * 1_000,

@@ -17,8 +17,8 @@ from .transport import Transport
 
 # The longest time for which a request waits for an event.
 EVENT_WAIT_SECONDS = 25
-# The address of a server, which may be below a path.
-URL = re.compile(r"https?://(\[[\da-f:.]+\]|[^\s/:?#@\[\]]+)(:\d+)?(/[^\s?#]*)?", re.IGNORECASE)
+# The address of a server: the paths of operations follow its host.
+URL = re.compile(r"https?://(\[[\da-f:.]+\]|[^\s/:?#@\[\]]+)(:\d+)?/?", re.IGNORECASE)
 
 
 class Ownline:
@@ -37,12 +37,14 @@ class Ownline:
         tries_max: int = 7,
         timeout_seconds: float = 60,
     ) -> None:
-        url = url or os.environ.get("OWNLINE_URL")
-        api_key = api_key or os.environ.get("OWNLINE_API_KEY")
+        url = os.environ.get("OWNLINE_URL") if url is None else url
+        api_key = os.environ.get("OWNLINE_API_KEY") if api_key is None else api_key
         if not url or not api_key:
             raise ValueError("Set OWNLINE_URL and OWNLINE_API_KEY, or pass url and api_key.")
         if not URL.fullmatch(url):
-            raise ValueError(f"The url must be like https://example.com or http://127.0.0.1:3000, not {url}.")
+            raise ValueError(
+                f"The url must be like https://example.com or http://127.0.0.1:3000, without a path, not {url}."
+            )
         self.api = Api(Transport(url, api_key, tries_max=tries_max, timeout_seconds=timeout_seconds))
         self.messages = Messages(self.api)
         timeout_seconds += EVENT_WAIT_SECONDS
