@@ -40,14 +40,15 @@ export function verify(
   const read = createHeaderReader(headers);
   const isValid = signature === 'standard' ? isStandard(bytes, read, secret) : isService(bytes, read, secret);
   if (!isValid) throw new WebhookVerificationError(`The ${signature} signature is missing or not valid.`);
-  if (signature === 'standard' && !isNear(read('webhook-timestamp'), toleranceSeconds))
-    throw new WebhookVerificationError('The time of the delivery is too far from the own clock.');
+  if (signature === 'standard') checkTime(read('webhook-timestamp'), toleranceSeconds);
   return JSON.parse(bytes.toString()) as Event;
 }
 
-function isNear(timestamp: string, toleranceSeconds: number): boolean {
-  const differenceSeconds = Math.abs(Date.now() / 1_000 - Number(timestamp));
-  return /^[0-9]{1,12}$/.test(timestamp) && differenceSeconds <= toleranceSeconds;
+function checkTime(timestamp: string, toleranceSeconds: number): void {
+  if (!/^[0-9]{1,12}$/.test(timestamp))
+    throw new WebhookVerificationError('The time of the delivery is not a number of seconds.');
+  if (Math.abs(Date.now() / 1_000 - Number(timestamp)) > toleranceSeconds)
+    throw new WebhookVerificationError('The time of the delivery is too far from the own clock.');
 }
 
 type ReadHeader = (name: string) => string;

@@ -47,15 +47,18 @@ def verify(
     check = _is_standard if signature == "standard" else _is_service
     if not check(body, given, secret):
         raise WebhookVerificationError(f"The {signature} signature is missing or not valid.")
-    if signature == "standard" and not _is_near(given.get("webhook-timestamp", ""), tolerance_seconds):
-        raise WebhookVerificationError("The time of the delivery is too far from the own clock.")
+    if signature == "standard":
+        _check_time(given.get("webhook-timestamp", ""), tolerance_seconds)
     event: Event = json.loads(body)
     return event
 
 
-def _is_near(timestamp: str, tolerance_seconds: float) -> bool:
+def _check_time(timestamp: str, tolerance_seconds: float) -> None:
     # int() also takes white space, underscores and the digits of other scripts.
-    return bool(_TIME.fullmatch(timestamp)) and abs(time.time() - int(timestamp)) <= tolerance_seconds
+    if not _TIME.fullmatch(timestamp):
+        raise WebhookVerificationError("The time of the delivery is not a number of seconds.")
+    if abs(time.time() - int(timestamp)) > tolerance_seconds:
+        raise WebhookVerificationError("The time of the delivery is too far from the own clock.")
 
 
 def _is_standard(body: bytes, given: Mapping[str, str], secret: str) -> bool:
