@@ -340,6 +340,14 @@ for (const language of clientLanguages)
           ),
         );
         assert.equal(refused, 401);
+        await until('the receiver prints the reason', () =>
+          /The standard signature is missing or not valid\.$/m.test(receiver.complaints()),
+        );
+        assert.doesNotMatch(receiver.complaints(), /^ +at |^Traceback/m);
+        await assert.rejects(
+          start('receiver', { OWNLINE_WEBHOOK_SECRET: String(webhook.secret) }).ended,
+          /^Error: receiver\.\w+ ended with 1:\nThe receiver cannot listen: .*address already in use.*\n$/i,
+        );
         await customer.api.post(`/v1/webhooks/${webhook.id}/test`);
         await until('the receiver prints the event', () =>
           /^message\.received evt_/m.test(receiver.output()),
