@@ -73,6 +73,15 @@ describe('the documents agree with the code', () => {
     assert.deepEqual(documented.sort(), [...new Set(names)].sort());
   });
 
+  it('the README of the client for TypeScript names each of its dependencies', () => {
+    const { dependencies } = JSON.parse(read('clients/typescript/package.json')) as { dependencies: object };
+    const names = Object.keys(dependencies);
+    const [, sentence = ''] =
+      /It has\s+two dependencies: ([^.]+)/.exec(read('clients/typescript/README.md')) ?? [];
+    assert.equal(names.length, 2);
+    for (const name of names) assert.ok(sentence.includes(name), name);
+  });
+
   it('each period that code and documents name like a setting is a setting', () => {
     const config = read('server/platform/config.ts');
     const named = texts.flatMap(({ path, text }) =>

@@ -152,7 +152,8 @@ interface ProgramOptions {
   readonly env: Environment;
 }
 
-const succeeds = (program: string, args: readonly string[]): boolean => {
+/** Whether a program can be started and ends well. */
+export const succeeds = (program: string, args: readonly string[]): boolean => {
   try {
     execFileSync(program, args, { stdio: 'ignore' });
     return true;
