@@ -12,8 +12,10 @@ import { operator } from '#server/platform/actor.ts';
 import { type Config, readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { loadInvitation } from '#server/teams/acceptance/load-invitation.ts';
 import { createSignInOrOwnerLink } from '#server/teams/invitations/create-sign-in-or-owner-link.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
+import { findFirstTeam } from '#server/teams/team/team-store.ts';
 import { connectToDatabase, type DatabaseConnection } from '#test/support/database/database-connection.ts';
 import { storedRowTexts } from '#test/support/database/stored-text.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database/test-database.ts';
@@ -49,7 +51,8 @@ describe('the first start on an empty database (specification section 10.1)', ()
     await firstRun(runtime, terminal as unknown as NodeJS.WriteStream);
     return String(terminal.read() ?? '');
   };
-  const count = async (table: 'teams' | 'api_keys') => (await storedRowTexts(connection, table)).length;
+  const count = async (table: 'teams' | 'api_keys' | 'members') =>
+    (await storedRowTexts(connection, table)).length;
 
   it('the first start writes the key into a new DATA_DIR, which only its owner may read', async () => {
     const file = join(config.dataDir, 'first-start.txt');
@@ -67,6 +70,22 @@ describe('the first start on an empty database (specification section 10.1)', ()
     const services = { ...runtime, onRoleChanged: [] };
     const { opens } = await createSignInOrOwnerLink(services, 'ada@example.com', undefined);
     assert.equal(opens, 'owner_invitation');
+  });
+
+  it('a link for a person of the demo signs in and nothing else, and the owner link of the first start stays good (§10.12/own-accounts)', async () => {
+    await start();
+    const { email } = await fillDemo(runtime);
+    const services = { ...runtime, onRoleChanged: [] };
+    const firstTeam = (await findFirstTeam(runtime.database.pool))?.id;
+    const members = await count('members');
+    for (const chosen of [undefined, firstTeam])
+      assert.equal((await createSignInOrOwnerLink(services, email, chosen)).opens, 'sign_in');
+    const stranger = createSignInOrOwnerLink(services, 'ada@demo.example.com', undefined);
+    await assert.rejects(stranger, /ada@demo\.example\.com is an address of the demo, and has no account/);
+    assert.equal(await count('members'), members);
+    const shown = await readFile(join(config.dataDir, 'first-start.txt'), 'utf8');
+    const token = /\/invite\/(\S+)/.exec(shown)?.[1] ?? '';
+    assert.equal((await loadInvitation(services, token, undefined)).invitation.role, 'owner');
   });
 
   it('the first start makes no team and no key if the key file can’t be written, and the error names DATA_DIR', async () => {

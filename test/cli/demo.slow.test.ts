@@ -8,6 +8,7 @@ import { deliveryStatuses } from '#contract/webhook.ts';
 import { fillDemo } from '#server/cli/demo/fill-demo.ts';
 import { removeDemo } from '#server/cli/demo/remove-demo.ts';
 import { Database } from '#server/database/database.ts';
+import { isDemoAddress } from '#server/platform/demo-domain.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
 import { givenDemo } from '#test/support/demo/given-demo.ts';
@@ -22,7 +23,10 @@ import {
 } from '#test/support/demo/stored-demo.ts';
 import { givenMailService } from '#test/support/mail/given-mail-service.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
+import { newOwnerLink } from '#test/support/people/given-links.ts';
+import { assertRefused } from '#test/support/people/invite.ts';
 import { newMember } from '#test/support/people/people.ts';
+import { storedAccounts } from '#test/support/people/stored-accounts.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
 import { field } from '#test/support/service/api-client.ts';
@@ -99,6 +103,24 @@ describe('the demo team (specification section 10.12)', () => {
     const other = await service.newTeam({ plan: 'enterprise' });
     for (const last of ['100', '101', '102', '103'])
       assert.ok((await connectNumber(service, other, `+14155550${last}`)).numberId);
+  });
+
+  it('people of the demo join no other team, and a removal leaves none of their accounts (§10.12/own-accounts)', async () => {
+    await removeDemo(service.runtime);
+    const { owner } = await givenDemo(service);
+    const token = (await newOwnerLink(service, await service.newTeam())).split('/').at(-1);
+    const refused = await owner.post(`/app/invitations/${token}`, {});
+    assertRefused(refused, 409, 'conflict');
+    assert.match(refused.text, /maya@demo\.example\.com is an address of the demo/);
+    const { json } = await owner.get(owner.in('/team/members'));
+    const tom = (json.members as { id: string; email: string }[]).find(({ email }) =>
+      email.startsWith('tom@'),
+    );
+    assert.equal((await owner.delete(owner.in(`/team/members/${tom?.id}`))).status, 200);
+    await removeDemo(service.runtime);
+    const left = (await storedAccounts(service)).filter(({ email }) => isDemoAddress(email));
+    assert.deepEqual(left, []);
+    await givenDemo(service);
   });
 
   it('a removal reads tables for longer than other statements may run (§10.12/removal)', async () => {

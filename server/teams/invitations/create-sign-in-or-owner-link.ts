@@ -7,6 +7,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { operator } from '#server/platform/actor.ts';
 import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
+import { isDemoAddress } from '#server/platform/demo-domain.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { countOwners, findMemberByAccount } from '#server/teams/members/member-store.ts';
@@ -26,7 +27,8 @@ interface OperatorLink {
 
 /**
  * Creates the operator's link for a person (specification section 12.1). For an existing account it is a magic link; if
- * the team has no owner, the account becomes its owner at once. Without an account the link is an owner link.
+ * the team has no owner, the account becomes its owner at once. Without an account the link is an owner link. An account
+ * of the demo gets a magic link only.
  * @param chosen undefined for the server's only team
  * @throws AppError 400 for the address, or without a chosen team among several; 404 for an unknown team; 409 where no
  * link can help; 402 where the plan has no free seat
@@ -38,9 +40,13 @@ export async function createSignInOrOwnerLink(
 ): Promise<OperatorLink> {
   const email = parseEmail(text);
   return services.database.transaction(async (trx) => {
+    const account = await findAccountByEmail(trx, email);
+    if (isDemoAddress(email)) {
+      if (account) return signInLink(trx, services, account);
+      throw conflict(`${email} is an address of the demo, and has no account. Give your own address.`);
+    }
     const team = await findTeamToOwn(trx, chosen);
     const isOwned = team !== undefined && (await countOwners(trx, team.id)) > 0;
-    const account = await findAccountByEmail(trx, email);
     if (account) {
       if (team && !isOwned) await grantOwnership(trx, services, team, account);
       return signInLink(trx, services, account);

@@ -4,10 +4,12 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
+import { conflict } from '#server/platform/app-error.ts';
+import { isDemoAddress } from '#server/platform/demo-domain.ts';
 import { type MemberId, publicId } from '#server/platform/ids/ids.ts';
 import { applyRole, type RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { countMembers, findMemberByAccount, insertMember } from '#server/teams/members/member-store.ts';
-import type { TeamRow } from '#server/teams/team/team-store.ts';
+import { findDemoTeam, type TeamRow } from '#server/teams/team/team-store.ts';
 import { revokeSupersededInvitations } from './revoke-superseded-invitations.ts';
 import { requireFreeSeat } from './seat-limit.ts';
 
@@ -22,7 +24,7 @@ interface Joining {
  * revoked, and with a new owner also the owner links. The caller has locked the team's row.
  *
  * The limit counts members only: after a downgrade, invited people can join until the seats are taken.
- * @throws AppError 402 where the plan has no free seat
+ * @throws AppError 402 where the plan has no free seat; 409 if the account is the demo's and the team is not
  */
 export async function joinTeam(
   trx: Transaction,
@@ -30,6 +32,11 @@ export async function joinTeam(
   team: TeamRow,
   { account, role, by }: Joining,
 ): Promise<MemberId> {
+  const { normalized_email: address } = account;
+  if (isDemoAddress(address) && (await findDemoTeam(trx))?.id !== team.id)
+    throw conflict(
+      `${address} is an address of the demo, and joins no other team. Sign out, and use your own.`,
+    );
   const present = await findMemberByAccount(trx, team.id, account.id);
   const memberId = present?.id ?? services.ids.next('usr');
   if (present) {
@@ -57,7 +64,7 @@ export async function joinTeam(
       details: { role },
     });
   }
-  const which = { emailKey: account.normalized_email, ownerLinks: role === 'owner' };
+  const which = { emailKey: address, ownerLinks: role === 'owner' };
   await revokeSupersededInvitations(trx, services, team.id, which, by);
   return memberId;
 }

@@ -9,6 +9,7 @@ type Table =
   | 'invitations'
   | 'magic_links'
   | 'mails'
+  | 'members'
   | 'numbers'
   | 'teams'
   | 'throttle_counters';
