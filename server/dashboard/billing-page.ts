@@ -1,9 +1,9 @@
 import { isUnlimited, limitText, planLines, planTitles } from '#contract/plan-texts.ts';
-import { type PlanName, planNames, plans } from '#contract/plans.ts';
+import { type Plan, type PlanName, planNames, plans } from '#contract/plans.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { pageHeadersFor, renderPage } from '#server/platform/http/html-page.ts';
 import { dayForPeople } from '#server/platform/time/day-for-people.ts';
-import { hasOwnLimit, type PlanChoice } from '#server/teams/team/plan-choice.ts';
+import { hasOwnLimit, isSmaller, type PlanChoice } from '#server/teams/team/plan-choice.ts';
 import type { ResourceCounts } from './plan-usage.ts';
 
 /** A team's plan, and how much of its limits is used. */
@@ -61,10 +61,12 @@ select { font: inherit; display: block; width: 100%; min-height: 44px; padding: 
 export const plansPageHeaders = (base: string) => pageHeadersFor({ base, style });
 
 /** Parameters of all parts of the page. */
-interface PlansPage {
+export interface PlansPage {
   /** Puts the path of APP_URL before a path. */
   readonly pathTo: (path: string) => string;
   readonly notice?: PlanNotice | undefined;
+  /** A smaller plan that an owner chose and did not confirm. */
+  readonly question?: { readonly teamId: string; readonly plan: PlanName };
 }
 
 /**
@@ -72,12 +74,13 @@ interface PlansPage {
  * plan there or ask the operator for one.
  * @param teams undefined without a session
  */
-export function renderPlans(teams: readonly PlanInUse[] | undefined, { pathTo, notice }: PlansPage): string {
+export function renderPlans(teams: readonly PlanInUse[] | undefined, page: PlansPage): string {
+  const { pathTo } = page;
   return renderPage(
     'Plans and limits',
     `<main class="plans"><h1>Plans and limits</h1>
 <p>A plan is a set of limits that the operator of this server gives a team. Ownline sells no plans.</p>
-${teams === undefined ? `<p><a href="${escapeHtml(pathTo('/sign-in?next=/billing'))}">Sign in</a> to see the plans of your teams.</p>` : teamsHtml(teams, { pathTo, notice })}
+${teams === undefined ? `<p><a href="${escapeHtml(pathTo('/sign-in?next=/billing'))}">Sign in</a> to see the plans of your teams.</p>` : teamsHtml(teams, page)}
 <section><h2>Plans</h2>
 <p class="quiet">Per team. On a smaller plan everything that a team has goes on working; only more is refused.</p>
 <div class="grid">${planNames.map(planHtml).join('\n')}</div></section></main>`,
@@ -93,20 +96,46 @@ function teamsHtml(teams: readonly PlanInUse[], page: PlansPage): string {
 }
 
 function teamHtml(team: PlanInUse, page: PlansPage): string {
-  const { members, numbers, webhooks } = plans[team.plan];
-  const lines = linesHtml([
-    ['Messages sent this month', used(team.sent, team.monthlyMessageLimit)],
-    ['Members and open invitations', used(team.members, members)],
-    ['Numbers', used(team.numbers, numbers)],
-    ['Webhooks', used(team.webhooks, webhooks)],
-  ]);
+  const limits = { ...plans[team.plan], monthlyMessages: team.monthlyMessageLimit };
+  const lines = linesHtml(counted(team, limits).map(([text, count, limit]) => [text, used(count, limit)]));
+  const { question } = page;
   const name = escapeHtml(team.teamName);
   const notice = page.notice?.teamId === team.teamId ? noticeHtml(page.notice) : '';
   const usagePath = page.pathTo(`/teams/${team.teamId}/usage`);
   return `<section id="${team.teamId}"><div class="team-of"><h2>${name}</h2><span class="badge">Plan ${planTitles[team.plan]}</span></div>${notice}
 <div class="sides">${lines}<div><p>Counting of messages begins anew on ${dayForPeople(team.resetsAt)}, at 0:00 UTC.</p>
 <p><a href="${escapeHtml(usagePath)}">See the usage of ${name}</a></p></div></div>
-${manageHtml(team, page)}</section>`;
+${question?.teamId === team.teamId ? questionHtml(team, question.plan, page) : manageHtml(team, page)}</section>`;
+}
+
+/** Lists what a plan limits, apart from requests: its name, a team's count and the limit. */
+function counted(team: PlanInUse, limits: Plan): readonly (readonly [string, number, number])[] {
+  return [
+    ['Messages sent this month', team.sent, limits.monthlyMessages],
+    ['Members and open invitations', team.members, limits.members],
+    ['Numbers', team.numbers, limits.numbers],
+    ['Webhooks', team.webhooks, limits.webhooks],
+  ];
+}
+
+/** Asks whether an owner wants a smaller plan, and says what it stops. */
+function questionHtml(team: PlanInUse, plan: PlanName, { pathTo }: PlansPage): string {
+  const [from, to] = [planTitles[team.plan], planTitles[plan]];
+  const reached = counted(team, plans[plan]).filter(([, count, limit]) => count >= limit);
+  const items = reached.map(([text, count, limit]) => `<li>${text}: ${used(count, limit)}</li>`).join('');
+  const stops =
+    items === ''
+      ? `<p>What the team uses now fits into ${to}.</p>`
+      : `<p>Everything that the team has goes on working. But ${to} allows no more of these:</p><ul>${items}</ul>`;
+  const lacks =
+    plans[team.plan].standard && !plans[plan].standard
+      ? `<p>On ${to}, messages with files are refused, and there are no delivery events.</p>`
+      : '';
+  const back =
+    team.choice?.mayReturn === false ? `<p>Only the operator can give the plan ${from} again.</p>` : '';
+  return `<div class="manage"><h3>Change from ${from} to ${to}?</h3>${stops}${lacks}${back}
+<form method="post" action="${escapeHtml(pathTo('/billing/plan'))}"><input type="hidden" name="team_id" value="${team.teamId}"><input type="hidden" name="plan" value="${plan}"><input type="hidden" name="in_place_of" value="${team.plan}"><button type="submit">Change to ${to}</button></form>
+<form action="${escapeHtml(pathTo('/billing'))}"><button class="second" type="submit">Keep ${from}</button></form></div>`;
 }
 
 function noticeHtml({ text, isRefused }: PlanNotice): string {
@@ -146,26 +175,24 @@ function askHtml(team: PlanInUse, { choosable, askable }: PlanChoice, { pathTo }
   const label = 'Ask the operator of this server for a plan';
   const look = choosable.length === 0 ? '' : ' class="second"';
   const button = `<button${look} type="submit">Ask for this plan</button>`;
-  return formHtml(team, pathTo('/billing/request'), label, preferred(askable, team.plan), button);
+  return formHtml(team, pathTo('/billing/request'), label, askable, button);
 }
 
-const isSmaller = (name: PlanName, than: PlanName) => planNames.indexOf(name) < planNames.indexOf(than);
-
-/** Larger plans first, because a form offers its first option. */
-function preferred(names: readonly PlanName[], plan: PlanName): readonly PlanName[] {
-  return [...names].sort((one, other) => Number(isSmaller(one, plan)) - Number(isSmaller(other, plan)));
-}
-
+/** Renders a form that offers the next larger plan first, and no plan if all are smaller. */
 function formHtml(
-  { teamId, teamName }: PlanInUse,
+  { teamId, teamName, plan }: PlanInUse,
   action: string,
   label: string,
   names: readonly PlanName[],
   button: string,
 ): string {
-  const options = names.map((name) => `<option value="${name}">${planTitles[name]}</option>`).join('');
+  const larger = names.filter((name) => !isSmaller(name, plan));
+  const none = larger.length === 0 ? '<option value="">Choose one</option>' : '';
+  const options = [...larger, ...names.filter((name) => isSmaller(name, plan))]
+    .map((name) => `<option value="${name}">${planTitles[name]}</option>`)
+    .join('');
   return `<form method="post" action="${escapeHtml(action)}"><input type="hidden" name="team_id" value="${teamId}">
-<label>${label}<select name="plan" aria-label="${label}, for ${escapeHtml(teamName)}">${options}</select></label>${button}</form>`;
+<label>${label}<select name="plan" required aria-label="${label}, for ${escapeHtml(teamName)}">${none}${options}</select></label>${button}</form>`;
 }
 
 /** The requests of the last day. One without a mail to the operator has its command, to pass on. */

@@ -15,7 +15,13 @@ import { findMembership, listMemberships, type MembershipRow } from '#server/tea
 import { listOpenPlanRequests, requestPlan, setPlanCommand } from '#server/teams/members/request-plan.ts';
 import { planChoice } from '#server/teams/team/plan-choice.ts';
 import { findMonthUsage } from '#server/usage/usage-store.ts';
-import { type PlanInUse, type PlanNotice, plansPageHeaders, renderPlans } from './billing-page.ts';
+import {
+  type PlanInUse,
+  type PlanNotice,
+  type PlansPage,
+  plansPageHeaders,
+  renderPlans,
+} from './billing-page.ts';
 import { countResources } from './plan-usage.ts';
 
 type Services = Runtime & { readonly requireSession: RequireSession };
@@ -33,11 +39,11 @@ export function billingRoutes(services: Services): Route[] {
 
   const show = async (
     accountId: AccountId | undefined,
-    notice?: PlanNotice,
+    shown: Pick<PlansPage, 'notice' | 'question'> = {},
     status = 200,
   ): Promise<Answer> => {
     const teams = accountId && (await plansInUse(services, accountId));
-    const body = renderPlans(teams, { pathTo, notice });
+    const body = renderPlans(teams, { pathTo, ...shown });
     return { status, body, headers: plansPageHeaders(pathTo('')) };
   };
 
@@ -55,20 +61,23 @@ export function billingRoutes(services: Services): Route[] {
     try {
       const plan = field('plan');
       if (!isPlanName(plan)) throw invalid('plan', 'Choose a plan of the list.');
-      const done = await change(services, teamId, plan, {
+      const by = {
         kind: 'member',
         id: publicId('usr', membership.member_id),
         name: signedIn.actor.name,
         ip: request.ip,
         requestId: request.id,
-      });
+      } as const;
+      const done = await change(services, teamId, plan, by, field('in_place_of'));
+      if (done === 'unconfirmed')
+        return show(signedIn.accountId, { question: { teamId: publicId('team', teamId), plan } });
       return goTo(`/billing?${done}=${publicId('team', teamId)}`);
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 500) throw error;
       // The answer is the page with the error text. Metrics and the log still count it as an error.
       request.errorCode = error.code;
       const notice = { teamId: publicId('team', teamId), text: error.message, isRefused: true };
-      return show(signedIn.accountId, notice, error.status);
+      return show(signedIn.accountId, { notice }, error.status);
     }
   };
 
@@ -79,16 +88,16 @@ export function billingRoutes(services: Services): Route[] {
       audience: 'page',
       answers: { 200: html },
       handle: async ({ request, query }) =>
-        show((await findSignedIn(requireSession, request))?.accountId, doneNotice(query)),
+        show((await findSignedIn(requireSession, request))?.accountId, { notice: doneNotice(query) }),
     }),
     route({
       method: 'POST',
       path: '/billing/plan',
       audience: 'page',
-      looseBody: textFieldsSchema('team_id', 'plan'),
+      looseBody: textFieldsSchema('team_id', 'plan', 'in_place_of'),
       audit: 'team.plan_changed',
       answers,
-      handle: submit(async (...change) => ((await choosePlan(...change)) ? 'changed' : 'kept')),
+      handle: submit(choosePlan),
     }),
     route({
       method: 'POST',
@@ -97,8 +106,8 @@ export function billingRoutes(services: Services): Route[] {
       looseBody: textFieldsSchema('team_id', 'plan'),
       audit: 'team.plan_requested',
       answers,
-      handle: submit(async (...request) => {
-        await requestPlan(...request);
+      handle: submit(async (of, teamId, plan, by) => {
+        await requestPlan(of, teamId, plan, by);
         return 'asked';
       }),
     }),
@@ -127,7 +136,8 @@ type PlanSubmit = (
   teamId: TeamId,
   plan: PlanName,
   by: AuditActor,
-) => Promise<keyof typeof doneTexts>;
+  inPlaceOf: string,
+) => Promise<keyof typeof doneTexts | 'unconfirmed'>;
 
 /** The plans of an account's teams, in the order in which it joined them. */
 async function plansInUse(services: Services, accountId: AccountId): Promise<PlanInUse[]> {

@@ -93,7 +93,7 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
     await page.context().close();
   });
 
-  it('an owner goes from the usage page to the page of plans, chooses one and asks for another (§8/choose-plan, §8/ask-for-plan)', async () => {
+  it('an owner goes from the usage page to the page of plans, chooses one and asks for another (§8/choose-plan, §8/smaller-plan, §8/ask-for-plan)', async () => {
     for (const look of looks) {
       const team = await choosing.newTeam({ plan: 'free' });
       const owner = await newMember(choosing, team, 'owner');
@@ -119,6 +119,18 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
       await page.getByRole('alert').waitFor();
       await check('asked-again');
       const admin = await newMember(choosing, team, 'admin');
+      await putAccepted(choosing, team.id, 320);
+      await page.getByLabel('Choose a plan').selectOption('Free');
+      const change = page.getByRole('button', { name: 'Change the plan' });
+      await change.click();
+      await page.getByRole('heading', { name: 'Change from Pro to Free?' }).waitFor();
+      await check('smaller');
+      await page.getByRole('button', { name: 'Keep Pro' }).click();
+      await page.getByText('Plan Pro', { exact: true }).waitFor();
+      await page.getByLabel('Choose a plan').selectOption('Free');
+      await change.click();
+      await page.getByRole('button', { name: 'Change to Free' }).click();
+      await page.getByText('Plan Free', { exact: true }).waitFor();
       const other = await openWatchedDashboard(browser, admin, '/usage', look);
       await other.page.getByText(/Owners manage the plan of the team: ask/).waitFor();
       assert.equal(await other.page.getByRole('link', { name: 'Manage the plan' }).count(), 0);

@@ -13,6 +13,7 @@ import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { putAccepted } from '#test/support/usage/given-usage.ts';
 
 const words = (html: string) => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
 
@@ -30,10 +31,15 @@ describe('plans that owners choose or ask for (specification section 8)', () => 
     (service) => service.close(),
   );
 
-  const submit = (person: TeamMember, to: 'plan' | 'request', plan: string): Promise<BrowserAnswer> =>
+  const submit = (
+    person: TeamMember,
+    to: 'plan' | 'request',
+    plan: string,
+    fields: Record<string, string> = {},
+  ): Promise<BrowserAnswer> =>
     new Browser(person.baseUrl, { cookie: person.cookie }).submit(
       `/billing/${to}`,
-      { team_id: person.team.publicId, plan },
+      { team_id: person.team.publicId, plan, ...fields },
       { 'sec-fetch-site': 'same-origin' },
     );
   const page = async (person: TeamMember, path = '/billing') =>
@@ -48,10 +54,12 @@ describe('plans that owners choose or ask for (specification section 8)', () => 
   it('an owner chooses any plan up to that of PLAN_CHANGES, with its monthly limit, at once (§8/choose-plan)', async () => {
     const team = await byOwner.newTeam({ plan: 'free' });
     const owner = await newMember(byOwner, team, 'owner');
+    let before: PlanName = 'free';
     for (const plan of ['pro', 'starter', 'free', 'pro'] satisfies PlanName[]) {
-      const answer = await submit(owner, 'plan', plan);
+      const answer = await submit(owner, 'plan', plan, { in_place_of: before });
       assert.equal(answer.status, 303, answer.text);
       assert.deepEqual(await planOf(team), [plan, plans[plan].monthlyMessages]);
+      before = plan;
     }
     const entry = await lastEntry(byOwner, team);
     assert.deepEqual(
@@ -81,6 +89,42 @@ describe('plans that owners choose or ask for (specification section 8)', () => 
       assert.equal(shown.includes('Only the operator can give the plan'), again, plan);
       assert.ok(shown.includes('Choose a plan'));
     }
+  });
+
+  it('the page offers the next larger plan first, and none where all are smaller (§8/smaller-plan)', async () => {
+    for (const [plan, first] of [
+      ['free', 'starter'],
+      ['starter', 'pro'],
+      ['pro', ''],
+      ['enterprise', ''],
+    ] as const) {
+      const owner = await newMember(byOwner, await byOwner.newTeam({ plan }), 'owner');
+      const [, offered] = /Choose a plan<select[^>]*><option value="(\w*)"/.exec(await page(owner)) ?? [];
+      assert.equal(offered, first, plan);
+    }
+  });
+
+  it('a smaller plan is asked about, with the limits that the team has reached and what the plan lacks (§8/smaller-plan)', async () => {
+    const team = await byOwner.newTeam({ plan: 'pro' });
+    const owner = await newMember(byOwner, team, 'owner');
+    await newMember(byOwner, team, 'viewer');
+    await putAccepted(byOwner, team.id, 320);
+    const asked = await submit(owner, 'plan', 'free');
+    assert.equal(asked.status, 200);
+    assert.match(
+      words(asked.text),
+      /Change from Pro to Free\? .*Messages sent this month: 320 of 100 Members and open invitations: 2 of 1 .*files.* Change to Free Keep Pro/,
+    );
+    assert.doesNotMatch(words(asked.text), /Webhooks: 0/);
+    const stale = await submit(owner, 'plan', 'free', { in_place_of: 'starter' });
+    assert.match(words(stale.text), /Change from Pro to Free\?/, 'an answer to another question');
+    assert.deepEqual(await planOf(team), ['pro', 10_000]);
+    const fits = await submit(owner, 'plan', 'starter');
+    assert.match(words(fits.text), /What the team uses now fits into Starter\./);
+    const hidden = [...asked.text.matchAll(/type="hidden" name="(\w+)" value="(\w+)"/g)];
+    const fields = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value]));
+    assert.equal((await submit(owner, 'plan', 'free', fields)).status, 303);
+    assert.deepEqual(await planOf(team), ['free', 100]);
   });
 
   it('without PLAN_CHANGES no owner changes a plan (§8/choose-plan)', async () => {

@@ -19,6 +19,10 @@ export function hasOwnLimit({ plan, monthly_message_limit: limit }: TeamLimits):
   return limit !== plans[plan].monthlyMessages;
 }
 
+export function isSmaller(plan: PlanName, than: PlanName): boolean {
+  return planNames.indexOf(plan) < planNames.indexOf(than);
+}
+
 export function planChoice(
   { largestChosenPlan }: Pick<Config, 'largestChosenPlan'>,
   team: TeamLimits,
