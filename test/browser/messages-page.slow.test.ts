@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { keepPicture, looks } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { nameOfLook, openDashboard, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
@@ -120,6 +121,32 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
     assert.equal(await again.isDisabled(), true);
     await page.keyboard.press('Escape');
     await page.getByRole('row').filter({ hasText: 'This one was a mistake.' }).nth(1).waitFor();
+    await page.context().close();
+  });
+
+  it('a message that its iPhone did not confirm is not called unsent, and its advice stands there once (§12.12/page-unconfirmed)', async () => {
+    const [look] = looks;
+    assert.ok(look);
+    const silent = await connectNumber(service, team);
+    const id = await team.api.send({ from: silent.phoneNumber, to: ada, content: 'Your glasses are here.' });
+    assert.equal((await silent.wire.poll()).id, id);
+    service.clock.advance(service.runtime.config.deviceLeaseMs + 1_000);
+    await resolveOverdue(service.runtime);
+    const page = await openDashboard(browser, member, `/messages?message=${id}`, look);
+    const drawer = page.getByRole('dialog', { name: 'Message' });
+    await drawer.getByText('The message failed').waitFor();
+    const assertOnce = (text: string) => {
+      assert.equal(text.match(/may have been sent/g)?.length, 1, text);
+      assert.equal(text.match(/\bask\b/gi)?.length, 1, text);
+      assert.doesNotMatch(text, /Not sent/);
+    };
+    assertOnce(await drawer.innerText());
+    await keepPicture(page, 'dashboard-messages-drawer-unconfirmed');
+    await drawer.getByRole('link', { name: 'Open the conversation' }).click();
+    const thread = page.getByRole('log', { name: 'Messages' });
+    await thread.getByText('may have been sent').waitFor();
+    assertOnce(await thread.innerText());
+    await keepPicture(page, 'dashboard-conversation-unconfirmed');
     await page.context().close();
   });
 });

@@ -91,8 +91,9 @@ function State(props: BubbleProps): ReactNode {
   if (status === 'failed') {
     return (
       <p className="px-1 text-right text-xs text-bad-ink">
-        {by}Not sent. {message.error_message}
-        {message.may_have_been_sent && ' It may have arrived all the same: ask before you send it again.'}
+        {by}
+        {!message.may_have_been_sent && message.error_code !== 'not_delivered' && 'Not sent. '}
+        {message.error_message}
         {retry && !message.may_have_been_sent && (
           <RetryButton text="Send again" onClick={() => retry.send(message)} />
         )}

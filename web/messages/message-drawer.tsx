@@ -134,12 +134,7 @@ function Standing({ timeline }: { readonly timeline: Timeline }): ReactNode {
     );
   }
   if (message.status !== 'failed') return null;
-  return (
-    <Note tone="bad">
-      {message.error_message}
-      {message.may_have_been_sent && ' It may have arrived all the same: ask before you send it again.'}
-    </Note>
-  );
+  return <Note tone="bad">{message.error_message}</Note>;
 }
 
 function ConversationLink({

@@ -26,7 +26,7 @@ export const waitingTexts: Readonly<Record<WaitingReason, string>> = {
   earlier_message: 'An earlier message to this contact goes first.',
 };
 
-/** The reason why a message failed, in a few words. The drawer shows the server's sentence. */
+/** The reason why a message failed, in a few words. The drawer's note is the server's sentence. */
 export const failureTexts: Readonly<Record<FailureCode, string>> = {
   expired: 'No iPhone took it in time',
   cancelled: 'Cancelled before it was sent',

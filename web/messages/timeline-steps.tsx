@@ -3,6 +3,7 @@ import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { TimelineActor, TimelineStep } from '#contract/timeline.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { StepTime } from '#web/kit/text.tsx';
+import { failureTexts } from './status-texts.ts';
 
 export function TimelineSteps({ steps }: { readonly steps: readonly TimelineStep[] }): ReactNode {
   return (
@@ -64,7 +65,7 @@ function sentenceOf({ kind, actor, details }: TimelineStep): string {
     case 'delivered':
       return `${device} reported that the message was delivered.`;
     case 'failed':
-      return `The message failed${because(actor)}. ${details.error_message ?? ''}`.trim();
+      return `The message failed${because(actor)}. ${details.error_code ? `${failureTexts[details.error_code]}.` : ''}`.trim();
     case 'opted_out':
       return 'With this message the contact opted out. Nothing more is sent to this contact.';
   }
