@@ -2,7 +2,7 @@ import { quoteName } from './backup/backup-tables.ts';
 import { errorCodeOf } from './database.ts';
 import type { Runtime } from './runtime.ts';
 import { statement, transactionStatement } from './statement.ts';
-import { sqlIsErasedByHandle } from './table-declaration.ts';
+import { tableDeclarations } from './table-declaration.ts';
 
 /** SQLSTATE: PostgreSQL gave up waiting for a lock. */
 const lockNotAvailable = '55P03';
@@ -14,11 +14,15 @@ export const noteErasure = transactionStatement<[at: Date]>(
 ).run;
 
 // The planner's statistics of a table begin with its last analysis. After a crash of PostgreSQL their times are unknown.
-const listOutdated = statement<[], { readonly name: string }>(
+const listOutdated = statement<[names: readonly string[]], { readonly name: string }>(
   'database.list-unanalyzed-since-erasure',
   `SELECT s.relname AS name FROM pg_stat_user_tables s CROSS JOIN instance i
-   WHERE s.schemaname = current_schema() AND ${sqlIsErasedByHandle('s.relid')}
+   WHERE s.schemaname = current_schema() AND s.relname = ANY ($1)
      AND i.last_erased_at > greatest(s.last_analyze, s.last_autoanalyze, '-infinity') ORDER BY s.relname`,
+);
+
+const erasedByHandle = [...tableDeclarations].flatMap(([name, { isErasedByHandle }]) =>
+  isErasedByHandle ? [name] : [],
 );
 
 /**
@@ -30,7 +34,7 @@ export async function analyzeErased({
   database,
   logger,
 }: Pick<Runtime, 'database' | 'logger'>): Promise<void> {
-  for (const { name } of await listOutdated.rows(database.pool)) {
+  for (const { name } of await listOutdated.rows(database.pool, erasedByHandle)) {
     await database.pool.query(`ANALYZE ${quoteName(name)}`).catch((error: unknown) => {
       if (errorCodeOf(error) !== lockNotAvailable) throw error;
       logger.info({ table: name }, 'a table is in use; it is analyzed in the next round');

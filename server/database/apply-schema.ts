@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
 import { StartError } from '#server/platform/start-error.ts';
+import { schemaFiles } from './schema-files.ts';
 import { readSchemaVersion, schemaVersion } from './schema-version.ts';
-
-const schemaFolder = new URL('./schema/', import.meta.url);
 
 /**
  * Advisory lock: processes that start at the same time create the schema one after another. The number is arbitrary,
@@ -72,23 +70,17 @@ export async function applySchemaInTransaction(client: pg.ClientBase): Promise<b
   await client.query('SELECT pg_advisory_xact_lock($1)', [schemaLock]);
   const found = await readSchemaVersion(client);
   refuseNewer(found);
-  const files = await readSchemaFiles();
-  const fingerprint = fingerprintOf(files);
+  const fingerprint = fingerprintOf(schemaFiles);
   if (found > 0) {
     await refuseOther(client, fingerprint);
     return false;
   }
-  for (const sql of files) await client.query(sql);
+  for (const sql of schemaFiles) await client.query(sql);
   await client.query('INSERT INTO schema_versions (version, fingerprint) VALUES ($1, $2)', [
     schemaVersion,
     fingerprint,
   ]);
   return true;
-}
-
-async function readSchemaFiles(): Promise<string[]> {
-  const names = (await readdir(schemaFolder)).filter((name) => name.endsWith('.sql')).sort();
-  return Promise.all(names.map((name) => readFile(new URL(name, schemaFolder), 'utf8')));
 }
 
 /** The SHA-256 of the statements, without comments and line breaks: a comment may be corrected after the release. */

@@ -64,6 +64,6 @@ function conditionOf({ name: table, declaration }: DeclaredTable, ids: TeamRowId
       sql: `message_id IN (SELECT id FROM messages WHERE team_id = ANY ($1::uuid[]))`,
       values: [teams],
     };
-  if (declaration?.scope === 'team') return by('team_id', teams);
-  return declaration?.scope === 'account' ? by('account_id', accounts) : undefined;
+  if (declaration.scope === 'team') return by('team_id', teams);
+  return declaration.scope === 'account' ? by('account_id', accounts) : undefined;
 }

@@ -1,3 +1,5 @@
+import { schemaFiles } from './schema-files.ts';
+
 /** The declaration of a table: COMMENT ON TABLE in its SQL file (decision 0050). */
 export interface TableDeclaration {
   /** The owner of a row: a team by `team_id`, an account by `account_id`, or the installation. */
@@ -16,14 +18,24 @@ export interface TableDeclaration {
 const grammar =
   /^(team|account|installation); (erased by handle|not erased); kept (?:for|while|until) (RETENTION_DAYS|DELIVERY_LOG_DAYS|AUDIT_DAYS|needed|deleted); (a person|no person); (in backups|not in backups)\. ([A-Z].*\.)$/;
 
-/** SQL that is true for the tables that the erasure of a contact changes. @param table SQL of a table's oid */
-export function sqlIsErasedByHandle(table: string): string {
-  return `obj_description(${table}, 'pg_class') LIKE '%; erased by handle; %'`;
-}
+/**
+ * The declarations of all tables, by name. They come from the SQL files: comments in a database are for people, and a
+ * dump may leave them out.
+ */
+export const tableDeclarations: ReadonlyMap<string, TableDeclaration> = new Map(
+  schemaFiles.flatMap((sql) =>
+    [...sql.matchAll(/^COMMENT ON TABLE (\w+) IS\s+'((?:[^']|'')*)';/gm)].flatMap(
+      ([, name = '', text = '']) => {
+        const declaration = parseTableDeclaration(text.replaceAll("''", "'"));
+        return declaration ? [[name, declaration]] : [];
+      },
+    ),
+  ),
+);
 
-/** Parses the comment of a table. @returns undefined if the table declares nothing, as those of another program */
-export function parseTableDeclaration(comment: string | null): TableDeclaration | undefined {
-  const [, scope, erased, kept, person, backups, sentence = ''] = grammar.exec(comment ?? '') ?? [];
+/** Parses the comment of a table. @returns undefined if it is no declaration */
+function parseTableDeclaration(comment: string): TableDeclaration | undefined {
+  const [, scope, erased, kept, person, backups, sentence = ''] = grammar.exec(comment) ?? [];
   if (scope === undefined) return undefined;
   return {
     scope: scope as TableDeclaration['scope'],

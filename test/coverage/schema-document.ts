@@ -1,4 +1,5 @@
-import { parseTableDeclaration, type TableDeclaration } from '#server/database/table-declaration.ts';
+import { schemaFiles } from '#server/database/schema-files.ts';
+import { type TableDeclaration, tableDeclarations } from '#server/database/table-declaration.ts';
 
 /** A table as its SQL file declares it. */
 interface SchemaTable {
@@ -8,37 +9,25 @@ interface SchemaTable {
   readonly refersTo: readonly string[];
 }
 
-/** A file of server/database/schema with its tables. */
-export interface SchemaFile {
-  readonly path: string;
-  readonly sql: string;
-}
-
 const introduction = `# Schema
 
 Written by \`npm run docs\` from the SQL of \`server/database/schema/\`. An arrow is a foreign key. Each table belongs to a team, an account or the
 installation. *Erased*: the erasure of a contact empties or deletes its rows. *Person*: a row has data of a person.
 `;
 
-export function readTables(sql: string): SchemaTable[] {
-  const comments = new Map(
-    [...sql.matchAll(/^COMMENT ON TABLE (\w+) IS\s+'((?:[^']|'')*)';/gm)].map(([, name = '', text = '']) => [
-      name,
-      text.replaceAll("''", "'"),
-    ]),
-  );
+function readTables(sql: string): SchemaTable[] {
   return [...sql.matchAll(/^CREATE (?:UNLOGGED )?TABLE (\w+) \(\n([\s\S]*?)\n\)/gm)].map(
     ([, name = '', body = '']) => ({
       name,
-      declaration: parseTableDeclaration(comments.get(name) ?? null),
+      declaration: tableDeclarations.get(name),
       refersTo: [...new Set([...body.matchAll(/\bREFERENCES (\w+)/g)].map((match) => match[1] ?? ''))],
     }),
   );
 }
 
 /** The text of docs/schema.md: one chart of all foreign keys, and a sentence for each table. */
-export function schemaDocument(files: readonly SchemaFile[]): string {
-  const tables = files.flatMap(({ sql }) => readTables(sql));
+export function schemaDocument(): string {
+  const tables = schemaFiles.flatMap(readTables);
   return [
     introduction,
     '```mermaid',

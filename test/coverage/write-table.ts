@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSchemaFiles } from '#test/support/architecture/sources.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
 import { coverageDocument } from './coverage-table.ts';
 import { schemaDocument } from './schema-document.ts';
@@ -14,5 +13,5 @@ if (process.argv[2] === 'coverage') {
   process.stdout.write(coverageDocument(rules, readTests()));
 } else {
   writeFileSync(join(repository, 'docs/states.md'), statesDocument());
-  writeFileSync(join(repository, 'docs/schema.md'), schemaDocument(readSchemaFiles()));
+  writeFileSync(join(repository, 'docs/schema.md'), schemaDocument());
 }

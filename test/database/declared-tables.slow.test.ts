@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HistoryPurge } from '#server/app/history-purge.ts';
 import { Database } from '#server/database/database.ts';
-import { parseTableDeclaration, type TableDeclaration } from '#server/database/table-declaration.ts';
+import { tableDeclarations } from '#server/database/table-declaration.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
@@ -30,13 +30,10 @@ describe('the retention that tables declare (decision 0050)', () => {
       'DELETE FROM fan_outs',
     ])
       await database.pool.query(sql);
-    const { rows: tables } = await database.pool.query<{ name: string; comment: string }>(
-      `SELECT relname AS name, obj_description(oid, 'pg_class') AS comment FROM pg_class
-       WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1`,
-    );
+    const tables = [...tableDeclarations.keys()].sort();
     const filled = async () => {
       const found: string[] = [];
-      for (const { name } of tables) {
+      for (const name of tables) {
         const { rowCount } = await database.pool.query(`SELECT FROM ${name} LIMIT 1`);
         if (rowCount) found.push(name);
       }
@@ -50,11 +47,7 @@ describe('the retention that tables declare (decision 0050)', () => {
     for (let round = 0; (await history.run()) !== 'done'; round += 1)
       assert.ok(round < 1_000, 'the purge does not end');
     const after = new Set(await filled());
-    const isPurged = ({ kept }: Pick<TableDeclaration, 'kept'>) => kept.endsWith('_DAYS');
-    const declared = tables.flatMap(({ name, comment }) => {
-      const declaration = parseTableDeclaration(comment);
-      return declaration && isPurged(declaration) ? [name] : [];
-    });
+    const declared = tables.filter((name) => tableDeclarations.get(name)?.kept.endsWith('_DAYS'));
     assert.ok(declared.length > 10, declared.join(', '));
     assert.deepEqual(
       before.filter((name) => !after.has(name)),

@@ -9,6 +9,7 @@ import { commandFailpoints } from '#server/platform/failpoint.ts';
 import { countBackupSessions, untilRestoring } from '#test/support/backups/backup-sessions.ts';
 import { hasScratchDatabase } from '#test/support/backups/scratch-database.ts';
 import { hasTables, readDatabaseContent } from '#test/support/database/database-content.ts';
+import { dropTableComments } from '#test/support/database/drop-table-comments.ts';
 import { holdTableLock } from '#test/support/database/row-lock.ts';
 import { createEmptyDatabase, type TestDatabase } from '#test/support/database/test-database.ts';
 import { claim } from '#test/support/phones/test-phone.ts';
@@ -128,6 +129,27 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
     const inRoot = await commands().run(['backup', '/proc/no-such-folder/a.backup']);
     assert.equal(inRoot.code, 1);
     assert.match(inRoot.errors, /can't be written to \/proc\/no-such-folder\/a\.backup/);
+  });
+
+  it('a database without comments on its tables is backed up, verified and restored, loses its demo, and doctor finds nothing (§10.10/whole, §10.12/removal)', async () => {
+    const dataFolder = await newFolder();
+    const own = commands(dataFolder);
+    const file = join(folder, 'bare.backup');
+    await own.json('restore', backup);
+    const bare = await spawnService({ settings: { DATA_DIR: dataFolder, LOG_LEVEL: 'error' } });
+    try {
+      await dropTableComments((await own.json('database-url')).database_url);
+      await own.json('demo');
+      const { rows } = await own.json('backup', file);
+      assert.equal((await own.json('backup', '--verify', file)).loaded, true);
+      const other = commands(await newFolder(), { DATABASE_URL: await emptyDatabase() });
+      assert.equal((await other.json('restore', file)).rows, rows);
+      assert.equal((await own.json('demo', '--remove')).removed, true);
+      const { code, output } = await own.run(['doctor', '--quick'], { PORT: new URL(bare.baseUrl).port });
+      assert.equal(code, 0, output);
+    } finally {
+      await bare.kill('SIGTERM');
+    }
   });
 
   it('--verify loads a backup into a scratch database of the running embedded PostgreSQL, and says what it did not prove (§10.10/loaded)', async () => {

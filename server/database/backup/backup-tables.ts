@@ -1,28 +1,28 @@
 import type { ClientBase } from 'pg';
-import { parseTableDeclaration, type TableDeclaration } from '../table-declaration.ts';
+import { schemaFiles } from '../schema-files.ts';
+import { type TableDeclaration, tableDeclarations } from '../table-declaration.ts';
 import { BackupError } from './backup-error.ts';
 import type { BackupSequence, BackupTable } from './backup-format.ts';
 
 const tablesSql = `
-  SELECT c.oid::int8 AS oid, c.relname AS name, obj_description(c.oid, 'pg_class') AS comment,
+  SELECT c.oid::int8 AS oid, c.relname AS name,
     (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') AS columns,
     coalesce((SELECT array_agg(DISTINCT f.confrelid::int8) FROM pg_constraint f
       WHERE f.conrelid = c.oid AND f.contype = 'f' AND NOT f.condeferrable AND f.confrelid <> c.oid), '{}') AS refers_to
   FROM pg_class c
-  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
+  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname = ANY ($1)
   ORDER BY c.relname`;
 
 interface TableRow extends BackupTable {
   readonly oid: number;
-  readonly comment: string | null;
   /** The tables that this table's foreign keys refer to, except by deferrable keys. */
   readonly refers_to: readonly (number | string)[];
 }
 
-/** A table with what its SQL file declares; undefined for a table of another program. */
+/** A table with what its SQL file declares. */
 export interface DeclaredTable extends BackupTable {
-  readonly declaration: TableDeclaration | undefined;
+  readonly declaration: TableDeclaration;
 }
 
 /**
@@ -32,21 +32,22 @@ export interface DeclaredTable extends BackupTable {
  */
 export async function listBackupTables(client: ClientBase): Promise<BackupTable[]> {
   return (await listTables(client)).flatMap(({ name, columns, declaration }) =>
-    declaration?.isInBackups === false ? [] : { name, columns },
+    declaration.isInBackups ? { name, columns } : [],
   );
 }
 
-/** All tables, each after those that its foreign keys refer to. */
+/** The tables of the schema, each after those that its foreign keys refer to. Tables of another program are left out. */
 export async function listTables(client: ClientBase): Promise<DeclaredTable[]> {
-  const { rows } = await client.query<TableRow>(tablesSql);
+  const { rows } = await client.query<TableRow>(tablesSql, [[...tableDeclarations.keys()]]);
   const left = new Map(rows.map((row) => [Number(row.oid), row]));
   const ordered: DeclaredTable[] = [];
   while (left.size > 0) {
     const ready = [...left.values()].filter((row) => row.refers_to.every((oid) => !left.has(Number(oid))));
     if (ready.length === 0) throw circle(left);
-    for (const { oid, name, columns, comment } of ready) {
+    for (const { oid, name, columns } of ready) {
       left.delete(Number(oid));
-      ordered.push({ name, columns, declaration: parseTableDeclaration(comment) });
+      const declaration = tableDeclarations.get(name);
+      if (declaration) ordered.push({ name, columns, declaration });
     }
   }
   return ordered;
@@ -67,17 +68,17 @@ function circle(left: ReadonlyMap<number, TableRow>): BackupError {
   );
 }
 
+const sequenceNames = schemaFiles
+  .flatMap((sql) => [...sql.matchAll(/^CREATE SEQUENCE (\w+)/gm)].map(([, name = '']) => name))
+  .sort();
+
 /**
- * Reads the values of all sequences, which no snapshot covers. They are read after the snapshot was taken, so they are
- * never lower than a number in its rows.
+ * Reads the values of the schema's sequences, which no snapshot covers. They are read after the snapshot was taken, so
+ * they are never lower than a number in its rows.
  */
 export async function readSequences(client: ClientBase): Promise<BackupSequence[]> {
-  const { rows: names } = await client.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class
-     WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S' ORDER BY relname`,
-  );
   const sequences: BackupSequence[] = [];
-  for (const { name } of names) {
+  for (const name of sequenceNames) {
     const { rows } = await client.query<{ last_value: string; is_called: boolean }>(
       `SELECT last_value::text, is_called FROM ${quoteName(name)}`,
     );

@@ -80,9 +80,11 @@ async function refuseEncoding(client: pg.Client): Promise<void> {
 
 /** Refuses a database with tables of another program, or with rows. */
 async function refuseContent(client: pg.Client): Promise<void> {
-  const tables = await listBackupTables(client);
-  if ((await readSchemaVersion(client)) > 0) await refuseRows(client, tables);
-  else if (tables[0]) throw notEmpty(`it has a table ${tables[0].name}`);
+  if ((await readSchemaVersion(client)) > 0) return refuseRows(client, await listBackupTables(client));
+  const { rows } = await client.query<{ name: string }>(
+    'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename LIMIT 1',
+  );
+  if (rows[0]) throw notEmpty(`it has a table ${rows[0].name}`);
 }
 
 async function refuseRows(client: pg.Client, tables: readonly BackupTable[]): Promise<void> {

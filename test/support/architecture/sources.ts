@@ -75,20 +75,6 @@ export function offenders(rule: (file: SourceFile) => string | undefined | false
   });
 }
 
-/** The files of the schema, in their order. */
-export function readSchemaFiles(): { readonly path: string; readonly sql: string }[] {
-  return globSync('server/database/schema/*.sql', { cwd: root })
-    .sort()
-    .map((path) => ({ path, sql: readFileSync(join(root, path), 'utf8') }));
-}
-
-/** SQL of the schema. */
-export function readSchema(): string {
-  return readSchemaFiles()
-    .map(({ sql }) => sql)
-    .join('\n');
-}
-
 export const columnDeclaration =
   /^ {2}(\w+) (?:uuid|text|bytea|boolean|smallint|integer|bigint|date|timestamptz|jsonb)/gm;
 

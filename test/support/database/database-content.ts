@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { parseTableDeclaration } from '#server/database/table-declaration.ts';
+import { tableDeclarations } from '#server/database/table-declaration.ts';
 
 /** Row counts and digests by table, and sequence values. Tables that backups exclude are not included. */
 export async function readDatabaseContent(databaseUrl: string): Promise<Record<string, string>> {
@@ -8,12 +8,12 @@ export async function readDatabaseContent(databaseUrl: string): Promise<Record<s
   try {
     await client.query("SET TimeZone = 'UTC'");
     const content: Record<string, string> = {};
-    const { rows: relations } = await client.query<{ name: string; kind: string; comment: string | null }>(
-      `SELECT relname AS name, relkind AS kind, obj_description(oid, 'pg_class') AS comment FROM pg_class
+    const { rows: relations } = await client.query<{ name: string; kind: string }>(
+      `SELECT relname AS name, relkind AS kind FROM pg_class
        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S') ORDER BY relname`,
     );
-    for (const { name, kind, comment } of relations) {
-      if (parseTableDeclaration(comment)?.isInBackups === false) continue;
+    for (const { name, kind } of relations) {
+      if (tableDeclarations.get(name)?.isInBackups === false) continue;
       const { rows } = await client.query<{ found: string }>(
         kind === 'S'
           ? `SELECT last_value || ' ' || is_called AS found FROM ${name}`

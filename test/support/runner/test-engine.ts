@@ -5,6 +5,7 @@ import pg from 'pg';
 import { applySchema } from '#server/database/apply-schema.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { dropTableComments } from '#test/support/database/drop-table-comments.ts';
 import { findMemoryFolder } from './memory-folder.ts';
 
 const parameters = {
@@ -44,6 +45,7 @@ export async function withTestEngine<T>(
   const engine = await startEngine({ dataDir, logger, createdb: true, parameters });
   try {
     await applySchema(engine.databaseUrl);
+    await dropTableComments(engine.databaseUrl);
     const client = new pg.Client({ connectionString: engine.databaseUrl.replace('/ownline?', '/postgres?') });
     await client.connect();
     // The database `ownline` is the template of the next statement. PostgreSQL requires that a template has no
