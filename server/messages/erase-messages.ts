@@ -6,7 +6,9 @@ import {
 } from '#server/database/statement.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
 import type { ErasureRow } from '#server/opt-outs/erasure-store.ts';
-import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import { firstIdAt, type MessageId, type TeamId } from '#server/platform/ids/ids.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
+import { idempotencyKeyMs } from './limits.ts';
 import { sqlIsFinished } from './message-status.ts';
 
 /** How many rows an erasure has to change. */
@@ -86,6 +88,12 @@ const erase = transactionStatement<[TeamId, MessageId[], MessageId | undefined, 
    FROM unnest($2::uuid[]) AS i (id)
    WHERE m.team_id = $1 AND m.id = i.id AND m.id BETWEEN $3 AND $4`,
   { changes: 'message', team: '$1', ids: '$2' },
+);
+// The order makes a plan of the empty table use the index of handles.
+const listErasedSends = statement<[TeamId, after: string, until: MessageId], { id: MessageId }>(
+  'messages.list-erased-sends',
+  `SELECT m.id FROM messages m WHERE m.team_id = $1 AND m.to_handle = '' AND m.id > $2 AND m.id <= $3
+   ORDER BY m.team_id, m.to_handle, m.id`,
 );
 // Keeps the idempotency key of an erased send without its message. A repeat of the send would send the text again, so
 // it is refused for the rest of the key's day.
@@ -175,9 +183,27 @@ export async function eraseMessages(
   if (ids.length === 0) return ids;
   await removeMediaOf(trx, ids);
   await erase.run(trx, teamId, ids, ids[0], ids.at(-1));
-  if (direction === 'outbound') await eraseKeys.run(trx, teamId, ids);
-  else await eraseFingerprints.run(trx, teamId, ids);
+  if (direction === 'inbound') await eraseFingerprints.run(trx, teamId, ids);
   return ids;
+}
+
+/**
+ * Makes repeats of the erased sends of the last 24 hours be refused. It reads all idempotency keys of the team, so an
+ * erasure calls it once, at its end.
+ */
+export async function eraseIdempotencyKeys(
+  trx: Transaction,
+  { team_id, until_id }: Contact,
+  clock: Pick<Clock, 'expiryNow'>,
+): Promise<void> {
+  const since = firstIdAt(clock.expiryNow().getTime() - idempotencyKeyMs);
+  const sends = await listErasedSends.rows(trx, team_id, since, until_id);
+  if (sends.length > 0)
+    await eraseKeys.run(
+      trx,
+      team_id,
+      sends.map(({ id }) => id),
+    );
 }
 
 /**

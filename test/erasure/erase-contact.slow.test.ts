@@ -12,12 +12,14 @@ import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { publishAll } from '#test/support/events/given-publication.ts';
 import { contactEventsOf } from '#test/support/events/stored-events.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
+import { putFailedMessages } from '#test/support/messages/given-many-messages.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { given, givenEach } from '#test/support/service/given.ts';
 import { putEventsAtOnce } from '#test/support/service/insert-events.ts';
 import { until } from '#test/support/service/until.ts';
+import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { type Behaviour, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
@@ -353,6 +355,39 @@ describe('erasing a contact (specification section 12.14)', () => {
       [1, ''],
       [2, ada],
     ]);
+  });
+
+  it('an erasure reads the idempotency keys once, if it has messages of the last 24 hours, and refuses repeats (§12.14/erased-stays)', async () => {
+    const to = '+14155550101';
+    const sender = {
+      teamId: team.id,
+      numberId: uuidOf('num', number.numberId),
+      phoneNumber: number.phoneNumber,
+    };
+    const statements = watchStatements(['messages.erase-idempotency-keys']);
+    const eraseAll = async () => {
+      await erase(to);
+      await until('the erasure has ended', async () => {
+        await continueErasures(service.runtime);
+        return (await listErasures(service.runtime.database.pool, 1)).length === 0;
+      });
+      return statements.take().length;
+    };
+    const nowMs = service.clock.nowMs();
+    await putFailedMessages(service, sender, { count: 250, atMs: nowMs - 2 * 86_400_000 });
+    assert.equal(await eraseAll(), 0);
+    await putFailedMessages(service, sender, { count: 250, atMs: nowMs });
+    const repeat = () =>
+      team.api.post(
+        '/v1/messages/send',
+        { from: number.phoneNumber, to, content: secret },
+        { 'idempotency-key': 'twice' },
+      );
+    assert.equal((await repeat()).status, 202);
+    assert.equal(await eraseAll(), 1);
+    statements.stop();
+    const refusal = await repeat();
+    assert.deepEqual([refusal.status, field(refusal.json, 'error.param')], [400, 'Idempotency-Key']);
   });
 
   it('only owners and admins erase a contact, and the refusal of a member names no contact (§12.14/erase)', async () => {

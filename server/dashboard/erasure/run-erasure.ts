@@ -6,6 +6,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import { eraseEventsOfContact, eraseEventsOfMessages } from '#server/events/erase-events.ts';
 import {
   eraseConversations,
+  eraseIdempotencyKeys,
   eraseMessages,
   hasMessagesOfContact,
   listWaitingOfContact,
@@ -85,6 +86,7 @@ export async function runErasure(
   });
   if (await hasMessagesOfContact(database.pool, erasure)) return false;
   return database.transaction(async (trx) => {
+    await eraseIdempotencyKeys(trx, erasure, services.clock);
     await noteErasure(trx, services.clock.now());
     return removeErasure(trx, erasure);
   });
