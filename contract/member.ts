@@ -37,12 +37,12 @@ export const Invitation = strictObject({
 });
 export type Invitation = Type.Static<typeof Invitation>;
 
-/** The answer to a member who invites. Without mail it includes the link, to pass on. An API key gets an `Invitation`. */
+/** The answer to a member. If no mail is sent, it includes the link, to pass on. An API key gets an `Invitation`. */
 export const MadeInvitation = strictObject({
   ...Invitation.properties,
   accept_url: Type.Optional(
     Type.String({
-      description: 'Only where this server sends no mail: the link to pass on. It is shown once.',
+      description: 'Only if the invitation was not mailed: the link to pass on. It is shown once.',
       examples: ['https://texts.example.com/invite/K7jvXwqK3nV2m8sT0dYb4AK7jvXwqK3nV2m8sT0dYb4'],
     }),
   ),
@@ -62,6 +62,20 @@ export const InvitationList = strictObject({
   ...pageFields('inv', 'Send it as cursor to get the next page; "" on an empty page.'),
 });
 export type InvitationList = Type.Static<typeof InvitationList>;
+
+/** An invitation in the list for members (specification section 12.3). */
+const ListedInvitation = strictObject({
+  ...Invitation.properties,
+  mailed: Type.Boolean({ description: 'Whether its mail was sent or is on its way.' }),
+});
+export type ListedInvitation = Type.Static<typeof ListedInvitation>;
+
+/** GET /app/teams/:team_id/team/invitations (specification section 12.3). */
+export const ListedInvitationList = strictObject({
+  ...InvitationList.properties,
+  invitations: Type.Array(ListedInvitation),
+});
+export type ListedInvitationList = Type.Static<typeof ListedInvitationList>;
 
 export const InviteRequest = strictObject({
   email: Type.String({

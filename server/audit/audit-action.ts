@@ -12,6 +12,7 @@ export const auditActions = [
   'member.left',
   'invitation.made',
   'invitation.sent_again',
+  'invitation.link_made',
   'invitation.revoked',
   'key.created',
   'key.revoked',

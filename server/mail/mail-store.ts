@@ -69,6 +69,16 @@ const cancel = transactionStatement<[string, Date, string]>(
   `UPDATE mails SET failed_at = $2, body = NULL, leased_until = NULL, last_error = $3
    WHERE reference = $1 AND body IS NOT NULL`,
 );
+
+/** Finds subjects of mails that were sent. @param countsWaiting whether mails that wait count, too */
+export const findMailedReferences = statement<
+  [references: readonly string[], countsWaiting: boolean],
+  { readonly reference: string }
+>(
+  'mail.find-mailed',
+  `SELECT reference FROM mails
+   WHERE reference = ANY($1) AND (sent_at IS NOT NULL OR ($2 AND body IS NOT NULL))`,
+).rows;
 const selectWaiting = statement<[], MailQueue>(
   'mail.waiting',
   'SELECT count(*) AS depth, min(created_at) AS oldest FROM mails WHERE body IS NOT NULL',

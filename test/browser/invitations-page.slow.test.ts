@@ -81,7 +81,7 @@ describe('the invitations on the page Team in a browser (specification section 1
       await page.context().close();
     });
 
-    it(`${nameOfLook(look)}: without mail the invitation's link is shown once, can be copied, and works (§12.12/page-team-invitations)`, async () => {
+    it(`${nameOfLook(look)}: without mail an invitation's link is shown once and can be copied, and Copy link makes a new one (§12.12/page-team-invitations)`, async () => {
       const team = await silent.newTeam();
       const ada = await newMember(silent, team, 'owner', { name: 'Ada Example' });
       const { page, complaints } = await open(ada, look);
@@ -102,7 +102,10 @@ describe('the invitations on the page Team in a browser (specification section 1
       await dialog.waitFor({ state: 'detached' });
       assert.ok(!(await page.content()).includes(link), 'shown once');
 
-      await page.getByRole('button', { name: `Send again to ${email}` }).click();
+      const row = page.getByRole('row').filter({ hasText: email });
+      await row.getByText('Not mailed').waitFor();
+      await assertSoundDashboard(page, `invitations-not-mailed-${nameOfLook(look)}`);
+      await row.getByRole('button', { name: `Copy link for ${email}` }).click();
       await dialog.getByRole('heading', { name: 'Pass this link on' }).waitFor();
       const newest = await dialog.locator('pre').innerText();
       assert.notEqual(newest, link);
@@ -111,6 +114,7 @@ describe('the invitations on the page Team in a browser (specification section 1
 
       const guest = await newPage(browser, look);
       assert.equal((await guest.goto(newest))?.status(), 200);
+      assert.equal((await guest.goto(link))?.status(), 404, 'the link before ends');
       await page.getByRole('button', { name: `Revoke the invitation of ${email}` }).click();
       await dialog.getByRole('button', { name: 'Revoke invitation' }).click();
       await dialog.waitFor({ state: 'detached' });

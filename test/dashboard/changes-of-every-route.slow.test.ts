@@ -27,6 +27,7 @@ const told: Readonly<Record<string, readonly string[]>> = {
   'POST /team/members/invite': ['invitation new', 'audit new'],
   'DELETE /team/invitations/:id': ['invitation :id', 'audit new'],
   'POST /team/invitations/:id/resend': ['invitation :id', 'invitation new', 'audit new'],
+  'POST /team/invitations/:id/link': ['invitation :id', 'audit new'],
   'POST /numbers/verify': ['number new', 'audit new'],
   'POST /numbers/:id/reconnect': ['number :id', 'audit new'],
   'POST /numbers/simulated': ['number new', 'audit new'],

@@ -8,6 +8,7 @@ import { readConfig } from '#server/platform/config.ts';
 import { givenMailService } from '#test/support/mail/given-mail-service.ts';
 import { startMailServer } from '#test/support/mail/mail-server.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
+import { assertRefused } from '#test/support/people/invite.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { storedInvitations } from '#test/support/people/stored-invitations.ts';
 import { given } from '#test/support/service/given.ts';
@@ -108,6 +109,44 @@ describe('invitations while mail fails (specification section 12.5)', () => {
       return (await storedMails(service)).some(({ lastError }) => lastError?.endsWith('RCPT TO'));
     });
     assert.equal((await invite('dorothy@example.com')).accept_url, undefined);
+    server.behave('accept');
+  });
+
+  it('an invitation is mailed once its mail was sent or is on its way, and one whose mail was given up gets a link (§12.4/unmailed-invitations)', async () => {
+    const of = await service.newTeam();
+    const ada = await newMember(service, of, 'owner');
+    const key = await service.newKey(of.id, ['team:write']);
+    const ask = async (email: string) =>
+      (await key.post('/v1/team/members/invite', { email, role: 'viewer' })).json.invitation_id;
+    const state = async () => {
+      const { json } = await ada.get(ada.in('/team/invitations'));
+      const rows = json.invitations as readonly { readonly email: string; readonly mailed: boolean }[];
+      return Object.fromEntries(rows.map(({ email, mailed }) => [email, mailed]));
+    };
+    const link = (id: unknown) => ada.post(ada.in(`/team/invitations/${id}/link`));
+    const mailTo = async (email: string) => (await storedMails(service, email))[0];
+
+    const sent = await ask('edsger@example.com');
+    await until('it is sent', async () => (await mailTo('edsger@example.com'))?.sentAt != null);
+    server.behave({ refuse: 550, at: 'recipient' });
+    const refused = await ask('unknown@example.com');
+    await until('it is given up', async () => (await mailTo('unknown@example.com'))?.failedAt != null);
+    assert.deepEqual(await state(), { 'edsger@example.com': true, 'unknown@example.com': false });
+    assert.match(String((await link(refused)).json.accept_url), /\/invite\//);
+    assertRefused(await link(sent), 409, 'conflict');
+
+    server.behave({ refuse: 451, at: 'recipient' });
+    const waiting = await ask('greylisted@example.com');
+    await until('it waits', async () => (await mailTo('greylisted@example.com'))?.lastError != null);
+    assert.equal((await state())['greylisted@example.com'], true, 'it is on its way');
+    assertRefused(await link(waiting), 409, 'conflict');
+
+    server.behave({ refuse: 451, at: 'sender' });
+    const held = await ask('held@example.com');
+    await until('mail fails', async () => (await mailTo('held@example.com'))?.lastError != null);
+    assert.equal((await state())['held@example.com'], false);
+    assert.match(String((await link(held)).json.accept_url), /\/invite\//);
+    assert.equal((await mailTo('held@example.com'))?.body, null, 'the mail has the link before');
     server.behave('accept');
   });
 });

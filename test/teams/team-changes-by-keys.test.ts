@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Home, KeyChange } from '#contract/home.ts';
 import { type Role, roles } from '#contract/permissions.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { givenMailService } from '#test/support/mail/given-mail-service.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { ask, assertRefused, dayMs, type Made, opens } from '#test/support/people/invite.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { storedInvitations } from '#test/support/people/stored-invitations.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
@@ -58,6 +60,37 @@ describe('invitations and roles by a key with team:write (specification section 
       const own = await person.post(person.in('/team/members/invite'), invited);
       assert.equal(await opens(service, own.json as unknown as Made), true);
     }
+  });
+
+  it('an invitation by a key stands as not mailed, and owners and admins make its link: id and expiry stay, and the link before ends (§5.3/no-link-for-keys, §12.3/invitation-link, §12.4/unmailed-invitations)', async () => {
+    const { json: made } = await ask(key, 'grace@example.com', 'viewer');
+    service.clock.advance(dayMs);
+    const listed = async () => (await owner.get(owner.in('/team/invitations'))).json.invitations;
+    const path = `/team/invitations/${made.invitation_id}/link`;
+    const links: Made[] = [];
+    for (const role of ['owner', 'admin'] as const) {
+      const person = await newMember(service, team, role);
+      assert.deepEqual(await listed(), [{ ...made, mailed: false }]);
+      const answer = await person.post(person.in(path));
+      const { accept_url, ...same } = answer.json;
+      assert.deepEqual([answer.status, same], [200, made], answer.text);
+      links.push(answer.json as unknown as Made);
+      const last = (await storedAuditEntries(service, { teamId: team.id })).at(-1);
+      assert.deepEqual(
+        [last?.action, last?.actorKind, last?.target, last?.details],
+        ['invitation.link_made', 'member', made.invitation_id, { email: 'grace@example.com' }],
+      );
+      assert.ok(!JSON.stringify(last).includes(String(accept_url)));
+    }
+    const open = await Promise.all(links.map((link) => opens(service, link)));
+    assert.deepEqual(open, [false, true]);
+    const [stored] = await storedInvitations(service, team.id);
+    assert.equal(stored?.verifiesEmail, false, 'the person who passes the link on could open it');
+    assertRefused(await key.post(`/v1${path}`), 404, 'not_found');
+    const lin = await newMember(service, team, 'member');
+    assertRefused(await lin.post(lin.in(path)), 403, 'forbidden');
+    assert.equal((await key.delete(`/v1/team/invitations/${made.invitation_id}`)).status, 200);
+    assertRefused(await owner.post(owner.in(path)), 404, 'not_found');
   });
 
   describe('on Home', () => {

@@ -75,6 +75,7 @@ const phrases: Readonly<Record<string, Describe>> = {
     text(details.email) === '' ? `a person${roleOf(details)}` : `${text(details.email)}${roleOf(details)}`,
   ),
   'invitation.sent_again': phrase('sent', 'send', (target) => `${theInvitation(target)} again`),
+  'invitation.link_made': phrase('made', 'make', (target) => `a link for ${theInvitation(target)}`),
   'invitation.revoked': phrase('revoked', 'revoke', theInvitation),
   'key.created': phrase('created', 'create', (target) => (target === '' ? 'an API key' : theKey(target))),
   'key.revoked': phrase('revoked', 'revoke', theKey),

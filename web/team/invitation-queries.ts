@@ -1,9 +1,9 @@
-import type { InvitationList, InviteRequest, MadeInvitation } from '#contract/member.ts';
+import type { InviteRequest, ListedInvitationList, MadeInvitation } from '#contract/member.ts';
 import { pagesQuery, readTeam, teamRequest } from '#web/api/team-requests.ts';
 
 export const invitationsQuery = (teamId: string) =>
   pagesQuery([teamId, 'invitation', 'pages'], (cursor, signal) =>
-    readTeam<InvitationList>(teamId, '/team/invitations', { cursor }, signal),
+    readTeam<ListedInvitationList>(teamId, '/team/invitations', { cursor }, signal),
   );
 
 export const inviteMember = (teamId: string, body: InviteRequest) =>
@@ -11,6 +11,9 @@ export const inviteMember = (teamId: string, body: InviteRequest) =>
 
 export const resendInvitation = (teamId: string, id: string) =>
   teamRequest<MadeInvitation>(teamId, 'POST', `/team/invitations/${id}/resend`);
+
+export const makeInvitationLink = (teamId: string, id: string) =>
+  teamRequest<MadeInvitation>(teamId, 'POST', `/team/invitations/${id}/link`);
 
 export const revokeInvitation = (teamId: string, id: string) =>
   teamRequest(teamId, 'DELETE', `/team/invitations/${id}`);

@@ -1,8 +1,9 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { MailOpen, RotateCw } from 'lucide-react';
+import { Link, MailOpen, RotateCw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import type { Invitation, MadeInvitation } from '#contract/member.ts';
+import type { ListedInvitation, MadeInvitation } from '#contract/member.ts';
 import { queryClient } from '#web/api/query-client.ts';
+import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Confirm } from '#web/kit/confirm.tsx';
@@ -18,7 +19,12 @@ import { roleNames } from '#web/shell/role-names.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from './administrators.ts';
 import { InvitationLink } from './invitation-link.tsx';
-import { invitationsQuery, resendInvitation, revokeInvitation } from './invitation-queries.ts';
+import {
+  invitationsQuery,
+  makeInvitationLink,
+  resendInvitation,
+  revokeInvitation,
+} from './invitation-queries.ts';
 import { InviteButton } from './invite-button.tsx';
 import { TeamFrame } from './team-frame.tsx';
 
@@ -27,19 +33,28 @@ export function InvitationsPage(): ReactNode {
   const invitations = useInfiniteQuery(invitationsQuery(team.id));
   const administrators = useAdministratorNames();
   const mayInvite = team.can('team:write');
-  const [revoked, setRevoked] = useState<Invitation>();
+  const [revoked, setRevoked] = useState<ListedInvitation>();
   const [shown, setShown] = useState<MadeInvitation>();
   const reread = () => queryClient.invalidateQueries({ queryKey: [team.id, 'invitation'] });
-  const sending = useMutation({
-    mutationFn: (id: string) => resendInvitation(team.id, id),
-    onSuccess: (again) => {
-      if (again.accept_url === undefined) notify('Sent again', `The link before no longer works.`);
-      else setShown(again);
+  const linking = useMutation({
+    mutationFn: ({ mailed, invitation_id: id }: ListedInvitation) =>
+      mailed ? resendInvitation(team.id, id) : makeInvitationLink(team.id, id),
+    onSuccess: (made) => {
+      if (made.accept_url === undefined) notify('Sent again', `The link before no longer works.`);
+      else setShown(made);
     },
     onSettled: reread,
   });
-  const columns: readonly Column<Invitation>[] = [
-    { head: 'E-mail address', cell: ({ email }) => <span className="font-medium break-all">{email}</span> },
+  const columns: readonly Column<ListedInvitation>[] = [
+    {
+      head: 'E-mail address',
+      cell: ({ email, mailed }) => (
+        <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
+          <span className="font-medium break-all">{email}</span>
+          {!mailed && <Badge tone="warn">Not mailed</Badge>}
+        </span>
+      ),
+    },
     { head: 'Role', className: 'w-28', cell: ({ role }) => roleNames[role] },
     {
       head: 'Expires',
@@ -56,15 +71,16 @@ export function InvitationsPage(): ReactNode {
           {
             head: 'Actions',
             className: 'w-60 text-right max-md:pt-2',
-            cell: (invitation: Invitation) => (
+            cell: (invitation: ListedInvitation) => (
               <span className="inline-flex gap-2">
                 <Button
                   size="small"
-                  aria-label={`Send again to ${invitation.email}`}
-                  isBusy={sending.isPending && sending.variables === invitation.invitation_id}
-                  onClick={() => sending.mutate(invitation.invitation_id)}
+                  aria-label={`${invitation.mailed ? 'Send again to' : 'Copy link for'} ${invitation.email}`}
+                  isBusy={linking.isPending && linking.variables.invitation_id === invitation.invitation_id}
+                  onClick={() => linking.mutate(invitation)}
                 >
-                  <RotateCw /> Send again
+                  {invitation.mailed ? <RotateCw /> : <Link />}
+                  {invitation.mailed ? 'Send again' : 'Copy link'}
                 </Button>
                 <Button
                   size="small"
@@ -82,7 +98,7 @@ export function InvitationsPage(): ReactNode {
   ];
   return (
     <TeamFrame actions={mayInvite && <InviteButton />}>
-      {sending.error && <ErrorNote error={sending.error} className="mb-4" />}
+      {linking.error && <ErrorNote error={linking.error} className="mb-4" />}
       <Card isFlush>
         <Loaded query={invitations}>
           {({ pages }) => {
@@ -120,7 +136,7 @@ export function InvitationsPage(): ReactNode {
           </Button>
         }
       >
-        <InvitationLink link={shown?.accept_url ?? ''} email={shown?.email ?? ''} />
+        {shown && <InvitationLink invitation={shown} />}
       </Dialog>
       <Confirm
         isOpen={revoked !== undefined}

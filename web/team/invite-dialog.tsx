@@ -32,22 +32,22 @@ export function InviteDialog({ isOpen, onClose }: DialogState): ReactNode {
     invitation.reset();
     setRole('member');
   };
-  const link = invitation.data?.accept_url;
+  const made = invitation.data?.accept_url === undefined ? undefined : invitation.data;
   return (
     <FormDialog
       isOpen={isOpen}
       onClose={close}
-      title={link === undefined ? `Invite a person to ${team.name}` : 'Pass this link on'}
+      title={made === undefined ? `Invite a person to ${team.name}` : 'Pass this link on'}
       action="Invite"
       work={invitation}
       isHeld
       fields={['email']}
       onSubmit={({ email = '' }) => invitation.mutate(email)}
       answer={
-        link === undefined
+        made === undefined
           ? undefined
           : {
-              content: <InvitationLink link={link} email={invitation.data?.email ?? ''} />,
+              content: <InvitationLink invitation={made} />,
               footer: (
                 <Button look="primary" onClick={close}>
                   Done

@@ -24,4 +24,4 @@ CREATE TABLE mails (
 COMMENT ON TABLE mails IS
   'installation; not erased; kept while needed; a person; in backups. Mails that wait, and those that were sent lately.';
 CREATE INDEX mails_open ON mails (next_attempt_at) WHERE body IS NOT NULL;
-CREATE INDEX mails_open_reference ON mails (reference) WHERE body IS NOT NULL AND reference IS NOT NULL;
+CREATE INDEX mails_reference ON mails (reference) WHERE reference IS NOT NULL;

@@ -3,6 +3,7 @@ import {
   Invitation,
   InvitationList,
   InviteRequest,
+  ListedInvitationList,
   ListInvitationsQuery,
   MadeInvitation,
 } from '#contract/member.ts';
@@ -11,8 +12,9 @@ import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type InvitationId, parseId } from '#server/platform/ids/ids.ts';
 import { inviteMember } from './invite-member.ts';
-import { listInvitations } from './list-invitations.ts';
+import { listInvitations, listInvitationsForMember } from './list-invitations.ts';
 import type { InvitationMailServices } from './mail-invitation.ts';
+import { makeInvitationLink } from './make-invitation-link.ts';
 import { resendInvitation } from './resend-invitation.ts';
 import { revokeInvitation } from './revoke-invitation.ts';
 import {
@@ -35,7 +37,7 @@ export function invitationRoutes(services: Runtime & InvitationMailServices): Ro
         tag: 'Members',
         summary: 'Invite a member',
         description:
-          'Creates a link for one address, good for 7 days, and mails it there. No answer to a key has the link: if the server sends no mail, an owner or admin gets it by sending the invitation again in the dashboard.\n\nMembers and open invitations count against the plan together. Owners get a mail about each invitation by a key.',
+          'Creates a link for one address, good for 7 days, and mails it there. No answer to a key has the link. If the server sends no mail, or the mail fails, the invitation stands in the dashboard as not mailed: an owner or admin copies a link of it there and passes it on. Its id and expiry stay.\n\nMembers and open invitations count against the plan together. Owners get a mail about each invitation by a key.',
         errorStatuses: [402, 409],
         examples: inviteMemberExamples,
       },
@@ -66,6 +68,12 @@ export function invitationRoutes(services: Runtime & InvitationMailServices): Ro
       handle: async ({ principal, query }) => ({
         body: await listInvitations(services, principal.teamId, query),
       }),
+      ofMembers: {
+        answers: { 200: ListedInvitationList },
+        handle: async ({ principal, query }) => ({
+          body: await listInvitationsForMember(services, principal.teamId, query),
+        }),
+      },
     }),
     route({
       method: 'DELETE',
@@ -107,6 +115,17 @@ export function invitationRoutes(services: Runtime & InvitationMailServices): Ro
       handle: async ({ principal, params, by }) => ({
         status: 201,
         body: await resendInvitation(services, principal.teamId, invitationId(params), by),
+      }),
+    }),
+    route({
+      method: 'POST',
+      path: '/app/teams/:team_id/team/invitations/:id/link',
+      audience: 'team',
+      permission: 'team:write',
+      audit: 'invitation.link_made',
+      answers: { 200: MadeInvitation },
+      handle: async ({ principal, params, by }) => ({
+        body: await makeInvitationLink(services, principal.teamId, invitationId(params), by),
       }),
     }),
   ];

@@ -138,6 +138,17 @@ export const markInvitationRevoked = transactionStatement<
    WHERE i.team_id = $1 AND i.id = $2 AND ${isMembers} AND ${isOpen} AND i.expires_at > $3 RETURNING ${columns}`,
   { changes: 'invitation', team: '$1', ids: '$2' },
 ).row;
+
+/** Gives a live invitation another token, which a person passes on. @returns undefined if none has this id */
+export const replaceInvitationToken = transactionStatement<
+  [teamId: TeamId, invitationId: InvitationId, now: Date, tokenHash: Buffer],
+  InvitationRow
+>(
+  'invitations.replace-token',
+  `UPDATE invitations i SET token_hash = $4, verifies_email = false
+   WHERE i.team_id = $1 AND i.id = $2 AND ${isMembers} AND ${isOpen} AND i.expires_at > $3 RETURNING ${columns}`,
+  { changes: 'invitation', team: '$1', ids: '$2' },
+).row;
 const revokeOpen = transactionStatement<[TeamId, string | null, boolean, Date], InvitationRow>(
   'invitations.revoke-open',
   `UPDATE invitations i SET revoked_at = $4

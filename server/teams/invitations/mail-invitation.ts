@@ -1,6 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
+import type { Queryable, Transaction } from '#server/database/statement.ts';
 import { isMailFailing, type MailHealth } from '#server/mail/mail-health.ts';
+import { findMailedReferences } from '#server/mail/mail-store.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
@@ -48,10 +49,20 @@ export interface InvitationMailServices {
  * verifies no address (section 12.1), even if it is also mailed.
  */
 export async function needsShownLink(
-  trx: Transaction,
+  db: Queryable,
   { config, mailHealth }: Pick<Runtime, 'config'> & InvitationMailServices,
 ): Promise<boolean> {
-  return !isMailEnabled(config) || isMailFailing(trx, mailHealth);
+  return !isMailEnabled(config) || isMailFailing(db, mailHealth);
+}
+
+/** Finds the invitations whose mail was sent or is on its way (specification section 12.4), by their public ids. */
+export async function findMailedInvitations(
+  db: Queryable,
+  services: Pick<Runtime, 'config'> & InvitationMailServices,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const mails = await findMailedReferences(db, ids, !(await needsShownLink(db, services)));
+  return new Set(mails.map(({ reference }) => reference));
 }
 
 /**

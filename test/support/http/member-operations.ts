@@ -39,6 +39,7 @@ const personal: Readonly<Record<string, MemberOperation>> = {
       assert.equal(answer.status, 200, answer.text);
     },
   },
+  [`POST ${below}/team/invitations/:id/link`]: { permission: 'team:write', status: 200 },
   [`POST ${below}/team/leave`]: { permission: undefined, status: 200 },
   [`GET ${below}/keys`]: { permission: 'keys:manage', status: 200 },
   [`POST ${below}/keys`]: {
