@@ -7,7 +7,6 @@ import { operator } from '#server/platform/actor.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
-import { monthOf } from '#server/platform/time/calendar.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
 import { putNumber } from '#test/support/numbers/given-numbers.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
@@ -15,8 +14,8 @@ import { type Installation, openInstallation, type Setup } from '../life/install
 import { seed, seedConversations } from '../retention/seed.ts';
 import { unlimited } from '../serve.ts';
 
-/** Disk space of a message with its hand-out, event and delivery, and their indexes, while it is written. */
-const bytesOfMessage = 2_000;
+/** Disk space of a message with its hand-out, event, delivery and attempt, and their indexes, while it is written. */
+const bytesOfMessage = 2_500;
 
 const dayMs = 86_400_000;
 
@@ -39,7 +38,7 @@ export async function requireSpace(messages: number): Promise<void> {
     );
 }
 
-/** Writes messages of the teams in turn, half of them of this month and half of the last one. */
+/** Writes messages of the teams in turn, of the last eight weeks. */
 export async function openFilled(setup: Setup, teams: number, messages: number): Promise<Filled> {
   const installation = await openInstallation(setup);
   const { dataDir, database, server } = installation;
@@ -63,11 +62,10 @@ export async function openFilled(setup: Setup, teams: number, messages: number):
       await putNumber({ runtime, clock, query }, id, `+1415557${String(n).padStart(4, '0')}`);
     }
     const now = clock.now();
-    const month = monthOf(now);
-    const monthBefore = monthOf(new Date(Date.parse(month) - dayMs));
+    const middle = clock.in(-28 * dayMs);
     const ages = [
-      { month: monthBefore, days: 28, messages: messages / 2 },
-      { month, days: (now.getTime() - Date.parse(month)) / dayMs, messages: messages / 2 },
+      { from: clock.in(-56 * dayMs), to: middle, messages: messages / 2 },
+      { from: middle, to: now, messages: messages / 2 },
     ];
     await Promise.all(
       ages.map(async (age) => {

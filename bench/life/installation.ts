@@ -38,12 +38,12 @@ export interface Installation {
   readonly close: () => Promise<void>;
 }
 
-export async function openInstallation({
-  phones,
-  senders: connections,
-  webhooks,
-}: Setup): Promise<Installation> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
+/** @param existing the data of an earlier installation, which stay, and further settings of the server */
+export async function openInstallation(
+  { phones, senders: connections, webhooks }: Setup,
+  existing?: { readonly dataDir: string; readonly settings: Readonly<Record<string, string>> },
+): Promise<Installation> {
+  const dataDir = existing?.dataDir ?? (await mkdtemp(join(tmpdir(), 'ownline-bench-')));
   const served: Served[] = [];
   const start = async (script: string, settings: Readonly<Record<string, string>>) => {
     const port = await freePort();
@@ -58,13 +58,14 @@ export async function openInstallation({
     await fleet.stop();
     await database?.end();
     for (const server of served.reverse()) await server.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    if (!existing) await rm(dataDir, { recursive: true, force: true });
   };
   try {
     const sink = await start('bench/webhooks/sink.ts', {});
     const server = await start('server/main.ts', {
       ...unlimited(dataDir),
       EGRESS_ALLOW_CIDRS: '127.0.0.1',
+      ...existing?.settings,
     });
     const key = await firstKey(dataDir);
     const pool = new pg.Pool({ connectionString: await findEngineUrl(dataDir), max: 1 });

@@ -10,6 +10,8 @@ export class Senders {
   readonly #request: (n: number) => string;
   readonly #ledger: Ledger;
   #sent = 0;
+  /** The milliseconds that each send took until its answer. */
+  readonly timesMs: number[] = [];
 
   constructor(
     { origin, key, numbers }: { origin: string; key: string; numbers: readonly string[] },
@@ -62,7 +64,9 @@ export class Senders {
 
   async #send(connection: RawConnection): Promise<void> {
     this.#sent += 1;
+    const sentAtMs = performance.now();
     const answer = await connection.exchange(this.#request(this.#sent));
+    this.timesMs.push(performance.now() - sentAtMs);
     if (!answer.startsWith('HTTP/1.1 202 ')) throw new Error(`a send was not accepted: ${answer}`);
     this.#ledger.accept(JSON.parse(bodyOf(answer)).id);
   }

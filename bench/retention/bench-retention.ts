@@ -1,143 +1,117 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import pg from 'pg';
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
-import { monthOf } from '#server/platform/time/calendar.ts';
+import type pg from 'pg';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
-import { freePort } from '#test/support/service/test-service.ts';
-import { connect, contact, numbers, text } from '../send/sends.ts';
-import { root, type Served, serve, unlimited } from '../serve.ts';
-import { rowsPerMessage, seed, seedContact, sqlFirstIdAt } from './seed.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { requireSpace } from '../growth/filled-installation.ts';
+import { type Installation, openInstallation } from '../life/installation.ts';
+import { printLatency } from '../print-latency.ts';
+import { seed } from './seed.ts';
 
 const retentionDays = 45;
 const dayMs = 86_400_000;
 
-/** Each client sends one message after the other, with a pause between them. */
-const clients = 8;
-const pauseMs = 20;
+/** The pace of 10,000 phones that send 100 messages an hour each. */
+const perSecond = 280;
+const loadSeconds = 60;
+const sendGoalMs = 100;
+const minutesGoal = 20;
 
-const erased = '+14155550177';
+const setup = { phones: 200, senders: 64, webhooks: 1 };
+const tables = ['attempts', 'deliveries', 'events', 'messages'] as const;
+type Rows = Readonly<Record<(typeof tables)[number], number>>;
 
 /**
- * Measures sends while old history is deleted, against the same load before it. Then a contact is erased.
- * usage: `npm run bench -- retention [--rows 5000000] [--contact 20000]`
+ * Benchmark P13: retention of messages, half of which are too old. It runs first beside messages that are sent, handed
+ * out and delivered to a webhook, then alone. The sends of the same load without old rows come last.
+ * usage: `npm run bench -- retention [--messages 2000000]`
  */
 export async function benchRetention(): Promise<void> {
   const { values } = parseArgs({
     args: process.argv.slice(3),
-    options: {
-      rows: { type: 'string', default: '5000000' },
-      contact: { type: 'string', default: '20000' },
-    },
+    options: { messages: { type: 'string', default: '2000000' } },
   });
-  const messages = Math.round(Number(values.rows) / rowsPerMessage);
+  const messages = Number(values.messages);
+  await requireSpace(messages);
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
-  const port = await freePort();
-  let server: Served | undefined;
-  const start = (settings: Record<string, string>) =>
-    serve('server/main.ts', [], { ...settingsOf(dataDir, port), ...settings }, port);
   try {
-    server = await start({});
-    const key = await firstKey(dataDir);
-    for (const number of numbers) await connect(server.origin, key, number);
-    let pool = new pg.Pool({ connectionString: await findEngineUrl(dataDir), max: 1 });
-    const bound = new Date(Date.now() - retentionDays * dayMs);
-    const monthsAgo = (ago: number) =>
-      monthOf(new Date(Date.UTC(bound.getUTCFullYear(), bound.getUTCMonth() - ago, 1)));
-    for (const ago of [2, 1]) await seed(pool, { month: monthsAgo(ago), days: 28, messages: messages * 0.4 });
-    const days = Math.max(1, bound.getUTCDate() - 1);
-    await seed(pool, { month: monthsAgo(0), days, messages: messages * 0.2 });
-    await seedContact(pool, erased, Number(values.contact));
-    await pool.query('VACUUM ANALYZE');
-
-    await measure('warm-up', server.origin, key, pause(5_000));
-    await measure('nothing goes', server.origin, key, pause(30_000));
-    await pool.end();
-    await server.stop();
-
-    server = await start({ RETENTION_DAYS: String(retentionDays) });
-    pool = new pg.Pool({ connectionString: await findEngineUrl(dataDir), max: 1 });
-    const boundSql = `id < ${sqlFirstIdAt(`timestamptz '${bound.toISOString()}'`)}`;
-    await measure('old rows are deleted', server.origin, key, untilNone(pool, boundSql));
-    const { rows } = await pool.query('SELECT id FROM teams ORDER BY id LIMIT 1');
-    const erasing = eraseContact(dataDir, port, String(rows[0].id));
-    await measure('a contact is erased', server.origin, key, erasing);
-    await pool.end();
+    await fill(dataDir, messages);
+    const settings = { RETENTION_DAYS: String(retentionDays), DELIVERY_LOG_DAYS: String(retentionDays) };
+    const installation = await openInstallation(setup, { dataDir, settings });
+    try {
+      await measureSends('sends while old rows are deleted', installation);
+      const startedMs = performance.now();
+      await measureDeletion('alone', installation, untilNoneIsOld(installation.database));
+      const minutes = (performance.now() - startedMs) / 60_000;
+      process.stdout.write(`the rest took ${minutes.toFixed(1)} minutes (goal ≤ ${minutesGoal} for all)\n`);
+      await measureSends('sends without old rows', installation);
+    } finally {
+      await installation.close();
+    }
   } finally {
-    await server?.stop();
     await rm(dataDir, { recursive: true, force: true });
   }
 }
 
-function settingsOf(dataDir: string, port: number): Record<string, string> {
-  return { ...unlimited(dataDir), PORT: String(port), LOG_LEVEL: 'error' };
-}
-
-/** Waits until no message and no event that meets the condition is left. */
-async function untilNone(pool: pg.Pool, condition: string): Promise<void> {
-  for (;;) {
-    const { rows } = await pool.query(
-      `SELECT FROM messages WHERE ${condition} UNION ALL SELECT FROM events WHERE ${condition} LIMIT 1`,
-    );
-    if (rows.length === 0) return;
-    await pause(2_000);
+/** Writes messages of a number without a phone, half of them older than the retention, and half of them younger. */
+async function fill(dataDir: string, messages: number): Promise<void> {
+  const idle = { phones: 0, senders: 0, webhooks: 0 };
+  const installation = await openInstallation(idle, { dataDir, settings: {} });
+  try {
+    const api = new ApiClient(installation.server.origin, await firstKey(dataDir));
+    await api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
+    const bound = new Date(Date.now() - retentionDays * dayMs);
+    const from = new Date(bound.getTime() - retentionDays * dayMs);
+    await seed(installation.database, { from, to: bound, messages: messages / 2 });
+    await seed(installation.database, { from: bound, to: new Date(), messages: messages / 2 });
+    await installation.database.query('VACUUM ANALYZE');
+  } finally {
+    await installation.close();
   }
 }
 
-async function eraseContact(dataDir: string, port: number, teamUuid: string): Promise<void> {
-  const { publicId } = await import('#server/platform/ids/ids.ts');
-  const args = [
-    'erase',
-    '--team',
-    publicId('team', teamUuid as never),
-    '--contact',
-    erased,
-    '--yes',
-    '--json',
-  ];
-  const child = spawn(process.execPath, ['server/cli/main.ts', ...args], {
-    cwd: root,
-    env: { ...process.env, ...settingsOf(dataDir, port) },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  await new Promise((resolve) => child.once('exit', resolve));
+async function measureSends(name: string, installation: Installation): Promise<void> {
+  const { senders, untilSettled } = installation;
+  senders.timesMs.length = 0;
+  await measureDeletion(name, installation, senders.atRate(perSecond, loadSeconds));
+  await untilSettled();
+  printLatency(`P13: ${name}, ${perSecond}/s`, senders.timesMs, sendGoalMs);
 }
 
-/** Sends until `until` resolves, and prints the response times. */
-async function measure(name: string, origin: string, key: string, until: Promise<unknown>): Promise<void> {
-  let isOver = false;
-  const over = until.finally(() => {
-    isOver = true;
-  });
-  const times: number[] = [];
-  const began = performance.now();
-  let n = 0;
-  const client = async () => {
-    while (!isOver) {
-      n += 1;
-      const body = JSON.stringify({ from: numbers[n % numbers.length], to: contact(n), content: text(n) });
-      const sentAt = performance.now();
-      const answer = await fetch(`${origin}/v1/messages/send`, {
-        method: 'POST',
-        headers: { 'x-api-key': key, 'content-type': 'application/json' },
-        body,
-      });
-      await answer.arrayBuffer();
-      if (answer.status !== 202) throw new Error(`a send was answered ${answer.status}`);
-      times.push(performance.now() - sentAt);
-      await pause(pauseMs);
-    }
-  };
-  await Promise.all([over, ...Array.from({ length: clients }, client)]);
-  const seconds = (performance.now() - began) / 1_000;
-  const sorted = times.toSorted((left, right) => left - right);
-  const at = (share: number) => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(0).padStart(5);
-  process.stdout.write(
-    `${name.padEnd(20)} ${seconds.toFixed(0).padStart(4)} s  ${(sorted.length / seconds).toFixed(0).padStart(4)} sends/s  ` +
-      `p50 ${at(0.5)} ms  p99 ${at(0.99)} ms  max ${at(1)} ms\n`,
+/** Prints the rows that are deleted until `work` has ended, by table and second. */
+async function measureDeletion(
+  name: string,
+  { database }: Installation,
+  work: Promise<unknown>,
+): Promise<void> {
+  const startedMs = performance.now();
+  const before = await deletedRows(database);
+  await work;
+  const seconds = (performance.now() - startedMs) / 1_000;
+  const after = await deletedRows(database);
+  const rates = tables.map((table) => `${table} ${Math.round((after[table] - before[table]) / seconds)}`);
+  process.stdout.write(`${name}: ${seconds.toFixed(0)} s, rows deleted a second: ${rates.join(', ')}\n`);
+}
+
+async function deletedRows(database: pg.Pool): Promise<Rows> {
+  const { rows } = await database.query(
+    'SELECT relname, n_tup_del::int AS deleted FROM pg_stat_user_tables WHERE relname = ANY ($1)',
+    [[...tables]],
   );
+  return Object.fromEntries(rows.map(({ relname, deleted }) => [relname, deleted])) as Rows;
+}
+
+/** Waits until each history is less than two hours behind. */
+async function untilNoneIsOld(database: pg.Pool): Promise<void> {
+  for (;;) {
+    const { rows } = await database.query(
+      `SELECT count(*)::int AS done FROM retention_progress WHERE history = ANY ($1) AND walked_until > $2`,
+      [[...tables], new Date(Date.now() - retentionDays * dayMs - 2 * 3_600_000)],
+    );
+    if (rows[0]?.done === tables.length) return;
+    await pause(1_000);
+  }
 }

@@ -1,26 +1,23 @@
 import type pg from 'pg';
 
-/** Old messages to write, each with a hand-out, an event, a feed position and a delivery. */
+/** Sent messages to write, each with a hand-out, an event, a feed position, a delivery and an attempt. */
 export interface SeededAge {
-  /** The first day of the month: `2026-08-01`. */
-  readonly month: string;
-  /** The number of days, from the first of the month, that get rows. */
-  readonly days: number;
+  /** The messages are spread over the time between these. */
+  readonly from: Date;
+  readonly to: Date;
   readonly messages: number;
 }
-
-/** Each message has one row in each of five history tables. */
-export const rowsPerMessage = 5;
 
 export const messagesPerContact = 10;
 
 /** SQL of the smallest UUIDv7 of a time, which is SQL too. */
-export function sqlFirstIdAt(time: string): string {
+function sqlFirstIdAt(time: string): string {
   return `(lpad(to_hex((extract(epoch FROM ${time}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 }
 
 /** Writes old messages: of each team in turn, from its first number, ten to each contact. */
-export async function seed(pool: pg.Pool, { month, days, messages }: SeededAge): Promise<void> {
+export async function seed(pool: pg.Pool, { from, to, messages }: SeededAge): Promise<void> {
+  const at = `timestamptz '${from.toISOString()}' + i * interval '${(to.getTime() - from.getTime()) / messages} ms'`;
   await pool.query(
     `SET synchronous_commit = off;
      CREATE TEMP TABLE owners AS
@@ -29,9 +26,9 @@ export async function seed(pool: pg.Pool, { month, days, messages }: SeededAge):
      CREATE TEMP TABLE made AS
        SELECT o.team_id, o.number_id, o.phone_number,
          to_char(i / ((SELECT count(*) FROM owners) * ${messagesPerContact}), 'FM0000000') AS digits,
-         overlay(${sqlFirstIdAt(`(timestamptz '${month} 00:00Z' + i * (interval '${days} days' / ${messages}))`)}::text
+         overlay(${sqlFirstIdAt(`(${at})`)}::text
            PLACING '7000-8000-' || lpad(to_hex(i), 12, '0') FROM 15)::uuid AS id,
-         timestamptz '${month} 00:00Z' + i * (interval '${days} days' / ${messages}) AS at
+         ${at} AS at
        FROM generate_series(1, ${messages}) AS i
        JOIN owners o ON o.nth = i % (SELECT count(*) FROM owners);
      INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, sent_at, hand_out_count, last_event_sequence)
@@ -43,6 +40,8 @@ export async function seed(pool: pg.Pool, { month, days, messages }: SeededAge):
      INSERT INTO event_feed (team_id, event_id) SELECT team_id, id FROM made ORDER BY id;
      INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at, succeeded_at)
        SELECT team_id, id, number_id, id, 'message.sent', 'succeeded', at, at, at FROM made;
+     INSERT INTO attempts (team_id, delivery_id, id, started_at, duration_ms, outcome, status_code, url, is_counted)
+       SELECT team_id, id, id, at, 20, 'succeeded', 200, 'https://example.com/hooks', true FROM made;
      DROP TABLE made, owners`,
   );
 }
@@ -54,25 +53,5 @@ export async function seedConversations(pool: pg.Pool): Promise<void> {
      SELECT team_id, number_id, to_handle, 'team', min(created_at), count(*), max(created_at), max(id::text)::uuid
      FROM messages WHERE status = 'sent' GROUP BY team_id, number_id, to_handle
      ON CONFLICT DO NOTHING`,
-  );
-}
-
-/** Writes sent and received messages with one contact, one per second back from now. */
-export async function seedContact(pool: pg.Pool, contact: string, messages: number): Promise<void> {
-  await pool.query(
-    `CREATE TEMP TABLE made AS
-       SELECT t.id AS team_id, n.id AS number_id, n.phone_number, now() - i * interval '1 second' AS at,
-         overlay(${sqlFirstIdAt("(now() - i * interval '1 second')")}::text PLACING '7001-8000-' || lpad(to_hex(i), 12, '0') FROM 15)::uuid AS id
-       FROM generate_series(1, ${messages}) AS i, (SELECT id FROM teams ORDER BY id LIMIT 1) t,
-         (SELECT id, phone_number FROM numbers ORDER BY id LIMIT 1) n;
-     INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence)
-       SELECT team_id, id, number_id, 'inbound', '${contact}', phone_number, 'Yes, please.', 'received', at, 1 FROM made;
-     INSERT INTO events (team_id, id, type, message_id, number_id, sequence, body, created_at)
-       SELECT team_id, id, 'message.received', id, number_id, 1,
-         '{"type":"message.received","data":{"from":"${contact}","content":"Yes, please."}}', at FROM made;
-     INSERT INTO event_feed (team_id, event_id) SELECT team_id, id FROM made ORDER BY id;
-     INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at, succeeded_at)
-       SELECT team_id, id, number_id, id, 'message.received', 'succeeded', at, at, at FROM made;
-     DROP TABLE made`,
   );
 }

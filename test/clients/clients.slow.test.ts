@@ -149,13 +149,8 @@ for (const language of clientLanguages)
         secret: string,
         signature: 'standard' | 'service',
       ) => {
-        const given = {
-          headers: delivery.headers,
-          body: delivery.body.toString('base64'),
-          secret,
-          signature,
-        };
-        return (await run('verify', [], JSON.stringify(given)))[0];
+        const input = { ...delivery, body: delivery.body.toString('base64'), secret, signature };
+        return (await run('verify', [], JSON.stringify(input)))[0];
       };
 
       it(`the client for ${language.name} accepts both signatures of a delivery, of both secrets during a rotation, and refuses all others`, async () => {
@@ -314,8 +309,10 @@ for (const language of clientLanguages)
         const owner = await service.newTeam();
         const [id = '', secret] = (await outputOf('webhook', { OWNLINE_API_KEY: owner.api.key })).split(' ');
         assert.match(secret ?? '', /^whsec_/);
-        const { json } = await owner.api.get(`/v1/webhooks/${id}`);
-        assert.deepEqual(json.events, ['message.received', 'message.failed']);
+        assert.match(
+          (await owner.api.get(`/v1/webhooks/${id}`)).text,
+          /"message\.received","message\.failed"/,
+        );
       });
 
       it(`the client for ${language.name} with the settings of the example tries twice`, async () => {

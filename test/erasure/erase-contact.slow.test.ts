@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Event } from '#contract/event.ts';
-import { HistoryPurge } from '#server/app/history-purge.ts';
 import { continueErasures, runErasure } from '#server/dashboard/erasure/run-erasure.ts';
 import { analyzeErased } from '#server/database/analyze-erased.ts';
 import { insertErasure, listErasures } from '#server/opt-outs/erasure-store.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { analyzeAll, tablesWithSample } from '#test/support/database/planner-statistics.ts';
-import { allStoredRowTexts } from '#test/support/database/stored-text.ts';
+import { tablesWithText } from '#test/support/database/stored-text.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { publishAll } from '#test/support/events/given-publication.ts';
 import { contactEventsOf } from '#test/support/events/stored-events.ts';
@@ -23,8 +22,6 @@ import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { type Behaviour, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
-const dayMs = 86_400_000;
-
 const ada = '+447911123456';
 const adaWithTrunkPrefix = '+4407911123456';
 const secret = 'the secret of Ada';
@@ -34,7 +31,7 @@ const echo: Behaviour = (answer, { body }) => void answer.writeHead(200).end(bod
 describe('erasing a contact (specification section 12.14)', () => {
   const receiver = given(() => startWebhookReceiver({ behaviour: echo }));
   // Only deliveries run in the background. The tests decide when the erasures run.
-  const service = givenWebhookService({ ROLES: 'api,deliver', QUEUE_EXPIRY_HOURS: '8760' });
+  const service = givenWebhookService({ ROLES: 'api,deliver' });
   const team = givenEach(() => service.newTeam());
   const admin = givenEach(() => newMember(service, team, 'admin'));
   const number = givenEach(() => connectNumber(service, team));
@@ -52,15 +49,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     assert.deepEqual([answer.status, answer.json.status], [200, 'erased'], answer.text);
     return answer.json;
   };
-  /** Lists the tables that contain one of the texts in any row. */
-  const tablesWith = async (...texts: string[]) => {
-    const tables = await allStoredRowTexts(service);
-    // The bytes of receivers' answers appear in hexadecimal in a printed row.
-    const written = texts.flatMap((text) => [text, Buffer.from(text).toString('hex')]);
-    return [...tables].flatMap(([table, rows]) =>
-      rows.some((row) => written.some((text) => row.includes(text))) ? table : [],
-    );
-  };
+  const tablesWith = (...texts: string[]) => tablesWithText(service, texts);
   const feed = async (after = '') => {
     await publishAll(service);
     return (await team.api.get(`/v1/events?limit=100&after=${after}`)).json.events as Event[];
@@ -124,82 +113,6 @@ describe('erasing a contact (specification section 12.14)', () => {
       files: 1,
       events: ofEvents,
     });
-  });
-
-  it('an erasure finds all that is left of a contact, whatever retention has deleted, and no redelivery or replay has it (§12.14/erased-rows, §12.14/erased-answers)', async () => {
-    const { runtime, clock } = service;
-    const passTo = (day: number) => clock.advance(day * dayMs - (clock.nowMs() - beganMs));
-    const beganMs = clock.nowMs();
-    const config = { ...runtime.config, retentionMs: 30 * dayMs, deliveryLogMs: 7 * dayMs };
-    // Messages are of day 0, their events of the days 10 and 20, and the latest attempts of day 25.
-    const cutDays = [25, 27, 31, 33, 41, 51, 56];
-    const contacts = cutDays.map((day) => ({
-      handle: `+4479111299${day + 10}`,
-      text: `the secret of day ${day}`,
-    }));
-    receiver.behave(
-      (answer, { path, body }) => void answer.writeHead(path.endsWith('/refused') ? 500 : 200).end(body),
-    );
-    const newWebhook = async (url: string) => {
-      const events = ['message.received', 'message.sent', 'message.failed', 'contact.opted_out'];
-      return `/v1/webhooks/${(await team.api.post('/v1/webhooks', { url, events })).json.id}`;
-    };
-    const taken = await newWebhook(receiver.url);
-    const refused = await newWebhook(`${receiver.url}/refused`);
-    const deliveries = async () =>
-      (await team.api.get(`${taken}/deliveries?limit=100`)).json.deliveries as {
-        id: string;
-        status: string;
-      }[];
-    const ended = () =>
-      until('each delivery has ended', async () =>
-        (await deliveries()).every(({ status }) => status === 'succeeded'),
-      );
-    let last = '';
-    for (const { handle, text } of contacts) {
-      await send(handle, text);
-      await receive(handle, `inbound, ${text}`);
-    }
-    passTo(10);
-    const sent: string[] = [];
-    for (const _ of contacts) {
-      last = String((await number.wire.poll({ last })).id);
-      sent.push(last);
-    }
-    await number.wire.poll({ last });
-    for (const { handle } of contacts.slice(1)) await receive(handle, 'STOP');
-    passTo(20);
-    for (const id of sent) await number.wire.call('status', { id, status: 'failed', error: 'unknown' });
-    passTo(25);
-    const redeliver = async () => {
-      for (const { id } of await deliveries())
-        assert.equal((await team.api.post(`${taken}/deliveries/${id}/redeliver`)).status, 202);
-    };
-    await ended();
-    await redeliver();
-    await ended();
-    const stored = ['public.messages', 'public.events', 'public.attempts'];
-    assert.deepEqual(await tablesWith(contacts[1]?.text ?? ''), stored);
-
-    for (const [index, day] of cutDays.entries()) {
-      const { handle, text } = contacts[index] ?? assert.fail();
-      passTo(day);
-      const purge = new HistoryPurge({ ...runtime, config });
-      while ((await purge.run()) !== 'done');
-      await erased(handle);
-      assert.deepEqual(await tablesWith(handle, text), [], `after a cut on day ${day}`);
-      const before = receiver.received.length;
-      await redeliver();
-      await ended();
-      const since = new Date(beganMs).toISOString();
-      await team.api.put(refused, { active: true });
-      assert.equal((await team.api.post(`${refused}/replay`, { since, only: 'all' })).status, 202);
-      // The tenth failure switches the webhook off.
-      const left = (await deliveries()).length;
-      const posted = (await receiver.count(before + left + Math.min(left, 10))).slice(before);
-      assert.ok(!posted.some(({ body }) => body.includes(handle) || body.includes(text)), `day ${day}`);
-      assert.deepEqual(await tablesWith(handle, text), [], `after the deliveries of day ${day}`);
-    }
   });
 
   it('after an erasure the planner’s statistics have neither the handle nor a text of the contact (§12.14/erased-statistics)', async () => {

@@ -42,3 +42,14 @@ export async function allStoredRowTexts(
   for (const { name } of tables) texts.set(name, await storedRowTexts(service, name));
   return texts;
 }
+
+/** Lists the tables that contain one of the texts in any row, also as bytes in hexadecimal. */
+export async function tablesWithText(
+  service: Pick<TestService, 'query'>,
+  texts: readonly string[],
+): Promise<string[]> {
+  const written = texts.flatMap((text) => [text, Buffer.from(text).toString('hex')]);
+  return [...(await allStoredRowTexts(service))].flatMap(([table, rows]) =>
+    rows.some((row) => written.some((text) => row.includes(text))) ? table : [],
+  );
+}

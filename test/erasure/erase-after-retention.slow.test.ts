@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { HistoryPurge } from '#server/app/history-purge.ts';
+import { tablesWithText } from '#test/support/database/stored-text.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
+import { until } from '#test/support/service/until.ts';
+import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
+
+const dayMs = 86_400_000;
+
+describe('erasing a contact after retention (specification sections 10.9 and 12.14)', () => {
+  const receiver = given(() => startWebhookReceiver());
+  const service = givenWebhookService({ ROLES: 'api,deliver', QUEUE_EXPIRY_HOURS: '8760' });
+  const team = given(() => service.newTeam());
+  const number = given(() => connectNumber(service, team));
+
+  const receive = async (from: string, text: string) => {
+    const answer = await number.wire.call('inbound', { from, text });
+    assert.equal(answer.ok, '1', JSON.stringify(answer));
+  };
+
+  it('an erasure finds all that is left of a contact, whatever retention has deleted, and no redelivery or replay has it (§12.14/erased-rows, §12.14/erased-answers)', async () => {
+    const { runtime, clock } = service;
+    const passTo = (day: number) => clock.advance(day * dayMs - (clock.nowMs() - beganMs));
+    const beganMs = clock.nowMs();
+    const config = { ...runtime.config, retentionMs: 30 * dayMs, deliveryLogMs: 7 * dayMs };
+    // Messages are of day 0, their events of the days 10 and 20, and the latest attempts of day 25.
+    const cutDays = [25, 27, 31, 33, 41, 51, 56];
+    const contacts = cutDays.map((day) => ({
+      handle: `+4479111299${day + 10}`,
+      text: `the secret of day ${day}`,
+    }));
+    receiver.behave(
+      (answer, { path, body }) => void answer.writeHead(path.endsWith('/refused') ? 500 : 200).end(body),
+    );
+    const newWebhook = async (url: string) => {
+      const events = ['message.received', 'message.sent', 'message.failed', 'contact.opted_out'];
+      return `/v1/webhooks/${(await team.api.post('/v1/webhooks', { url, events })).json.id}`;
+    };
+    const taken = await newWebhook(receiver.url);
+    const refused = await newWebhook(`${receiver.url}/refused`);
+    const deliveries = async () =>
+      (await team.api.get(`${taken}/deliveries?limit=100`)).json.deliveries as {
+        id: string;
+        status: string;
+      }[];
+    const ended = () =>
+      until('each delivery has ended', async () =>
+        (await deliveries()).every(({ status }) => status === 'succeeded'),
+      );
+    let last = '';
+    for (const { handle, text } of contacts) {
+      await team.api.send({ from: number.phoneNumber, to: handle, content: text });
+      await receive(handle, `inbound, ${text}`);
+    }
+    passTo(10);
+    const sent: string[] = [];
+    for (const _ of contacts) {
+      last = String((await number.wire.poll({ last })).id);
+      sent.push(last);
+    }
+    await number.wire.poll({ last });
+    for (const { handle } of contacts.slice(1)) await receive(handle, 'STOP');
+    passTo(20);
+    for (const id of sent) await number.wire.call('status', { id, status: 'failed', error: 'unknown' });
+    passTo(25);
+    const redeliver = async () => {
+      for (const { id } of await deliveries())
+        assert.equal((await team.api.post(`${taken}/deliveries/${id}/redeliver`)).status, 202);
+    };
+    await ended();
+    await redeliver();
+    await ended();
+    const stored = ['public.messages', 'public.events', 'public.attempts'];
+    assert.deepEqual(await tablesWithText(service, [contacts[1]?.text ?? '']), stored);
+
+    for (const [index, day] of cutDays.entries()) {
+      const { handle, text } = contacts[index] ?? assert.fail();
+      passTo(day);
+      const admin = await newMember(service, team, 'admin');
+      const purge = new HistoryPurge({ ...runtime, config });
+      while ((await purge.run()) !== 'done');
+      const answer = await admin.post(admin.in('/erasures'), { contact: handle });
+      assert.equal(answer.json.status, 'erased', answer.text);
+      assert.deepEqual(await tablesWithText(service, [handle, text]), [], `after a cut on day ${day}`);
+      const before = receiver.received.length;
+      await redeliver();
+      await ended();
+      const since = new Date(beganMs).toISOString();
+      await team.api.put(refused, { active: true });
+      assert.equal((await team.api.post(`${refused}/replay`, { since, only: 'all' })).status, 202);
+      // The tenth failure switches the webhook off.
+      const left = (await deliveries()).length;
+      const posted = (await receiver.count(before + left + Math.min(left, 10))).slice(before);
+      assert.ok(!posted.some(({ body }) => body.includes(handle) || body.includes(text)), `day ${day}`);
+      assert.deepEqual(
+        await tablesWithText(service, [handle, text]),
+        [],
+        `after the deliveries of day ${day}`,
+      );
+    }
+  });
+});
