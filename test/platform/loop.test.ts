@@ -40,6 +40,27 @@ describe('loops and the lifecycle (specification section 10.3)', () => {
     assert.equal(rounds.length, 2, 'nothing begins after stop');
   });
 
+  it('a round that returns `again` is followed by the next one at once, and not after a stop', async () => {
+    let rounds = 0;
+    const loop = new Loop({
+      name: 'test',
+      intervalMs: 3_600_000,
+      logger,
+      run: async () => {
+        rounds += 1;
+        if (rounds === 5) void loop.stop();
+        return rounds < 3 || rounds === 5 ? 'again' : undefined;
+      },
+    });
+    loop.start();
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(rounds, 3);
+    loop.notify();
+    loop.notify();
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(rounds, 5);
+  });
+
   it('one request makes one more round, and then the loop waits', async () => {
     let rounds = 0;
     const loop = new Loop({
