@@ -20,7 +20,7 @@ import { planUsageRoutes } from '#server/dashboard/plan-usage-routes.ts';
 import { restoreRoutes } from '#server/dashboard/restore/restore-routes.ts';
 import { forMembers } from '#server/dashboard/team-routes.ts';
 import { timelineRoutes } from '#server/dashboard/timeline/timeline-routes.ts';
-import { fontRoutes } from '#server/dashboard/web/font-route.ts';
+import { pageFileRoutes } from '#server/dashboard/web/page-file-routes.ts';
 import type { WebBuild } from '#server/dashboard/web/web-build.ts';
 import { webRoutes } from '#server/dashboard/web/web-routes.ts';
 import { webhookHealthRoutes } from '#server/dashboard/webhooks/webhook-health-routes.ts';
@@ -127,7 +127,7 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...timelineRoutes(services),
     ...webhookHealthRoutes(services),
     ...webRoutes(services),
-    ...fontRoutes(),
+    ...pageFileRoutes(),
     ...homeRoutes(services),
     ...liveRoutes(services),
     ...conversationRoutes(services),

@@ -12,7 +12,7 @@ import { randomFictionalNumber } from './fictional-number.ts';
 import { pendingNumberMs } from './limits.ts';
 import { findSimulatedNumber, findTakenPhoneNumbers, insertNumber } from './number-store.ts';
 
-const label = 'Simulated';
+const label = 'Trial number';
 
 /** How many of the 80,000 fictional numbers are tried at random: in practice at least one of them is free. */
 const candidatesMax = 20;

@@ -334,9 +334,10 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await page.getByText('Online', { exact: true }).waitFor();
     await assertSound(page, `one-simulated-${nameOfLook(desktop)}`);
     await page.getByRole('link', { name: 'All numbers' }).click();
-    await card(page, 'Simulated').waitFor();
+    await card(page, 'Trial number').waitFor();
+    assert.equal(await page.getByText('Simulated', { exact: true }).count(), 1);
     assert.equal(await page.getByRole('button', { name: 'Try with' }).count(), 0, 'one at a time');
-    await card(page, 'Simulated').getByRole('heading').getByRole('link').click();
+    await card(page, 'Trial number').getByRole('heading').getByRole('link').click();
     await page.getByRole('button', { name: 'Delete number' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete number' }).click();
     await page.getByRole('button', { name: 'Try a simulated iPhone' }).waitFor();

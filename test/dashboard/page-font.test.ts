@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { givenService } from '#test/support/service/given-team.ts';
 
-describe('the font of pages without the dashboard (specification section 12.3)', () => {
+describe('the files of pages without the dashboard (specification section 12.3)', () => {
   const service = givenService({ APP_URL: 'http://127.0.0.1:{port}/texts' });
 
   it('the font is below the path of APP_URL in each page, and is served from memory with an ETag (§12.3/dashboard-pages)', async () => {
@@ -26,5 +26,19 @@ describe('the font of pages without the dashboard (specification section 12.3)',
       headers: { 'if-none-match': etag },
     });
     assert.equal(again.status, 304);
+  });
+
+  it('the icon is below the path of APP_URL in each page, and at the place where browsers look by themselves (§12.3/dashboard-pages)', async () => {
+    for (const path of ['/sign-in', '/billing', '/nowhere']) {
+      const page = await fetch(service.baseUrl + path, { headers: { accept: 'text/html' } });
+      assert.match(
+        await page.text(),
+        /<link rel="icon" type="image\/svg\+xml" href="\/texts\/favicon\.ico">/,
+        path,
+      );
+    }
+    const icon = await fetch(`${service.baseUrl}/favicon.ico`);
+    assert.deepEqual([icon.status, icon.headers.get('content-type')], [200, 'image/svg+xml']);
+    assert.match(await icon.text(), /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
   });
 });

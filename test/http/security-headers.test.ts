@@ -101,7 +101,7 @@ describe('security headers of pages and of answers below /app (specification sec
       assert.deepEqual(text.match(/url\([^)]*\)/g), ['url("/fonts/inter-latin.woff2")'], path);
       assert.doesNotMatch(
         text.replaceAll(/<script>[^<]*<\/script>/g, ''),
-        /<script|<iframe|<link|<img|style="|\son\w+=|https?:\/\/(?!texts\.example\.com)/i,
+        /<script|<iframe|<link(?! rel="icon" type="image\/svg\+xml" href="\/favicon\.ico">)|<img|style="|\son\w+=|https?:\/\/(?!texts\.example\.com)/i,
         path,
       );
       const hashes = scripts.map(
@@ -109,7 +109,7 @@ describe('security headers of pages and of answers below /app (specification sec
       );
       assert.equal(
         headers.get('content-security-policy')?.replace(/style-src 'sha256-[\w+/=]+'/, 'style-src'),
-        `default-src 'none'; style-src; font-src 'self'; script-src ${hashes.join(' ')};${hasOwn ? " connect-src 'self';" : ''} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+        `default-src 'none'; style-src; font-src 'self'; img-src 'self'; script-src ${hashes.join(' ')};${hasOwn ? " connect-src 'self';" : ''} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
       );
       assert.match(text, /^<!doctype html>\n<html lang="en">/);
       for (const [, id] of text.matchAll(/<input id="(\w+)"/g))

@@ -60,7 +60,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     assert.equal(answer.status, 201, answer.text);
     const { id, phone_number: from, label, simulated: mark, verified } = answer.json;
     assert.match(String(from), fictional);
-    assert.deepEqual([label, mark, verified], ['Simulated', true, false]);
+    assert.deepEqual([label, mark, verified], ['Trial number', true, false]);
     await untilVerified(team, String(from));
     const listed = await findNumber(team.api, String(from));
     assert.deepEqual([listed?.simulated, listed?.device_name], [true, 'Simulated iPhone']);

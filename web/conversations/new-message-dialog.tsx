@@ -70,5 +70,5 @@ export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
 /** Labels an option: `Reception, +1 (415) 555-0100`. A simulated number is marked, as options have no badges. */
 function nameOf({ phone_number, label, simulated }: NumberResource): string {
   const name = label ? `${label}, ${formatPhoneNumber(phone_number)}` : formatPhoneNumber(phone_number);
-  return simulated && label !== 'Simulated' ? `${name} (simulated)` : name;
+  return simulated ? `${name} (simulated)` : name;
 }

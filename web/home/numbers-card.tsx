@@ -52,7 +52,7 @@ function NumberRow({ number }: { readonly number: HomeNumber }): ReactNode {
         </p>
       </div>
       <span className="flex shrink-0 items-center gap-1.5">
-        {number.simulated && !/simulated/i.test(number.label) && <Badge>Simulated</Badge>}
+        {number.simulated && <Badge>Simulated</Badge>}
         <Badge tone={numberStateTexts[state].tone} hasDot>
           {numberStateTexts[state].text}
         </Badge>

@@ -1,4 +1,5 @@
 import { escapeHtml } from '#server/platform/escape-html.ts';
+import { iconLink } from '#server/platform/http/html-page.ts';
 import { themeScript, themeScriptSource } from '#server/platform/http/theme-script.ts';
 import type { WebFile } from './web-build.ts';
 
@@ -61,7 +62,7 @@ export function renderShell(
   return `<!doctype html>
 <html lang="en" data-base="${escapeHtml(base)}" data-now="${nowMs}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
-<title>Ownline</title><script>${themeScript}</script>
+<title>Ownline</title>${iconLink(escapeHtml(base))}<script>${themeScript}</script>
 ${styles.map((name) => `<link rel="stylesheet" href="${asset(name)}">`).join('\n')}
 <link rel="preload" as="font" type="font/woff2" href="${asset(font)}" crossorigin>
 <script type="module" src="${asset(script)}"></script>

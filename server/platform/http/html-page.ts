@@ -38,7 +38,17 @@ a:not(.button) { color: var(--accent-ink); }
 `;
 
 /** The logo of the dashboard (web/shell/brand.tsx). */
-const brand = `<header class="brand"><svg aria-hidden="true" viewBox="0 0 32 32"><rect class="ground" width="32" height="32" rx="9"/><path class="bubble" d="M16 7.5c-5.5 0-9.5 3.4-9.5 7.9 0 2.6 1.4 4.8 3.5 6.2-.1 1.2-.6 2.3-1.4 3.2 1.9-.1 3.5-.8 4.7-1.7.9.2 1.8.3 2.7.3 5.5 0 9.5-3.5 9.5-8s-4-7.9-9.5-7.9Z"/><path class="line" d="M11.5 15.5h9"/></svg>Ownline</header>`;
+const logo = `viewBox="0 0 32 32"><rect class="ground" width="32" height="32" rx="9"/><path class="bubble" d="M16 7.5c-5.5 0-9.5 3.4-9.5 7.9 0 2.6 1.4 4.8 3.5 6.2-.1 1.2-.6 2.3-1.4 3.2 1.9-.1 3.5-.8 4.7-1.7.9.2 1.8.3 2.7.3 5.5 0 9.5-3.5 9.5-8s-4-7.9-9.5-7.9Z"/><path class="line" d="M11.5 15.5h9"/></svg>`;
+const brand = `<header class="brand"><svg aria-hidden="true" ${logo}Ownline</header>`;
+
+/** The path of the icon below the path of APP_URL. Browsers look there by themselves, whatever type it has. */
+export const iconPath = '/favicon.ico';
+
+/** The logo as an icon of a page, in the colours of both themes. */
+export const icon = `<svg xmlns="http://www.w3.org/2000/svg" fill="none" stroke-width="2.4" stroke-linecap="round" ${logo.replace('class="ground"', 'fill="#0863dc"').replace('class="bubble"', 'fill="#fff"').replace('class="line"', 'stroke="#0863dc"')}`;
+
+/** @param base the path of APP_URL, without a slash at its end */
+export const iconLink = (base: string) => `<link rel="icon" type="image/svg+xml" href="${base}${iconPath}">`;
 
 /** The path of the font below the path of APP_URL; a route of the dashboard serves the file. */
 export const fontPath = '/fonts/inter-latin.woff2';
@@ -65,7 +75,7 @@ export function pageHeadersFor({ base, style = '', script }: PageParts) {
   const scriptSources = script === undefined ? ';' : ` ${sha256Source(script)}; connect-src 'self';`;
   return {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': `default-src 'none'; style-src ${sha256Source(fontFace(base) + css + style)}; font-src 'self'; script-src ${themeScriptSource}${scriptSources} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+    'content-security-policy': `default-src 'none'; style-src ${sha256Source(fontFace(base) + css + style)}; font-src 'self'; img-src 'self'; script-src ${themeScriptSource}${scriptSources} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     // Makes the browser load the font before it has read the style.
     link: `<${base}${fontPath}>; rel=preload; as=font; type="font/woff2"; crossorigin`,
     // The CSRF guard needs the header Origin, which forms would not send with no-referrer.
@@ -78,7 +88,7 @@ export function pageHeadersFor({ base, style = '', script }: PageParts) {
 export function renderPage(title: string, body: string, { base, style = '', script }: PageParts): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)} · Ownline</title><style>${fontFace(base)}${css}${style}</style><script>${themeScript}</script></head><body>${brand}
+<title>${escapeHtml(title)} · Ownline</title>${iconLink(base)}<style>${fontFace(base)}${css}${style}</style><script>${themeScript}</script></head><body>${brand}
 ${body.startsWith('<main') ? body : `<main>${body}</main>`}${
   script === undefined ? '' : `<script>${script}</script>`
 }</body></html>

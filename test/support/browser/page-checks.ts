@@ -9,11 +9,9 @@ import type { Page } from 'playwright-core';
 export function complaintsAbout(page: Page, origin: string): readonly string[] {
   const complaints: string[] = [];
   const pages = new Set<string>();
-  // A failed request for this icon is ignored: a browser with windows makes it although no page names the icon.
-  const icon = `${origin}/favicon.ico`;
   page.on('console', (message) => {
     const { url } = message.location();
-    const isExpected = (pages.has(url) || url === icon) && message.text().startsWith('Failed to load');
+    const isExpected = pages.has(url) && message.text().startsWith('Failed to load');
     if (message.type() === 'error' && !isExpected) complaints.push(`console: ${message.text()}`);
   });
   page.on('pageerror', (error) => complaints.push(`script: ${error}`));
