@@ -1,5 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCodeOf } from '#server/database/database.ts';
 
 /**
  * Pattern for the file names of this installation's backups, which contain the fingerprint of its secrets key. Other
@@ -21,7 +22,7 @@ export function backupFileName(installation: string, at: Date): string {
  */
 export async function pruneBackups(folder: string, installation: string, keep: number): Promise<string[]> {
   const complete = nameOf(installation, '');
-  const names = (await readdir(folder)).filter((name) => complete.test(name)).sort();
+  const names = (await namesIn(folder)).filter((name) => complete.test(name)).sort();
   return remove(folder, names.slice(0, -Math.max(1, keep)));
 }
 
@@ -32,12 +33,20 @@ export async function pruneBackups(folder: string, installation: string, keep: n
 export async function pruneAbandoned(folder: string, installation: string, now: Date): Promise<string[]> {
   const incomplete = nameOf(installation, '(\\.[0-9a-f]{8})?\\.partial');
   const abandoned: string[] = [];
-  for (const name of (await readdir(folder)).filter((found) => incomplete.test(found))) {
+  for (const name of (await namesIn(folder)).filter((found) => incomplete.test(found))) {
     // Another process may delete the file meanwhile.
     const file = await stat(join(folder, name)).catch(() => undefined);
     if (file && now.getTime() - file.mtimeMs > abandonedMs) abandoned.push(name);
   }
   return remove(folder, abandoned);
+}
+
+/** Names in a folder; none if it does not exist. The backup that is written there says so. */
+function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (errorCodeOf(error) === 'ENOENT') return [];
+    throw error;
+  });
 }
 
 async function remove(folder: string, names: string[]): Promise<string[]> {

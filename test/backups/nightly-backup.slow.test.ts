@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { pino } from 'pino';
 import { NightlyBackup } from '#server/backups/nightly-backup.ts';
 import { readBackupState } from '#server/database/backup/backups-store.ts';
 import { holdBackupLock } from '#test/support/database/row-lock.ts';
@@ -115,6 +116,29 @@ describe('the nightly backup (specification section 10.10)', () => {
     assert.equal((await state()).is_failing, false);
     assert.equal((await mails()).length, 4);
     assert.equal((await files()).length, 2);
+  });
+
+  it('a nightly backup into a folder that does not exist says what to do, in one line without a stack (§10.10/backup-folder)', async () => {
+    const missing = join(folder, 'none');
+    const { runtime } = service;
+    const backup = { folder: missing, keep: 2, passphraseFile: undefined };
+    const lines: string[] = [];
+    const logger = pino({ base: null, timestamp: false }, { write: (line: string) => lines.push(line) });
+    const another = new NightlyBackup(
+      { ...runtime, logger, config: { ...runtime.config, backup } },
+      service.databaseUrl,
+    );
+    service.clock.advance(day + 3 * 3_600_000);
+    await another.round();
+    await another.finished();
+    assert.equal(lines.length, 1, lines.join(''));
+    const { reason, stack } = JSON.parse(lines[0] ?? '') as { reason: string; stack?: string };
+    assert.equal(stack, undefined);
+    assert.match(reason, /: there is no folder \S+\/none\. Make it, or choose another path\. /);
+    await rm(missing, { recursive: true, force: true });
+    service.clock.advance(1_800_000);
+    await round();
+    assert.equal((await state()).is_failing, false);
   });
 
   it('a stop of the service ends the backup without leaving a file under its final name (§10.10/nightly)', async () => {

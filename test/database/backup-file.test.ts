@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { ExistingFileError } from '#server/database/backup/backup-error.ts';
+import { BackupError, ExistingFileError } from '#server/database/backup/backup-error.ts';
 import { writeNewFile } from '#server/database/backup/backup-file.ts';
 
 describe('the writing of a backup file (specification section 10.10)', () => {
@@ -50,6 +50,19 @@ describe('the writing of a backup file (specification section 10.10)', () => {
     assert.equal(await readFile(path, 'utf8'), 'first');
     assert.equal((await stat(path)).mode & 0o777, 0o600);
     assert.deepEqual(await partials(), []);
+  });
+
+  it('a backup into a folder that is missing or a file says to make the folder (§10.10/backup-folder)', async () => {
+    await writeFile(path, 'a file');
+    for (const none of [join(folder, 'none'), path]) {
+      const written = writeNewFile(join(none, 'a.backup'), async () => undefined);
+      await assert.rejects(written, (error: Error) => {
+        const { message } = error;
+        const end = `: there is no folder ${none}. Make it, or choose another path. No partial file remains.`;
+        assert.ok(error instanceof BackupError && message.endsWith(end), message);
+        return true;
+      });
+    }
   });
 
   it('only the first of two backups to one file name succeeds (§10.10/complete-or-absent)', async () => {

@@ -128,7 +128,10 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
     assert.match(unencrypted.errors, /not encrypted, and the secrets key is in it/);
     const inRoot = await commands().run(['backup', '/proc/no-such-folder/a.backup']);
     assert.equal(inRoot.code, 1);
-    assert.match(inRoot.errors, /can't be written to \/proc\/no-such-folder\/a\.backup/);
+    assert.match(
+      inRoot.errors,
+      /can't be written to \/proc\/no-such-folder\/a\.backup: there is no folder \/proc\/no-such-folder\. Make it/,
+    );
   });
 
   it('a database without comments on its tables is backed up, verified and restored, loses its demo, and doctor finds nothing (§10.10/whole, §10.12/removal)', async () => {

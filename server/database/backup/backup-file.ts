@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Writable } from 'node:stream';
+import { errorCodeOf } from '#server/database/database.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import { fileErrorSentence, isFileError } from '#server/platform/file-error.ts';
 import { BackupError, ExistingFileError } from './backup-error.ts';
@@ -102,13 +103,24 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
+const remedies: Readonly<Record<string, string>> = {
+  ENOENT: 'Make it',
+  ENOTDIR: 'Make it',
+  EACCES: 'Let this user write there',
+  EPERM: 'Let this user write there',
+  ENOSPC: 'Free space on the disk',
+  EDQUOT: 'Free space on the disk',
+};
+
 function explain(error: unknown, path: string): unknown {
   if (error instanceof BackupError) return error;
   const isOfFile =
     isFileError(error) || (error instanceof Error && 'syscall' in error && !('address' in error));
   if (!isOfFile) return error;
+  const remedy = remedies[errorCodeOf(error) ?? ''];
+  const reason = remedy === 'Make it' ? `there is no folder ${dirname(path)}` : fileErrorSentence(error);
   return new BackupError(
-    `The backup can't be written to ${path}: ${fileErrorSentence(error)}. Choose another path, or free space on the disk. No partial file remains.`,
+    `The backup can't be written to ${path}: ${reason}. ${remedy === undefined ? 'Choose' : `${remedy}, or choose`} another path. No partial file remains.`,
     error,
   );
 }
