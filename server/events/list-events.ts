@@ -51,8 +51,6 @@ export async function listEvents(
       const page = await readPage();
       return page.events.length > 0 ? page : undefined;
     });
-    // The caller may have lost the permission during the wait, or the key may have been revoked.
-    if (later !== undefined) await reader.reauthenticate();
     found = later ?? found;
   }
   const { rows, last, has_more } = cutPage(found.events, limit);
@@ -111,12 +109,12 @@ async function waitUntilPublished(
   );
 }
 
-/** Calls `read` at each wake. @returns its first result; undefined if the wait ended without a result */
+/** Calls `readPage` at each wake. @returns its first result; undefined if the wait ended without a result */
 async function waitForEvents<T>(
   { clock, feedPolls }: Services,
   position: FeedPosition,
   waitMs: number,
-  { disconnect }: FeedClient,
+  { disconnect, reauthenticate }: FeedClient,
   readPage: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   requireCapacity(feedPolls, position.teamId);
@@ -128,9 +126,11 @@ async function waitForEvents<T>(
   try {
     for (;;) {
       await waiting.untilWoken();
-      if (waiting.ended) return undefined;
-      const found = await readPage();
-      if (found !== undefined) return found;
+      const found = waiting.ended ? undefined : await readPage();
+      if (found === undefined && !waiting.ended) continue;
+      // The caller may have lost the permission during the wait, or the key may have been revoked.
+      await reauthenticate();
+      return found;
     }
   } finally {
     cancelTimer();

@@ -318,13 +318,19 @@ describe('GET /v1/events (specification section 4.5)', () => {
     });
   });
 
-  it('a key that was revoked while its request was held gets no events (§4.5/recheck-permission)', async () => {
-    const { id, key } = await service.makeKey(team.id, ['messages:read']);
-    const waiting = await held('?wait=25', new ApiClient(service.baseUrl, key));
-    await revokeKey(service.runtime, { teamId: undefined, keyId: id, by: operator });
-    service.clock.advance(1_001);
-    await put(1);
-    assert.deepEqual((await waiting.answer).status, 401);
+  it('a key that was revoked while its request was held gets 401, with an event and without one (§4.5/recheck-permission)', async () => {
+    for (const [passedMs, events] of [
+      [1_001, 1],
+      [25_000, 0],
+    ] as const) {
+      const { id, key } = await service.makeKey(team.id, ['messages:read']);
+      const { cursor } = await get('?limit=100');
+      const waiting = await held(`?wait=25&after=${cursor}`, new ApiClient(service.baseUrl, key));
+      await revokeKey(service.runtime, { teamId: undefined, keyId: id, by: operator });
+      service.clock.advance(passedMs);
+      await put(events);
+      assert.equal((await waiting.answer).status, 401);
+    }
   });
 
   it('a member who was removed while their request was held gets no events (§4.5/recheck-permission)', async () => {
