@@ -12,10 +12,13 @@ const beginning = 0;
 
 /** Where a page begins. */
 interface Beginning {
-  readonly position: number;
+  /** Finds the position. That of an unknown id moves with each new event while its time lies in the future. */
+  readonly findPosition: () => Promise<number>;
   /** Whether the event of `after` is unknown, so that events after it may be missing. */
   readonly gap: boolean;
 }
+
+const at = (position: number): Beginning => ({ findPosition: async () => position, gap: false });
 
 export interface FeedClient {
   /** A signal that aborts once the client disconnects. */
@@ -42,12 +45,15 @@ export async function listEvents(
   { after = '', wait = 0, limit = feedLimitDefault }: ListEventsQuery,
   reader: FeedClient,
 ): Promise<EventList> {
-  const { position: from, gap } = await readAfter(services, teamId, after, reader);
-  const position = { teamId, position: from };
-  const readPage = () => reader.withPermit(() => readFeed(services.database.pages, position, limit + 1));
+  const { findPosition, gap } = await readAfter(services, teamId, after, reader);
+  const readPage = () =>
+    reader.withPermit(async () => {
+      const from = { teamId, position: await findPosition() };
+      return { from, ...(await readFeed(services.database.pages, from, limit + 1)) };
+    });
   let found = await readPage();
   if (found.events.length === 0 && wait > 0) {
-    const later = await waitForEvents(services, position, wait * 1_000, reader, async () => {
+    const later = await waitForEvents(services, found.from, wait * 1_000, reader, async () => {
       const page = await readPage();
       return page.events.length > 0 ? page : undefined;
     });
@@ -68,7 +74,7 @@ async function readAfter(
   after: string,
   reader: FeedClient,
 ): Promise<Beginning> {
-  if (after === '') return { position: beginning, gap: false };
+  if (after === '') return at(beginning);
   const eventId = parseId('evt', after);
   if (eventId === undefined) {
     throw invalid(
@@ -81,8 +87,11 @@ async function readAfter(
     reader.withPermit(async (): Promise<Beginning | null> => {
       const position = await positionOfEvent(pages, teamId, eventId);
       if (position === null) return null;
-      if (position !== undefined) return { position, gap: false };
-      return { position: (await positionOfTime(pages, teamId, eventId)) ?? beginning, gap: true };
+      if (position !== undefined) return at(position);
+      return {
+        findPosition: async () => (await positionOfTime(pages, teamId, eventId)) ?? beginning,
+        gap: true,
+      };
     });
   return (await find()) ?? waitUntilPublished(services, teamId, find, reader);
 }

@@ -157,6 +157,24 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual(page, { events: [], cursor: known[1], has_more: false, gap: true });
   });
 
+  it('after an id of the future no event follows, with and without wait (§4.5/after)', async () => {
+    const after = publicId('evt', firstIdAt(service.clock.nowMs() + 3_600_000) as EventId);
+    for (const events of [0, 1]) {
+      await put(events);
+      const waiting = await held(`?after=${after}&wait=25`);
+      await put(1);
+      await until('it has looked again', () => looks.take().includes('events.feed-page'));
+      service.clock.advance(25_000);
+      assert.deepEqual((await waiting.answer).json, await get(`?after=${after}`));
+      assert.deepEqual(await get(`?after=${after}`), {
+        events: [],
+        cursor: after,
+        has_more: false,
+        gap: true,
+      });
+    }
+  });
+
   it('after an unknown id the feed also shows a newer event whose transaction ended before that of an older one (§4.5/after)', async () => {
     const unknown = await service.runtime.database.transaction(async (trx) => {
       await putEvent(trx, service.runtime, team.id);
