@@ -165,7 +165,7 @@ export const sendMessageExamples: Examples = {
     [
       402,
       'plan_limit_exceeded',
-      "The team's monthly limit, 100, is used up. Upgrade, or wait until 2026-12-01T00:00:00.000Z.",
+      `The team's monthly limit, 100, is used up. Wait until 2026-12-01T00:00:00.000Z, or see ${exampleServer}/billing for a larger plan.`,
     ],
     {
       limit: 100,
@@ -180,7 +180,7 @@ export const sendMessageExamples: Examples = {
     [
       402,
       'plan_limit_exceeded',
-      'Media need the plan starter or higher. Send without media_url, or ask the operator of this server for a larger plan.',
+      `Media need the plan starter or higher. Send without media_url, or see ${exampleServer}/billing for a larger plan.`,
     ],
     { param: 'media_url', limit: 0, current: 0, upgrade_url: `${exampleServer}/billing` },
   ),

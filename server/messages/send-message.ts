@@ -176,8 +176,12 @@ function refusal(
     case 'media_not_in_plan':
       return planLimitExceeded(
         config,
-        'Media need the plan starter or higher. Send without media_url, or ask the operator of this server for a larger plan.',
-        { limit: 0, current: 0 },
+        {
+          reason: 'Media need the plan starter or higher.',
+          remedy: 'Send without media_url',
+          limit: 0,
+          current: 0,
+        },
         { param: 'media_url' },
       );
     case 'not_stored':
@@ -186,13 +190,20 @@ function refusal(
       });
     case 'over_limit': {
       const resetsAt = startOfNextMonth(createdAt).toISOString();
-      return planLimitExceeded(
-        config,
+      const [reason, remedy] =
         monthlyLimit === 0
-          ? "The team's monthly limit is 0 messages: it can send none. Upgrade, or ask the operator of this server to raise the limit."
-          : `The team's monthly limit, ${monthlyLimit}, is used up. Upgrade, or wait until ${resetsAt}.`,
-        { limit: monthlyLimit, current: used, resets_at: resetsAt },
-      );
+          ? [
+              "The team's monthly limit is 0 messages: it can send none.",
+              'Ask the operator of this server to raise the limit',
+            ]
+          : [`The team's monthly limit, ${monthlyLimit}, is used up.`, `Wait until ${resetsAt}`];
+      return planLimitExceeded(config, {
+        reason,
+        remedy,
+        limit: monthlyLimit,
+        current: used,
+        resets_at: resetsAt,
+      });
     }
   }
 }

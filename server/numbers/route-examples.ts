@@ -129,7 +129,7 @@ export const verifyNumberExamples: Examples = {
     [
       402,
       'plan_limit_exceeded',
-      'The plan free allows 1 number, pending ones included. Delete one, or ask the operator of this server for a larger plan.',
+      `The plan free allows 1 number, pending ones included. Delete one, or see ${exampleServer}/billing for a larger plan.`,
     ],
     { limit: 1, current: 1, upgrade_url: `${exampleServer}/billing` },
   ),

@@ -73,13 +73,7 @@ export async function startNumberVerification(
       await noted(pending.id);
       return setupUrl;
     }
-    requireBelowPlanLimit(
-      config,
-      team,
-      'number',
-      await countNumbers(trx, teamId),
-      ', pending ones included. Delete one, or ask the operator of this server for a larger plan.',
-    );
+    requireBelowPlanLimit(config, team, 'number', await countNumbers(trx, teamId), 'Delete one');
     const id = ids.next('num');
     await insertNumber(trx, {
       teamId,

@@ -343,6 +343,16 @@ describe('the examples of the API reference (§9/openapi)', () => {
     for (const answer of await Promise.all(requests)) if (!answer.bodyUsed) await answer.text();
   });
 
+  it('the message of each 402 names its upgrade_url (§7.1/status-402)', () => {
+    const refused = service.app.routes.flatMap(({ text }) => Object.values(text?.examples ?? {}));
+    const messages = refused.filter(({ status }) => status === 402).map(({ answer }) => answer);
+    assert.ok(messages.length >= 5);
+    for (const answer of messages) {
+      const [message, url] = [field(answer, 'error.message'), field(answer, 'error.upgrade_url')];
+      assert.ok(String(message).endsWith(`, or see ${url} for a larger plan.`), String(message));
+    }
+  });
+
   it('every example was sent', () => {
     assert.deepEqual([...story.told].sort(), [...story.examples].sort());
   });

@@ -205,7 +205,10 @@ describe('the page of an invitation (specification section 12.4)', () => {
     const answer = await browser().submit(link, { name: 'Ada', password: 'correct horse battery' });
     assert.equal(answer.status, 402);
     assertPlain(answer);
-    assert.match(answer.text, /role="alert" id="refused">The plan free allows 1 member. All seats are taken/);
+    assert.match(
+      answer.text,
+      /role="alert" id="refused">The plan free allows 1 member, open invitations included. Ask an owner or an admin to remove one, or see http\S+\/billing /,
+    );
     await changePlan(service.runtime, here.id, { plan: 'starter', monthlyMessageLimit: 100 }, operator);
     assert.equal((await browser().submit(link, { name: 'Ada' })).status, 303);
   });

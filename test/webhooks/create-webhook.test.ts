@@ -112,7 +112,10 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
         const { message, ...error } = field(json, 'error') as Record<string, unknown>;
         const upgrade_url = `${service.runtime.config.appUrl}/billing`;
         assert.deepEqual(error, { code: 'plan_limit_exceeded', limit, current: limit, upgrade_url });
-        assert.match(String(message), /Delete one, or ask the operator of this server for a larger plan/);
+        assert.equal(
+          message,
+          `The plan ${plan} allows ${limit} webhooks. Delete one, or see ${upgrade_url} for a larger plan.`,
+        );
       }
       const stored = (await api.get('/v1/webhooks')).json.webhooks;
       assert.ok(Array.isArray(stored));

@@ -39,15 +39,12 @@ export function sentenceOf(error: Error): string {
   if (error.param === 'media_url') {
     return 'Pictures and files need the plan Starter. Send the text alone, or get a larger plan.';
   }
-  const { limit, resets_at: resetsAt } = error.details;
+  const { limit, resets_at: resetsAt, upgrade_url: upgradeUrl } = error.details;
   if (typeof resetsAt !== 'string' || typeof limit !== 'number')
-    return error.message.replace(askForPlan, 'get a larger plan');
+    return error.message.replace(`see ${upgradeUrl} for a larger plan`, 'get a larger plan');
   if (limit === 0) return 'The limit of this team is 0 messages a month, so it can send none.';
   return `The month’s messages are used up: ${amount(limit)} of ${amount(limit)}. You can send again from ${utcDay(resetsAt)} on, or with a larger plan.`;
 }
-
-/** The advice in the API's message, which LimitHelp replaces on the page. */
-const askForPlan = 'ask the operator of this server for a larger plan';
 
 function NextStep({ error }: { readonly error: ApiError }): ReactNode {
   const { teamId } = useParams({ strict: false }) as { readonly teamId?: string };

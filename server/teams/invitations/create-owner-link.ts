@@ -12,7 +12,7 @@ import { countSeats, requireFreeSeat } from './seat-limit.ts';
 
 /** Advice in the error for a full team without an owner. */
 export const freeSeatAdvice =
-  'Open invitations count, too. Free a seat with DELETE /v1/team/members/:id or /v1/team/invitations/:id, or upgrade with `ownline team set-plan`.';
+  'Free a seat with DELETE /v1/team/members/:id or /v1/team/invitations/:id, use `ownline team set-plan`';
 
 interface OwnerLink {
   readonly url: string;

@@ -46,7 +46,7 @@ export async function inviteMember(
       team,
       await countSeats(trx, services, teamId),
       services.config,
-      'Open invitations count, too. Remove a member, revoke an invitation, or ask the operator of this server for a larger plan.',
+      'Remove a member, revoke an invitation',
     );
     // An expired invitation blocks its address until it is revoked.
     await revokeSupersededInvitations(trx, services, teamId, { emailKey: key, ownerLinks: false }, by);

@@ -46,7 +46,7 @@ export async function joinTeam(
       team,
       await countMembers(trx, team.id),
       services.config,
-      'All seats are taken. Ask an owner or an admin to free one or to get a larger plan, then try again.',
+      'Ask an owner or an admin to remove one',
     );
     await insertMember(trx, {
       team_id: team.id,

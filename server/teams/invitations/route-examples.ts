@@ -34,7 +34,7 @@ export const inviteMemberExamples: Examples = {
     [
       402,
       'plan_limit_exceeded',
-      'The plan free allows 1 member. Open invitations count, too. Remove a member, revoke an invitation, or ask the operator of this server for a larger plan.',
+      `The plan free allows 1 member, open invitations included. Remove a member, revoke an invitation, or see ${exampleServer}/billing for a larger plan.`,
     ],
     {
       limit: 1,

@@ -19,14 +19,14 @@ export async function countSeats(
 /**
  * Refuses one more member than the plan allows (specification section 8).
  * @param current the number of seats in use
- * @param advice the end of the error's text, which says what the caller can do
+ * @param remedy as in `PlanLimit`
  * @throws AppError 402
  */
 export function requireFreeSeat(
   team: TeamRow,
   current: number,
   config: Pick<Config, 'appUrl'>,
-  advice: string,
+  remedy: string,
 ): void {
-  requireBelowPlanLimit(config, team, 'member', current, `. ${advice}`);
+  requireBelowPlanLimit(config, team, 'member', current, remedy);
 }

@@ -4,6 +4,10 @@ import type { Config } from '#server/platform/config.ts';
 import type { TeamRow } from './team-store.ts';
 
 interface PlanLimit {
+  /** A sentence that says which limit it is. */
+  readonly reason: string;
+  /** Advice beside a larger plan: an imperative without a full stop. */
+  readonly remedy: string;
   readonly limit: number;
   /** How much of the limit is in use. */
   readonly current: number;
@@ -11,33 +15,42 @@ interface PlanLimit {
   readonly resets_at?: string;
 }
 
-/** The error 402 for a limit of a team's plan (specification section 8). */
+/** The error 402 for a limit of a team's plan (specification section 8). Its message names the page with the plans. */
 export function planLimitExceeded(
   { appUrl }: Pick<Config, 'appUrl'>,
-  message: string,
-  { limit, current, ...rest }: PlanLimit,
+  { reason, remedy, limit, current, ...rest }: PlanLimit,
   options: { readonly param?: string } = {},
 ): AppError {
-  const details = { limit, current, upgrade_url: `${appUrl}/billing`, ...rest };
-  return new AppError('plan_limit_exceeded', message, { ...options, details });
+  const upgradeUrl = `${appUrl}/billing`;
+  return new AppError('plan_limit_exceeded', `${reason} ${remedy}, or see ${upgradeUrl} for a larger plan.`, {
+    ...options,
+    details: { limit, current, upgrade_url: upgradeUrl, ...rest },
+  });
 }
+
+/** Items that count, too. */
+const included = {
+  member: ', open invitations included',
+  number: ', pending ones included',
+  webhook: '',
+};
 
 /**
  * Refuses one item more than the plan allows. The team's row is locked from the count to the insert, so that concurrent
  * requests cannot exceed the plan.
  * @param current the number of items that count
- * @param rest the rest of the error's text after the noun: what counts, and what the caller can do
+ * @param remedy as in `PlanLimit`
  * @throws AppError 402
  */
 export function requireBelowPlanLimit(
   config: Pick<Config, 'appUrl'>,
   { plan }: TeamRow,
-  noun: 'member' | 'number' | 'webhook',
+  noun: keyof typeof included,
   current: number,
-  rest: string,
+  remedy: string,
 ): void {
   const limit = plans[plan][`${noun}s`];
   if (current < limit) return;
-  const message = `The plan ${plan} allows ${limit} ${noun}${limit === 1 ? '' : 's'}${rest}`;
-  throw planLimitExceeded(config, message, { limit, current });
+  const reason = `The plan ${plan} allows ${limit} ${noun}${limit === 1 ? '' : 's'}${included[noun]}.`;
+  throw planLimitExceeded(config, { reason, remedy, limit, current });
 }

@@ -27,13 +27,7 @@ export async function createWebhook(
   // The team is locked from the count to the insert, so that concurrent requests cannot exceed the limit of the plan.
   return runTeamChange(services, { teamId, by, permission: 'webhooks:manage' }, async (trx, team) => {
     if (phoneNumber !== null) await requireOwnNumber(trx, teamId, phoneNumber);
-    requireBelowPlanLimit(
-      config,
-      team,
-      'webhook',
-      await countWebhooks(trx, teamId),
-      '. Delete one, or ask the operator of this server for a larger plan.',
-    );
+    requireBelowPlanLimit(config, team, 'webhook', await countWebhooks(trx, teamId), 'Delete one');
     const id = ids.next('wh');
     const secret = newWebhookSecret();
     const webhook = await insertWebhook(trx, {

@@ -67,7 +67,7 @@ export const createWebhookExamples: Examples = {
     [
       402,
       'plan_limit_exceeded',
-      'The plan free allows 5 webhooks. Delete one, or ask the operator of this server for a larger plan.',
+      `The plan free allows 5 webhooks. Delete one, or see ${exampleServer}/billing for a larger plan.`,
     ],
     {
       limit: 5,
