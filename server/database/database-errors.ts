@@ -1,6 +1,7 @@
 import { type DatabaseAddress, parseDatabaseUrl } from '#server/platform/database-address.ts';
 import { StartError } from '#server/platform/start-error.ts';
 import { connectionsMax, errorCodeOf } from './database.ts';
+import { NoConnectionError } from './no-connection.ts';
 
 /**
  * Runs the first database work of a start or of a command.
@@ -23,7 +24,8 @@ export async function withDatabaseErrors<T>(
 const certificateCodes =
   /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|CERT_|ERR_TLS_CERT_ALTNAME_INVALID)/;
 
-function sentenceFor(error: unknown, address: DatabaseAddress): string | undefined {
+function sentenceFor(thrown: unknown, address: DatabaseAddress): string | undefined {
+  const error = thrown instanceof NoConnectionError ? thrown.cause : thrown;
   if (!(error instanceof Error) || error instanceof StartError) return undefined;
   const code = errorCodeOf(error) ?? '';
   const { message } = error;

@@ -8,9 +8,9 @@ import type { Metrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import type { ChangeRecorder } from './change.ts';
 import { ChangeNotifySender } from './change-notify-sender.ts';
+import { markConnectErrors, NoConnectionError } from './no-connection.ts';
 import { NotifySender } from './notify-sender.ts';
 import { measurePools } from './pool-metrics.ts';
-import { PoolTimeoutError, rethrowPoolTimeout } from './pool-timeout.ts';
 import type { ChangeRecordingPool, Transaction } from './statement.ts';
 
 // int8 as a number: counts stay far below 2^53, and numbers as texts would compare wrongly. date as text, because a
@@ -190,6 +190,7 @@ function openPool(options: DatabaseOptions, own: OwnOptions, onLost: (error: Err
   // not listen. An error without a listener would end the process.
   pool.on('connect', (client) => client.on('error', onLost));
   pool.on('error', () => undefined);
+  markConnectErrors(pool);
   return pool;
 }
 
@@ -206,6 +207,7 @@ const connectionErrors = [
 
 /** The SQLSTATE of a PostgreSQL error, or the code of a network error; undefined for anything else. */
 export function errorCodeOf(error: unknown): string | undefined {
+  if (error instanceof NoConnectionError) return errorCodeOf(error.cause);
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
@@ -219,8 +221,7 @@ function isTimeout(error: Error): boolean {
 const idleInTransaction = '25P03';
 
 /** Messages of pg's errors for lost connections, which have no code. */
-const lostConnection =
-  /connection terminated|timeout exceeded when trying to connect|connection error and is not queryable/i;
+const lostConnection = /connection terminated|connection error and is not queryable/i;
 
 /** Runs a transaction once, on a connection of the pool. @param begin the statement that begins it */
 async function runTransaction<T>(
@@ -229,7 +230,7 @@ async function runTransaction<T>(
   pool: pg.Pool,
   begin: string,
 ): Promise<T> {
-  const client = await pool.connect().catch(rethrowPoolTimeout);
+  const client = await pool.connect();
   let broken: Error | undefined;
   const notices: (readonly [channel: string, ids: Iterable<string>])[] = [];
   const notifyAfterCommit: Transaction['notifyAfterCommit'] = (channel, ids = []) => {
@@ -278,7 +279,7 @@ export function isStatementTimeout(error: unknown): boolean {
 
 /** True if the database was unreachable or shutting down: a repeat of the request may succeed soon. */
 export function isDatabaseAway(error: unknown): boolean {
-  if (error instanceof PoolTimeoutError) return true;
+  if (error instanceof NoConnectionError) return true;
   const code = errorCodeOf(error);
   if (code !== undefined)
     return (

@@ -1,6 +1,5 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { type ChangeDeclaration, type ChangeRecorder, compileChangeDeclaration } from './change.ts';
-import { rethrowPoolTimeout } from './pool-timeout.ts';
 
 /** Something that runs statements: a pool, or a transaction's connection. */
 export type Queryable = ChangeRecordingPool | Transaction;
@@ -68,7 +67,7 @@ export function statement<Params extends readonly unknown[] = [], Row extends ob
   const recorders = changes.map(compileChangeDeclaration);
   const result = async (db: Queryable, params: Params) => {
     const values = [...params];
-    const found = await db.query<Row & QueryResultRow>({ name, text, values }).catch(rethrowPoolTimeout);
+    const found = await db.query<Row & QueryResultRow>({ name, text, values });
     if (found.rowCount !== 0 || found.command === 'SELECT')
       for (const record of recorders) record(db.recordChange, values, found.rows);
     return found;

@@ -1,7 +1,7 @@
 import { mediaFetchesChannel, phoneQueueChannel } from '#server/database/channels.ts';
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
 import { type Skipped, skipped } from '#server/database/group-commit.ts';
-import { PoolTimeoutError } from '#server/database/pool-timeout.ts';
+import { NoConnectionError } from '#server/database/no-connection.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { diskFullCode } from '#server/database/write-error.ts';
@@ -85,7 +85,10 @@ async function acceptInBatches(
   let open = rows.map((_, index) => index);
   while (open.length > 0) {
     const batch = open.flatMap((index) => rows[index] ?? []);
-    const results = await acceptBatch(services, batch, accept);
+    const results = await acceptBatch(services, batch, accept).catch((error: unknown) => {
+      if (outcomes.length > 0) throwOutcomeUnknown(error);
+      throw error;
+    });
     const again: number[] = [];
     for (const [position, index] of open.entries()) {
       const result = results[position];
@@ -109,10 +112,10 @@ async function acceptBatch(
   const at = services.clock.now();
   const batch = rows.map((row) => ({ ...row, messageId: services.ids.next('msg', at.getTime()) }));
   const results = await runBatch(services, batch, at, accept);
-  const repeats = await findIdempotentRepeats(services, batch, results);
+  const repeats = await findIdempotentRepeats(services, batch, results).catch(throwOutcomeUnknown);
   if (results.some(({ verdict }) => verdict === 'month_missing')) {
     const teams = [...new Set(rows.map((row) => row.teamId))].sort();
-    await ensureUsageMonth(services.database.hot, teams, monthOf(at));
+    await ensureUsageMonth(services.database.hot, teams, monthOf(at)).catch(throwOutcomeUnknown);
   }
   return results.map((result, position) => {
     const { verdict } = result;
@@ -148,16 +151,14 @@ async function findIdempotentRepeats(
     return row && row.idempotencyKey !== null && refusals.has(verdict) ? [{ position, row, verdict }] : [];
   });
   if (refused.length === 0) return new Set();
-  const known = await findIdempotencyKeys
-    .rows(
-      database.hot,
-      refused.map((_, n) => n),
-      refused.map(({ row }) => row.teamId),
-      refused.map(({ row }) => row.idempotencyKey),
-      refused.map(({ row }) => row.fingerprint),
-      idempotencyKeysSince(clock),
-    )
-    .catch(throwOutcomeUnknown);
+  const known = await findIdempotencyKeys.rows(
+    database.hot,
+    refused.map((_, n) => n),
+    refused.map(({ row }) => row.teamId),
+    refused.map(({ row }) => row.idempotencyKey),
+    refused.map(({ row }) => row.fingerprint),
+    idempotencyKeysSince(clock),
+  );
   return new Set(
     known.flatMap(({ n, same }) => {
       const found = refused[n];
@@ -197,16 +198,18 @@ async function runBatch(
     if (code?.startsWith('22') || code?.startsWith('23')) {
       if (rows.length === 1) return [notStored(services, error)];
       const results: SendOutcomeGroupRow[] = [];
-      for (const row of rows) results.push(...(await runBatch(services, [row], at, accept)));
+      for (const row of rows)
+        results.push(...(await runBatch(services, [row], at, accept).catch(throwOutcomeUnknown)));
       return results;
     }
+    // The statement was not sent, or the full disk rolled it back: nothing is stored.
+    if (error instanceof NoConnectionError || code === diskFullCode) throw error;
     return throwOutcomeUnknown(error);
   }
 }
 
 function throwOutcomeUnknown(error: unknown): never {
-  const isStored = !(error instanceof PoolTimeoutError) && errorCodeOf(error) !== diskFullCode;
-  if (!isStored || !isDatabaseAway(error)) throw error;
+  if (!isDatabaseAway(error)) throw error;
   throw new AppError(
     'internal_error',
     'The database went away while the message was being accepted. It may have been accepted: ' +

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { Database, isDatabaseAway } from '#server/database/database.ts';
 import { NotificationListener } from '#server/database/listener.ts';
+import { NoConnectionError } from '#server/database/no-connection.ts';
 import { NotifySender } from '#server/database/notify-sender.ts';
-import { PoolTimeoutError } from '#server/database/pool-timeout.ts';
 import { initializeClock } from '#server/database/start-clock.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
@@ -165,7 +165,7 @@ describe('connections to the database (specification section 10.3)', () => {
     ]);
     client.release();
     for (const result of refused) {
-      assert.ok(result.status === 'rejected' && result.reason instanceof PoolTimeoutError);
+      assert.ok(result.status === 'rejected' && result.reason instanceof NoConnectionError);
       assert.equal(result.reason.status, 503);
       assert.equal(result.reason.headers['retry-after'], '2');
       assert.ok(isDatabaseAway(result.reason), 'a background task tries again');

@@ -42,7 +42,8 @@ describe('the examples of docs/errors.md (§7.1/envelope, §7.1/status-400, §7.
     runScript(`set -eu\nOWNLINE=${service.baseUrl}\nKEY=${key}\n${page.one(`sh ${status}`)}`, /./);
 
   for (const code of Object.keys(prepare) as ErrorCode[]) {
-    const status = errorStatus[code];
+    // Without its database the server answers 503 instead of 500.
+    const status = code === 'internal_error' ? 503 : errorStatus[code];
     it(`the request of the example ${status} gets its answer`, async () => {
       const api = await prepare[code]();
       const denial = code === 'internal_error' ? await denyConnections(service) : undefined;

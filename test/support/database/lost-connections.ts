@@ -22,7 +22,9 @@ export async function denyConnections({
   const allowConnections = (isAllowed: boolean) =>
     outside.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${isAllowed}`);
   await allowConnections(false);
-  await outside.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+  await outside.query('SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = $1', [
+    name,
+  ]);
   return {
     allow: async () => {
       await allowConnections(true);
