@@ -1,4 +1,4 @@
-import { quoteName } from './backup/backup-tables.ts';
+import { analyzeFilled } from './backup/backup-tables.ts';
 import { errorCodeOf } from './database.ts';
 import type { Runtime } from './runtime.ts';
 import { statement, transactionStatement } from './statement.ts';
@@ -35,7 +35,7 @@ export async function analyzeErased({
   logger,
 }: Pick<Runtime, 'database' | 'logger'>): Promise<void> {
   for (const { name } of await listOutdated.rows(database.pool, erasedByHandle)) {
-    await database.pool.query(`ANALYZE ${quoteName(name)}`).catch((error: unknown) => {
+    await analyzeFilled(database.pool, name).catch((error: unknown) => {
       if (errorCodeOf(error) !== lockNotAvailable) throw error;
       logger.info({ table: name }, 'a table is in use; it is analyzed in the next round');
     });

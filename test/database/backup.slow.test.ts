@@ -21,6 +21,7 @@ import { givenFullTeam } from '#test/support/browser/full-team.ts';
 import { receive } from '#test/support/dashboard/conversations.ts';
 import { hasTables, readDatabaseContent } from '#test/support/database/database-content.ts';
 import { holdTransaction } from '#test/support/database/held-transaction.ts';
+import { tablesAnalyzedEmpty } from '#test/support/database/planner-statistics.ts';
 import { holdTableLock } from '#test/support/database/row-lock.ts';
 import { createEmptyDatabase, type TestDatabase } from '#test/support/database/test-database.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
@@ -136,6 +137,17 @@ describe('a backup and its restore (specification section 10.10)', () => {
     assert.ok(filled.length > 30, `only ${filled.length} tables have rows`);
     assert.match(content.media_chunks ?? '', /^6 /);
     assert.match(content.test_teams ?? '', /^1 /);
+  });
+
+  it('a restore analyzes the tables with rows, and no table without: its plans would read all rows that come later (decision 0050)', async () => {
+    const databaseUrl = await emptyDatabase();
+    await restore(backup, databaseUrl);
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    assert.deepEqual(await tablesAnalyzedEmpty(client), []);
+    const { rows } = await client.query("SELECT FROM pg_class WHERE relname = 'messages' AND reltuples > 0");
+    assert.equal(rows.length, 1);
+    await client.end();
   });
 
   it('every table of the schema is in the backup, except for throttles, clocks and the runs of backups (§10.10/whole)', async () => {

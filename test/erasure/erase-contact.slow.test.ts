@@ -5,7 +5,11 @@ import { continueErasures, runErasure } from '#server/dashboard/erasure/run-eras
 import { analyzeErased } from '#server/database/analyze-erased.ts';
 import { insertErasure, listErasures } from '#server/opt-outs/erasure-store.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
-import { analyzeAll, tablesWithSample } from '#test/support/database/planner-statistics.ts';
+import {
+  analyzeAll,
+  tablesAnalyzedEmpty,
+  tablesWithSample,
+} from '#test/support/database/planner-statistics.ts';
 import { tablesWithText } from '#test/support/database/stored-text.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { publishAll } from '#test/support/events/given-publication.ts';
@@ -122,8 +126,10 @@ describe('erasing a contact (specification section 12.14)', () => {
     for (let n = 0; n < 4; n += 1) await send(grace, secret);
     await analyzeAll(service);
     assert.ok((await tablesWithSample(service, grace)).includes('messages'));
+    const analyzedEmpty = await tablesAnalyzedEmpty(service.runtime.database.pool);
     await erased(grace);
     await analyzeErased(service.runtime);
+    assert.deepEqual(await tablesAnalyzedEmpty(service.runtime.database.pool), analyzedEmpty);
     assert.deepEqual(await tablesWithSample(service, grace), []);
     assert.deepEqual(await tablesWithSample(service, secret), []);
   });

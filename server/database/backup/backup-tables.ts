@@ -87,6 +87,21 @@ export async function readSequences(client: ClientBase): Promise<BackupSequence[
   return sequences;
 }
 
+export async function hasRows(client: Pick<ClientBase, 'query'>, table: string): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>(
+    `SELECT EXISTS (SELECT FROM ${quoteName(table)}) AS found`,
+  );
+  return rows[0]?.found === true;
+}
+
+/**
+ * Collects the planner's statistics of a table that has rows. Plans for a table that was analyzed without rows expect
+ * none: they would read all rows that come later, until the next analysis (decision 0050).
+ */
+export async function analyzeFilled(client: Pick<ClientBase, 'query'>, table: string): Promise<void> {
+  if (await hasRows(client, table)) await client.query(`ANALYZE ${quoteName(table)}`);
+}
+
 /**
  * Quotes an SQL name. The names come from PostgreSQL's catalogue, or from the manifest of a backup, which may be
  * forged.

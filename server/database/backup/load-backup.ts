@@ -7,7 +7,7 @@ import { readSchemaVersion, schemaVersion } from '../schema-version.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';
 import type { BackupHeader, BackupManifest, BackupTable } from './backup-format.ts';
 import type { BackupReader, BackupRecord } from './backup-reader.ts';
-import { columnList, listBackupTables, quoteName } from './backup-tables.ts';
+import { columnList, hasRows, listBackupTables, quoteName } from './backup-tables.ts';
 import { CopyIn } from './copy-in.ts';
 import type { Progress } from './progress.ts';
 import { BackupContent, countRows } from './verify-backup.ts';
@@ -89,10 +89,7 @@ async function refuseContent(client: pg.Client): Promise<void> {
 
 async function refuseRows(client: pg.Client, tables: readonly BackupTable[]): Promise<void> {
   for (const { name } of tables) {
-    const { rows } = await client.query<{ found: boolean }>(
-      `SELECT EXISTS (SELECT FROM ${quoteName(name)}) AS found`,
-    );
-    if (rows[0]?.found) throw notEmpty(`the table ${name} has rows`);
+    if (await hasRows(client, name)) throw notEmpty(`the table ${name} has rows`);
   }
 }
 

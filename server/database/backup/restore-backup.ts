@@ -9,6 +9,7 @@ import type { Transaction } from '../statement.ts';
 import { BackupError } from './backup-error.ts';
 import type { BackupHeader } from './backup-format.ts';
 import { BackupReader } from './backup-reader.ts';
+import { analyzeFilled, listTables } from './backup-tables.ts';
 import { loadBackup } from './load-backup.ts';
 import type { Progress } from './progress.ts';
 import { writeSignedShortcuts } from './signed-shortcuts.ts';
@@ -125,7 +126,10 @@ async function analyze(client: pg.Client, signal: AbortSignal | undefined): Prom
   if (signal?.aborted) return;
   const end = () => void client.end().catch(() => undefined);
   signal?.addEventListener('abort', end);
-  await client.query('ANALYZE').catch(() => undefined);
+  const analyzeAll = async () => {
+    for (const { name } of await listTables(client)) await analyzeFilled(client, name);
+  };
+  await analyzeAll().catch(() => undefined);
   signal?.removeEventListener('abort', end);
 }
 
