@@ -63,17 +63,19 @@ export type FirstRun = Type.Static<typeof FirstRun>;
 /** The most changes by API keys that the Home page lists; the audit log has all. */
 export const homeKeyChangesMax = 20;
 
-/** An invitation or a new role by an API key. */
+/** A change of the people or the name of the team by an API key. */
 export const KeyChange = strictObject({
   id: publicIdOf('aud', 'The entry of the audit log.'),
   at: timestamp('When the key did it.'),
   key_id: publicIdOf('key', 'The key.'),
   key_name: Type.String(),
-  change: stringEnum(['invited', 'invited_again', 'role_changed']),
-  email: Type.String({ description: 'The address of the person.' }),
-  name: Type.String({ description: 'The name of the member; "" for an invitation.' }),
-  role: stringEnum(roles),
-  role_before: nullable(stringEnum(roles, { description: 'The role before; null for an invitation.' })),
+  change: stringEnum(['invited', 'invited_again', 'role_changed', 'removed', 'renamed']),
+  email: Type.String({ description: 'The address of the person; "" for a name.' }),
+  name: Type.String({
+    description: 'The name of the member, or the new one of the team; "" for an invitation.',
+  }),
+  role: nullable(stringEnum(roles, { description: 'The role of the person; null for a name.' })),
+  role_before: nullable(stringEnum(roles, { description: 'The role before a new one; null otherwise.' })),
 });
 export type KeyChange = Type.Static<typeof KeyChange>;
 

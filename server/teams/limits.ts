@@ -8,7 +8,7 @@ export const invitationMailsPerAddressAndHour = 5;
 
 export const invitationMailsPerTeamAndHour = 100;
 
-/** Limit per hour of a team: invitations and new roles by API keys, because owners get a mail about each. */
+/** Limit per hour of a team: changes of its people or its name by API keys, because owners get a mail about each. */
 export const keyChangesPerTeamAndHour = 100;
 
 /** Period in which the operator is asked for one plan of one team once. */

@@ -71,7 +71,7 @@ describe('Home in a browser (specification section 12.10)', () => {
       await page.context().close();
     });
 
-    it(`${name}: Home shows an owner at once whom API keys invited and gave roles, and a member nothing of it (§5.3/key-changes-told)`, async () => {
+    it(`${name}: Home shows an owner at once what API keys changed of the team, and a member nothing of it (§5.3/key-changes-told)`, async () => {
       const team = await service.newTeam();
       const grace = await newMember(service, team, 'member', { name: 'Grace Example' });
       const owner = await newMember(service, team, 'owner');
@@ -82,6 +82,11 @@ describe('Home in a browser (specification section 12.10)', () => {
       await page.getByText('invited mary@example.com as admin').waitFor();
       await team.api.put(`/v1/team/members/${grace.memberId}/role`, { role: 'viewer' });
       await page.getByText('made Grace Example a viewer instead of a member').waitFor();
+      const lin = await newMember(service, team, 'viewer', { name: 'Lin Example' });
+      await team.api.delete(`/v1/team/members/${lin.memberId}`);
+      await page.getByText('removed Lin Example').waitFor();
+      await team.api.put('/v1/team', { name: 'Example Ltd' });
+      await page.getByText('renamed the team to Example Ltd').waitFor();
       await assertSoundInBothThemes(page, 'home-key-changes', look);
       await page
         .getByRole('link', { name: 'API keys', exact: true })

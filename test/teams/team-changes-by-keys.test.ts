@@ -12,7 +12,7 @@ import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
-describe('invitations and roles by a key with team:write (specification section 5.3)', () => {
+describe('changes of the team by a key with team:write (specification section 5.3)', () => {
   const service = givenService();
   const team = givenEach(() => service.newTeam());
   const owner = givenEach(() => newMember(service, team, 'owner'));
@@ -97,7 +97,7 @@ describe('invitations and roles by a key with team:write (specification section 
     const changes = async (person: TeamMember): Promise<readonly KeyChange[]> =>
       ((await person.get(person.in('/home'))).json as unknown as Home).key_changes;
 
-    it('each invitation and role by a key stands on Home for 7 days, newest first, and those of people do not (§5.3/key-changes-told, §12.10/key-changes)', async () => {
+    it('each change of people or name by a key stands on Home for 7 days, newest first, and those by people do not (§5.3/key-changes-told, §12.10/key-changes)', async () => {
       const member = await newMember(service, team, 'viewer', { name: 'Grace Example' });
       const made = await ask(key, 'mary@example.com', 'admin');
       await owner.post(owner.in('/team/members/invite'), { email: 'by-a-person@example.com', role: 'admin' });
@@ -105,10 +105,15 @@ describe('invitations and roles by a key with team:write (specification section 
       await key.post(`/v1/team/invitations/${made.json.invitation_id}/resend`);
       await key.put(`/v1/team/members/${member.memberId}/role`, { role: 'viewer' });
       await key.put(`/v1/team/members/${member.memberId}/role`, { role: 'member' });
+      assert.equal((await key.delete(`/v1/team/members/${member.memberId}`)).status, 200);
+      for (const name of ['Example Ltd', 'Example Ltd'])
+        assert.equal((await key.put('/v1/team', { name })).json.name, name);
       const shown = await changes(owner);
       assert.deepEqual(
         shown.map(({ change, email, name, role, role_before }) => [change, email, name, role, role_before]),
         [
+          ['renamed', '', 'Example Ltd', null, null],
+          ['removed', member.email, 'Grace Example', 'member', null],
           ['role_changed', member.email, 'Grace Example', 'member', 'viewer'],
           ['invited_again', 'mary@example.com', '', 'admin', null],
           ['invited', 'mary@example.com', '', 'admin', null],
@@ -116,7 +121,7 @@ describe('invitations and roles by a key with team:write (specification section 
       );
       assert.ok(shown.every(({ id, key_id }) => id.startsWith('aud_') && key_id.startsWith('key_')));
       service.clock.advance(6 * dayMs + 1_000);
-      assert.equal((await changes(owner)).length, 2);
+      assert.equal((await changes(owner)).length, 4);
       service.clock.advance(dayMs);
       assert.deepEqual(await changes(owner), []);
     });
@@ -130,10 +135,10 @@ describe('invitations and roles by a key with team:write (specification section 
   });
 });
 
-describe('mails about invitations and roles by a key (specification section 5.3)', () => {
+describe('mails about changes of the team by a key (specification section 5.3)', () => {
   const { mail: server, service } = givenMailService({ APP_URL: 'https://texts.example.com' });
 
-  it('each invitation and role by a key is mailed to every owner, and nothing that changes no role (§5.3/key-changes-told)', async () => {
+  it('each change of people or name by a key is mailed to every owner, and nothing that changes nothing (§5.3/key-changes-told)', async () => {
     const team = await service.newTeam();
     const owners = [await newMember(service, team, 'owner'), await newMember(service, team, 'owner')];
     await newMember(service, team, 'admin');
@@ -161,12 +166,21 @@ describe('mails about invitations and roles by a key (specification section 5.3)
       subject.includes(`gave Grace Example (${member.email}) the role admin instead of viewer`),
       subject,
     );
+    const ofTeam = 'of the team Example team';
+    for (const name of ['Example team', 'Example Ltd']) await key.put('/v1/team', { name });
+    const renamed = await toOwners();
+    assert.equal(renamed?.parsed.subject, 'An API key renamed the team to Example Ltd');
+    assert.match(renamed?.text ?? '', new RegExp(`${ofTeam} renamed the team to Example Ltd`));
+    const second = await newMember(service, team, 'viewer', { name: 'Lin Example' });
+    await key.delete(`/v1/team/members/${second.memberId}`);
+    assert.equal((await toOwners())?.parsed.subject, `An API key removed Lin Example (${second.email})`);
+    await owners[0]?.put(owners[0].in('/team'), { name: 'Example team' });
     await owners[0]?.put(owners[0].in(`/team/members/${member.memberId}/role`), { role: 'viewer' });
     await owners[0]?.post(owners[0].in('/team/members/invite'), { email: 'lin@example.com', role: 'viewer' });
     assert.deepEqual((await server.next()).to, ['lin@example.com'], 'what people do is not mailed to owners');
   });
 
-  it('keys of a team change 100 roles an hour at most, so that owners are not flooded (§5.3/key-changes-told)', async () => {
+  it('keys change a team 100 times an hour at most, so that owners are not flooded (§5.3/key-changes-told)', async () => {
     const team = await service.newTeam();
     await newMember(service, team, 'owner');
     const member = await newMember(service, team, 'viewer');
@@ -178,6 +192,8 @@ describe('mails about invitations and roles by a key (specification section 5.3)
     const refused = await change(100);
     assertRefused(refused, 429, 'rate_limited');
     assert.ok(Number(refused.headers.get('retry-after')) <= 3_600);
+    assertRefused(await key.put('/v1/team', { name: 'Another' }), 429, 'rate_limited');
+    assertRefused(await key.delete(`/v1/team/members/${member.memberId}`), 429, 'rate_limited');
     assert.equal((await storedMails(service)).length, before);
     const { json } = await key.put(`/v1/team/members/${member.memberId}/role`, { role: 'viewer' });
     assert.equal(field(json, 'role'), 'viewer', 'what changes nothing is not counted');

@@ -18,7 +18,7 @@ const startingPermissions: ReadonlySet<Permission> = new Set(['messages:send', '
 
 /** Warns the only role that may choose it, because the key can do what an admin does in the team. */
 const teamWriteHint =
-  'team:write. Worth an admin: the key can also change roles. Owners are told of each invitation and role.';
+  'team:write. Worth an admin: the key can also change roles. Owners are told of each change.';
 
 /** Asks for a name and permissions, then shows the key. After the dialog is closed the key cannot be shown again. */
 export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {

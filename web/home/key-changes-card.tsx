@@ -8,7 +8,7 @@ import { Time } from '#web/kit/text.tsx';
 import { roleNames } from '#web/shell/role-names.ts';
 import { useTeam } from '#web/shell/session.ts';
 
-/** Lists the people whom API keys invited or gave a role in the last 7 days, for owners and admins. */
+/** Lists the changes of the team by API keys of the last 7 days, for owners and admins. */
 export function KeyChangesCard({ changes }: { readonly changes: readonly KeyChange[] }): ReactNode {
   const params = { teamId: useTeam().id };
   return (
@@ -44,25 +44,40 @@ export function KeyChangesCard({ changes }: { readonly changes: readonly KeyChan
   );
 }
 
-const withArticle = (role: Role) => {
-  const name = roleNames[role].toLowerCase();
-  return /^[aeo]/.test(name) ? `an ${name}` : `a ${name}`;
-};
+const roleName = (role: Role | null) => (role === null ? '' : roleNames[role].toLowerCase());
+const withArticle = (name: string) => (/^[aeo]/.test(name) ? `an ${name}` : `a ${name}`);
 
-function sentence({ change, key_name, email, name, role, role_before: before }: KeyChange): ReactNode {
-  const person = <b className="font-medium">{name || email || 'a former member'}</b>;
-  if (change === 'role_changed') {
-    return (
-      <>
-        The API key “{key_name}” made {person} {withArticle(role)}
-        {before === null ? '' : ` instead of ${withArticle(before)}`}
-      </>
-    );
-  }
+function sentence({ key_name, name, email, ...change }: KeyChange): ReactNode {
+  const subject = <b className="font-medium">{name || email || 'a former member'}</b>;
   return (
     <>
-      The API key “{key_name}” invited {person}
-      {change === 'invited_again' ? ' again' : ''} as {roleNames[role].toLowerCase()}
+      The API key “{key_name}” {predicate(change, subject)}
     </>
   );
+}
+
+function predicate(
+  { change, role, role_before: before }: Pick<KeyChange, 'change' | 'role' | 'role_before'>,
+  subject: ReactNode,
+): ReactNode {
+  switch (change) {
+    case 'renamed':
+      return <>renamed the team to {subject}</>;
+    case 'removed':
+      return <>removed {subject}</>;
+    case 'role_changed':
+      return (
+        <>
+          made {subject} {withArticle(roleName(role))}
+          {before === null ? '' : ` instead of ${withArticle(roleName(before))}`}
+        </>
+      );
+    default:
+      return (
+        <>
+          invited {subject}
+          {change === 'invited_again' ? ' again' : ''} as {roleName(role)}
+        </>
+      );
+  }
 }

@@ -81,8 +81,9 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
           if (resource === 'delivery') void rereadDeliveries(teamId);
           else invalidate(resource);
         }
-        // Home shows the people whom API keys invited or gave a role.
-        if (resources.includes('invitation') || resources.includes('member')) invalidate('number', '/home');
+        // Home shows the changes of the team by API keys.
+        if (resources.some((resource) => ['invitation', 'member', 'team'].includes(resource)))
+          invalidate('number', '/home');
         // Conversations show opt-outs, too.
         if (resources.includes('opt_out')) {
           invalidate('message', 'thread');

@@ -17,7 +17,7 @@ export type paths = {
         get: operations["getTeam"];
         /**
          * Rename the team
-         * @description Changes the fields that are sent, and returns the team; `{}` changes nothing.
+         * @description Changes the fields that are sent, and returns the team; `{}` changes nothing. Owners get a mail if a key renames the team.
          *
          *     Permission: `team:write`.
          */
@@ -88,6 +88,8 @@ export type paths = {
         /**
          * Remove a member
          * @description The person loses access to the team at once. Their account stays, and so does everything that they did. An owner can’t be removed: another owner changes their role in the dashboard first.
+         *
+         *     Owners get a mail about each person whom a key removes.
          *
          *     Permission: `team:write`.
          */

@@ -62,21 +62,21 @@ export async function getHome(
   };
 }
 
-/** The invitations and roles by API keys of the last 7 days (specification section 5.3). */
+/** The changes of the team by API keys of the last 7 days (specification section 5.3). */
 async function readKeyChanges(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   teamId: TeamId,
 ): Promise<KeyChange[]> {
   const after = firstIdAt(clock.in(-keyChangePeriodMs).getTime());
   const rows = await listKeyChanges(database.pages, teamId, after, homeKeyChangesMax);
-  return rows.map(({ details: { email, role, before = null }, ...row }) => ({
+  return rows.map(({ details: { email, role = null, before = null, name }, ...row }) => ({
     id: publicId('aud', row.id),
     at: row.created_at.toISOString(),
     key_id: row.actor_id,
     key_name: row.actor_name,
     change: keyChangeNames[row.action],
     email: email ?? row.member_email ?? '',
-    name: row.member_name ?? '',
+    name: name ?? row.member_name ?? '',
     role,
     role_before: before,
   }));
@@ -86,6 +86,8 @@ const keyChangeNames: Readonly<Record<KeyChangeRow['action'], KeyChange['change'
   'invitation.made': 'invited',
   'invitation.sent_again': 'invited_again',
   'member.role_changed': 'role_changed',
+  'member.removed': 'removed',
+  'team.renamed': 'renamed',
 };
 
 async function listHomeNumbers(

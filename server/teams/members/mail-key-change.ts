@@ -10,9 +10,9 @@ import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { listMembers } from './member-store.ts';
 
 /**
- * Mails the owners that an API key invited a person or changed a role, in the transaction of that change (specification
- * section 5.3, decision 0047). Nothing is mailed for another actor. The changes of a team are limited per hour, so that a
- * key can’t flood its owners.
+ * Mails the owners that an API key changed the people or the name of the team, in the transaction of the change
+ * (decision 0047). Nothing is mailed for another actor. The changes of a team are limited per hour, so that a key can’t
+ * flood its owners (specification section 5.3).
  * @param deed the predicate of the sentence: `invited ada@example.com as admin`
  * @throws AppError 429 with retry-after
  */
@@ -28,10 +28,7 @@ export async function mailKeyChange(
   const teamId = publicId('team', team.id);
   const { counts, secondsLeft } = await countInWindow(trx, services, [`key changes team ${teamId}`]);
   if ((counts[0] ?? 0) > keyChangesPerTeamAndHour) {
-    throw rateLimited(
-      secondsLeft,
-      'Too many people were invited or given roles by keys of this team in this hour',
-    );
+    throw rateLimited(secondsLeft, 'Keys of this team changed its people or its name too often in this hour');
   }
   const owners = (await listMembers(trx, team.id)).filter((member) => member.role === 'owner');
   const message = {
@@ -39,11 +36,11 @@ export async function mailKeyChange(
     heading: `An API key ${deed}`,
     paragraphs: [
       `The API key “${by.name}” of the team ${team.name} ${deed}.`,
-      'If no owner expects this, first revoke the key, then undo the change on the page Team.',
+      'If no owner expects this, first revoke the key, then undo the change in the dashboard.',
     ],
     action: { label: 'See the API keys', url: `${config.appUrl}/teams/${teamId}/keys` },
     footnote:
-      'You get this because you are an owner of the team. Owners get it for every invitation and every new role that a key gives.',
+      'You get this because you are an owner of the team. Owners get it whenever a key changes the people or the name of the team.',
   };
   for (const { email } of owners) await queueMail(trx, services, { to: email, message });
 }

@@ -74,7 +74,7 @@ function publicRoutes(services: Services): Route[] {
         tag: 'Members',
         summary: 'Remove a member',
         description:
-          'The person loses access to the team at once. Their account stays, and so does everything that they did. An owner can’t be removed: another owner changes their role in the dashboard first.',
+          'The person loses access to the team at once. Their account stays, and so does everything that they did. An owner can’t be removed: another owner changes their role in the dashboard first.\n\nOwners get a mail about each person whom a key removes.',
         errorStatuses: [404],
         examples: removeMemberExamples,
       },

@@ -7,7 +7,9 @@ import { teamView } from '#server/teams/team/team-view.ts';
 import { renameTeam } from './rename-team.ts';
 import { getTeamExamples, updateTeamExamples } from './route-examples.ts';
 
-export function teamRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock'>): Route[] {
+export function teamRoutes(
+  services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'config' | 'secrets'>,
+): Route[] {
   return [
     route({
       method: 'GET',
@@ -39,7 +41,8 @@ export function teamRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock'>
         operationId: 'updateTeam',
         tag: 'Team',
         summary: 'Rename the team',
-        description: 'Changes the fields that are sent, and returns the team; `{}` changes nothing.',
+        description:
+          'Changes the fields that are sent, and returns the team; `{}` changes nothing. Owners get a mail if a key renames the team.',
         errorStatuses: [],
         examples: updateTeamExamples,
       },
