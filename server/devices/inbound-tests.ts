@@ -38,6 +38,9 @@ export const anyText = 'any';
 /** A longer text holds what several automations look for, so it passes no test. */
 const testedCharactersMax = 40;
 
+/** Letters of other alphabets than the Latin one. Automations for them have no test. */
+const otherAlphabets = /[\p{L}--[\p{Script=Latin}\p{Script=Common}]]/v;
+
 /**
  * Names the inbound tests that a received text passes. A text passes the test of an automation if no other automation
  * could have caught it. Such texts are the replies of the setup page, and a contact's `Ok`.
@@ -45,6 +48,7 @@ const testedCharactersMax = 40;
 export function inboundTestsOf(text: string): string[] {
   if (text.length > testedCharactersMax) return [anyText];
   const compared = toCompared(text);
+  if (otherAlphabets.test(compared)) return [anyText];
   const catching = inboundTests.filter(({ contains }) => compared.includes(contains));
   return [anyText, ...(catching.length === 1 ? catching.map(({ name }) => name) : [])];
 }

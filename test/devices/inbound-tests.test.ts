@@ -43,6 +43,28 @@ describe('inbound tests (specification section 11.8)', () => {
       assert.deepEqual(inboundTestsOf(text), name === undefined ? ['any'] : ['any', name], text);
   });
 
+  it('coverage is “words” after a text with a space that no other automation can have caught, and after no other text (§4.2/inbound-coverage, §11.8/inbound-tests)', () => {
+    for (const [text, coverage] of [
+      ['7 pm', 'words'],
+      ['7\u00a0PM.', 'words'],
+      ['Hmm, 7', 'words'],
+      ['Thx, brb', 'words'],
+      ['👍 👍', 'words'],
+      ['Hello there', 'unknown'],
+      ['See you', 'unknown'],
+      ['At 12', 'unknown'],
+      ['Да нет', 'unknown'],
+      ['Thx, Ян', 'unknown'],
+      ['ΟΚ ναι', 'unknown'],
+      ['好 的', 'unknown'],
+      ['Ok', 'unknown'],
+      [' Pfft ', 'unknown'],
+      ['', 'unknown'],
+      ['b '.repeat(30), 'unknown'],
+    ] as const)
+      assert.equal(inboundCoverageOf(inboundTestsOf(text)), coverage, text);
+  });
+
   it('coverage is “full” with all tests, and “words” with the test for texts of several words (§4.2/inbound-coverage)', () => {
     const names = inboundTests.flatMap(({ name, set }) => (set === 'answers' ? [] : [name]));
     assert.equal(inboundCoverageOf([]), 'unknown');
