@@ -8,6 +8,7 @@ import { type Kannel, startKannel } from '../send/yardstick-kannel.ts';
 import { fillAndDrain } from './fill-and-drain.ts';
 import { type Installation, openInstallation, type Setup } from './installation.ts';
 import { monotonicMs } from './ledger.ts';
+import { measureSnapshot } from './measure-snapshot.ts';
 import { cpuParts, type Round, runRound } from './run-round.ts';
 
 /** The least ratio to Kannel, and the most CPU microseconds of a message, without webhooks. */
@@ -25,6 +26,9 @@ const setups: readonly Setup[] = [
   { phones: 1_000, senders: 256, webhooks: 2 },
 ];
 
+/** The load beside an open snapshot: latency, not throughput. Its webhook is the measurement's own. */
+const snapshotSetup: Setup = { phones: 20, senders: 8, webhooks: 0 };
+
 const kannelSeconds = 4;
 const kannelConnections = 64;
 
@@ -40,8 +44,9 @@ const drainedMax = 5_000;
  * Benchmarks P10 and P6: the whole life of a message. Senders send as long as fewer than `--queue` messages for each
  * phone wait. Phones hold polls, and report each message with their next poll. Kannel, which accepts and hands out,
  * runs between the rounds. It fails where a message is lost or handed out twice. Without `--phones` it runs all setups.
- * `--throughput` leaves out the latency.
- * usage: `npm run bench -- life [--phones 200 --senders 64 --webhooks 0] [--seconds 10] [--rounds 2] [--queue 4]`
+ * `--throughput` leaves out the latency. `--snapshot` measures the latency to a webhook beside an open snapshot instead.
+ * usage: `npm run bench -- life [--phones 200 --senders 64 --webhooks 0] [--seconds 10] [--rounds 2] [--queue 4]`, or
+ * `npm run bench -- life --snapshot [--dead 300000] [--seconds 10]`
  */
 export async function benchLife(): Promise<void> {
   const { values } = parseArgs({
@@ -54,12 +59,16 @@ export async function benchLife(): Promise<void> {
       rounds: { type: 'string', default: '2' },
       queue: { type: 'string', default: '4' },
       throughput: { type: 'boolean', default: false },
+      snapshot: { type: 'boolean', default: false },
+      dead: { type: 'string', default: '300000' },
     },
   });
   const { phones, senders, webhooks } = values;
   const chosen =
     phones === undefined
-      ? setups
+      ? values.snapshot
+        ? [snapshotSetup]
+        : setups
       : [{ phones: Number(phones), senders: Number(senders), webhooks: Number(webhooks) }];
   for (const setup of chosen) {
     const installation = await openInstallation(setup);
@@ -67,6 +76,10 @@ export async function benchLife(): Promise<void> {
       process.stdout.write(
         `\n${setup.phones} phones, ${setup.senders} senders, ${setup.webhooks} webhooks\n`,
       );
+      if (values.snapshot) {
+        await measureSnapshot(installation, Number(values.seconds), Number(values.dead));
+        continue;
+      }
       const options = { seconds: Number(values.seconds), waitingMax: Number(values.queue) * setup.phones };
       const top = await measureThroughput(installation, setup, options, Number(values.rounds));
       if (!values.throughput) await measureLatency(installation, setup, top, options.seconds);

@@ -25,6 +25,7 @@ export interface Setup {
 export interface Installation {
   readonly dataDir: string;
   readonly server: Served;
+  readonly api: ApiClient;
   readonly database: pg.Pool;
   readonly fleet: PhoneFleet;
   /** The receiver of the webhooks. */
@@ -83,6 +84,7 @@ export async function openInstallation(
     return {
       dataDir,
       server,
+      api,
       database: pool,
       fleet,
       sink,

@@ -40,19 +40,22 @@ export class Ledger {
       );
   }
 
-  /** Milliseconds from the 202 to the phone, of the messages accepted since a time; negative if the 202 came later. */
-  latenciesMs(sinceMs: number): number[] {
-    return this.#since(sinceMs).map(([acceptedMs, handedOutMs]) => handedOutMs - acceptedMs);
+  /**
+   * Milliseconds from the 202 to the arrival, of the messages accepted since a time; negative if the 202 came later.
+   * @param arrivedAtMs the arrivals by message; by default those at the phones
+   */
+  latenciesMs(sinceMs: number, arrivedAtMs: ReadonlyMap<string, number> = this.#handedOutAtMs): number[] {
+    return this.#since(sinceMs, arrivedAtMs).map(([acceptedMs, arrivedMs]) => arrivedMs - acceptedMs);
   }
 
   /** Milliseconds from a time to the phones, of the messages accepted since then. */
   arrivalsMs(sinceMs: number): number[] {
-    return this.#since(sinceMs).map(([, handedOutMs]) => handedOutMs - sinceMs);
+    return this.#since(sinceMs, this.#handedOutAtMs).map(([, handedOutMs]) => handedOutMs - sinceMs);
   }
 
-  #since(sinceMs: number): (readonly [number, number])[] {
+  #since(sinceMs: number, arrivedAtMs: ReadonlyMap<string, number>): (readonly [number, number])[] {
     return [...this.#acceptedAtMs]
       .filter(([, atMs]) => atMs >= sinceMs)
-      .map(([id, atMs]) => [atMs, this.#handedOutAtMs.get(id) ?? Number.NaN]);
+      .map(([id, atMs]) => [atMs, arrivedAtMs.get(id) ?? Number.NaN]);
   }
 }
