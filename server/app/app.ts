@@ -35,6 +35,7 @@ import { createWriteErrorMapper } from '#server/database/write-error.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { registerFeedMetrics } from '#server/events/feed-metrics.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
+import { Publisher } from '#server/events/publisher.ts';
 import { checkMailServer } from '#server/mail/check-mail-server.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
 import { registerMailMetrics } from '#server/mail/mail-metrics.ts';
@@ -54,7 +55,7 @@ import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { listen } from '#server/platform/http/listen.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import { securityHeaders } from '#server/platform/http/security-headers.ts';
-import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { NumberId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { Lifecycle } from '#server/platform/process/lifecycle.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
@@ -68,7 +69,6 @@ import {
   createBackgroundJobs,
   createClockLoop,
   createLargeFanOutLoop,
-  createPublisher,
   createRestoreHoldLoop,
 } from './background-jobs.ts';
 import { leasePostponers } from './clock-step-effects.ts';
@@ -170,13 +170,16 @@ async function open(
   const countMail = registerMailMetrics(runtime, mailHealth);
   const mailLoop = delivers ? new MailWorker(runtime, createSmtpSender(config.mail), countMail) : undefined;
   if (mailLoop) notifications.on(mailChannel, () => mailLoop.notify());
-  const publisher = config.processRoles.has('maintain') ? createPublisher(runtime) : undefined;
+  const publisher = config.processRoles.has('maintain') ? new Publisher(runtime) : undefined;
   if (publisher) notifications.on(unpublishedEventsChannel, () => publisher.notify());
   const guarded = config.processRoles.has('deliver') ? openOutbound(config, outbound, lifecycle) : undefined;
   const dispatcher = guarded && new Dispatcher({ ...runtime, outbound: guarded });
   const mediaFetches = guarded && new MediaFetchWorker({ ...runtime, outbound: guarded });
   if (mediaFetches) notifications.on(mediaFetchesChannel, () => mediaFetches.notify());
-  if (dispatcher) notifications.on(dueDeliveriesChannel, () => dispatcher.notify());
+  if (dispatcher)
+    notifications.on(dueDeliveriesChannel, (payload) =>
+      dispatcher.notify(payload.split(',').filter(Boolean) as WebhookId[]),
+    );
   const fanOut = config.processRoles.has('deliver') ? createLargeFanOutLoop(runtime) : undefined;
   if (fanOut) notifications.on(fanOutsChannel, () => fanOut.notify());
   let address = '';

@@ -11,7 +11,6 @@ import { purgeSetupLinks } from '#server/devices/purge-setup-links.ts';
 import { writeFanOutDeliveries } from '#server/events/fan-out.ts';
 import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { filterTeamsWithNewEvents } from '#server/events/feed-store.ts';
-import { publishEvents } from '#server/events/publish-events.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
 import { purgeAbandonedMedia } from '#server/media/purge-media.ts';
 import { filterNumbersWithMessages } from '#server/messages/claim-message.ts';
@@ -32,6 +31,7 @@ import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { PollService } from '#server/numbers/poll-service.ts';
 import { watchNumbers } from '#server/numbers/watch-numbers.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
+import { wholeLook } from '#server/platform/concurrency/low-water-mark.ts';
 import type { ProcessRole } from '#server/platform/config.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { sendLockTexts } from '#server/setup/send-lock-texts.ts';
@@ -43,19 +43,6 @@ import { limitFutureTimes } from './clock-step-effects.ts';
 import { HistoryPurge } from './history-purge.ts';
 
 const second = 1_000;
-
-/**
- * Creates the loop that publishes events, which gives them their positions in the feed. Processes with the role
- * `maintain` run it, because the feed is needed even without webhooks.
- */
-export function createPublisher(services: Runtime): Loop {
-  return new Loop({
-    name: 'publish events',
-    intervalMs: second,
-    logger: services.logger,
-    run: async () => void (await publishEvents(services)),
-  });
-}
 
 /**
  * Creates the loop that writes the deliveries of events for many webhooks. Processes with the role `deliver` run it,
@@ -118,6 +105,7 @@ export function createBackgroundJobs(
     intervalMs: number,
     expiry: Expiry,
     run: () => Promise<unknown>,
+    shareMax?: number,
   ): SweepLoop[] => {
     if (!config.processRoles.has(role)) return [];
     const round = async () => {
@@ -125,7 +113,9 @@ export function createBackgroundJobs(
       if (expiry === 'expires' && restoreHold.isHeld) return;
       return run();
     };
-    return [Object.assign(new Loop({ name: sweep, intervalMs, logger, run: round }), { sweep, expiry })];
+    return [
+      Object.assign(new Loop({ name: sweep, intervalMs, shareMax, logger, run: round }), { sweep, expiry }),
+    ];
   };
   const historyPurge = new HistoryPurge(services);
   const pollService = new PollService(services);
@@ -184,8 +174,13 @@ export function createBackgroundJobs(
     ...loop('maintain', 'purge history', second, 'expires', async () =>
       (await historyPurge.run()) === 'cut' ? 'again' : undefined,
     ),
-    ...loop('deliver', 'skip deliveries of webhooks that are off', second, 'keeps', () =>
-      sweepDeliveries(services),
+    ...loop(
+      'deliver',
+      'skip deliveries of webhooks that are off',
+      wholeLook.intervalMs,
+      'keeps',
+      () => sweepDeliveries(services),
+      wholeLook.shareMax,
     ),
     ...loop('maintain', 'purge abandoned media', 60 * second, 'expires', () => purgeAbandonedMedia(services)),
     ...loop('maintain', 'purge mails', 3_600 * second, 'expires', () => purgeMails(services)),

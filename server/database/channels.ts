@@ -27,7 +27,7 @@ export const mailChannel = 'mail_queue';
 /** Channel for new events, which wait for a position in the feed. */
 export const unpublishedEventsChannel = 'unpublished_events';
 
-/** Channel for deliveries that are due. */
+/** Channel for deliveries that are due; the payload lists the ids of their webhooks. */
 export const dueDeliveriesChannel = 'due_deliveries';
 
 /** Channel for events whose deliveries are still to be written. */

@@ -8,6 +8,7 @@ import {
   type NumberId,
   publicId,
   type TeamId,
+  type WebhookId,
 } from '#server/platform/ids/ids.ts';
 import { sqlDeliveryId } from './fan-out.ts';
 import { smallFanOutMax } from './limits.ts';
@@ -30,8 +31,8 @@ export type NewEvent = EventFields &
 
 // This statement's snapshot decides which webhooks match; it locks no webhook (decision 0017). A delivery's id is its
 // event's id with an index in the last 32 bits. So the id is unique, belongs to the same month, and sorts as the event
-// does. Random ids would sort so only to the millisecond. Returns the teams with new deliveries, whether any is due
-// now, and whether a fan-out was recorded.
+// does. Random ids would sort so only to the millisecond. Returns the teams with new deliveries, the webhooks of
+// those that are due now, and whether a fan-out was recorded.
 const insertEvents = transactionStatement<
   [
     TeamId[],
@@ -46,7 +47,8 @@ const insertEvents = transactionStatement<
   ],
   {
     readonly team_id: TeamId;
-    readonly due: boolean;
+    /** The webhooks with new deliveries that are due now. */
+    readonly due: WebhookId[] | null;
     readonly is_large: boolean;
   }
 >(
@@ -81,7 +83,7 @@ const insertEvents = transactionStatement<
      SELECT webhook_id, ${sqlDeliveryId('event_id', 'index')}, team_id, event_id, $9
      FROM matched WHERE is_active AND NOT is_large ORDER BY n
    )
-   SELECT team_id, bool_or(is_active AND NOT is_large) AS due, bool_or(is_large) AS is_large FROM matched GROUP BY team_id`,
+   SELECT team_id, array_agg(DISTINCT webhook_id) FILTER (WHERE is_active AND NOT is_large) AS due, bool_or(is_large) AS is_large FROM matched GROUP BY team_id`,
   { changes: 'delivery', team: 'team_id' },
 );
 
@@ -115,7 +117,8 @@ export async function appendEvents(
     createdAt,
   );
   trx.notifyAfterCommit(unpublishedEventsChannel);
-  if (written.some(({ due }) => due)) trx.notifyAfterCommit(dueDeliveriesChannel);
+  const due = written.flatMap((of) => of.due ?? []);
+  if (due.length > 0) trx.notifyAfterCommit(dueDeliveriesChannel, due);
   if (written.some((of) => of.is_large)) trx.notifyAfterCommit(fanOutsChannel);
 }
 

@@ -1,7 +1,7 @@
 import { dueDeliveriesChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
-import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
 
 /** How many deliveries of an event one statement writes, in about 20 ms. */
 const batchMax = 500;
@@ -26,7 +26,7 @@ const listTeams = statement<[], { readonly team_id: TeamId }>(
 );
 // The lock reads the newest version of the row, so `done` includes a batch that another process wrote meanwhile. A
 // deleted webhook gets no delivery, and a disabled webhook gets a skipped delivery.
-const writePart = statement<[TeamId, Date], { readonly team_id: TeamId; readonly due: boolean }>(
+const writePart = statement<[TeamId, Date], { readonly team_id: TeamId; readonly due: WebhookId[] | null }>(
   'events.write-fan-out',
   `WITH oldest AS MATERIALIZED (
      SELECT * FROM fan_outs WHERE team_id = $1 ORDER BY event_id LIMIT 1 FOR UPDATE SKIP LOCKED
@@ -52,7 +52,7 @@ const writePart = statement<[TeamId, Date], { readonly team_id: TeamId; readonly
      DELETE FROM fan_outs f USING oldest o
      WHERE f.team_id = o.team_id AND f.event_id = o.event_id AND o.done + ${batchMax} >= cardinality(o.webhook_ids)
    )
-   SELECT o.team_id, coalesce((SELECT bool_or(is_active) FROM batch), false) AS due FROM oldest o`,
+   SELECT o.team_id, (SELECT array_agg(webhook_id) FROM batch WHERE is_active) AS due FROM oldest o`,
   { changes: 'delivery', team: 'team_id' },
 );
 
@@ -85,7 +85,7 @@ export async function writeFanOutDeliveries(
       try {
         const batch = await writePart.row(database.pool, teamId, clock.now());
         if (batch) written += 1;
-        if (batch?.due) database.notify(dueDeliveriesChannel, []);
+        if (batch?.due) database.notify(dueDeliveriesChannel, batch.due);
       } catch (error) {
         failed.add(teamId);
         logger.error(

@@ -44,24 +44,35 @@ const tryLock = transactionStatement<[], { readonly taken: boolean }>(
   `SELECT pg_try_advisory_xact_lock(${publisherLockId}) AS taken`,
 );
 
+/** The events of a team that a batch published; null for the row of a batch without events. */
+type PublishedRow = { readonly after: number } & (
+  | { readonly team_id: TeamId; readonly events: number }
+  | { readonly team_id: null; readonly events: null }
+);
+
 /**
- * Publishes the oldest events without a position, at most `limit`. The caller holds the publisher lock.
- * @returns the teams of these events, with the number of events of each
+ * Publishes the oldest events without a position, at most `limit`, from a mark on. The caller holds the publisher lock.
+ * Without an event `after` is the end of the queue; otherwise it follows the last event.
  */
-export const publishNext = transactionStatement<
-  [limit: number],
-  { readonly team_id: TeamId; readonly events: number }
->(
+const publish = transactionStatement<[limit: number, from: number], PublishedRow>(
   'events.publish',
   `WITH moved AS (
-     DELETE FROM unpublished_events u USING (SELECT seq FROM unpublished_events ORDER BY seq LIMIT $1) next
-     WHERE u.seq = next.seq RETURNING u.seq, u.team_id, u.event_id
+     DELETE FROM unpublished_events
+     WHERE ctid = ANY (ARRAY(SELECT ctid FROM unpublished_events WHERE seq >= $2 ORDER BY seq LIMIT $1))
+     RETURNING seq, team_id, event_id
    ), placed AS (
      INSERT INTO event_feed (team_id, event_id) SELECT team_id, event_id FROM moved ORDER BY seq RETURNING team_id
    )
-   SELECT team_id, count(*) AS events FROM placed GROUP BY team_id`,
+   SELECT p.team_id, p.events, m.after
+   FROM (SELECT coalesce(max(seq), (SELECT last_value FROM unpublished_events_seq)) + 1 AS after FROM moved) m
+   LEFT JOIN (SELECT team_id, count(*) AS events FROM placed GROUP BY team_id) p ON true`,
   { changes: 'event', team: 'team_id' },
-).rows;
+);
+/** Finds the first event without a position below a mark. Its cost depends on the dead rows there. */
+export const findUnpublishedBefore = statement<[before: number], { readonly seq: number }>(
+  'events.find-unpublished-before',
+  'SELECT seq FROM unpublished_events WHERE seq < $1 ORDER BY seq LIMIT 1',
+).row;
 const findPosition = statement<[TeamId, EventId], { readonly position: number | null }>(
   'events.find-position',
   // When a month is dropped, the positions of its events are deleted before the events. An event without a position
@@ -115,6 +126,26 @@ const withMore = statement<[TeamId[], number[]], { readonly team_id: TeamId }>(
 /** Makes this transaction the only publisher until it ends. @returns false if another transaction is the publisher */
 export async function tryPublisherLock(trx: Transaction): Promise<boolean> {
   return (await tryLock.row(trx))?.taken === true;
+}
+
+/**
+ * Publishes a batch. @returns the teams of its events with the number of events of each, and where the next batch begins
+ */
+export async function publishNext(
+  trx: Transaction,
+  limit: number,
+  from: number,
+): Promise<{
+  readonly teams: readonly TeamId[];
+  readonly events: number;
+  readonly after: number | undefined;
+}> {
+  const rows = await publish.rows(trx, limit, from);
+  return {
+    teams: rows.flatMap((row) => row.team_id ?? []),
+    events: rows.reduce((sum, row) => sum + (row.events ?? 0), 0),
+    after: rows[0]?.after,
+  };
 }
 
 /**

@@ -27,8 +27,8 @@ export const processSlots = 1_024;
  */
 export const claimBatchMax = 256;
 
-/** How many webhooks one statement examines; the next statement continues after them. */
-export const walkedWebhooksMax = 500;
+/** How many webhooks one claim examines; the next claim continues after them. */
+export const examinedWebhooksMax = 500;
 
 /** How much longer than its attempt a lease lasts, to record the result. After that the process counts as dead. */
 export const leaseMarginMs = 20_000;

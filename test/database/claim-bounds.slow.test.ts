@@ -28,9 +28,8 @@ describe('a claim of deliveries beside a long backlog (decision 0017) (§6.3/slo
     await client.query('BEGIN');
     await client.query(`PREPARE claim AS ${text}`);
     const now = `to_timestamp(${due + 1})`;
-    const firstWebhook = '00000000-0000-0000-0000-000000000000';
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE claim (${now}, ${now}, 256, '${firstWebhook}', '{}', '{}', '{}')`,
+      `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE claim (${now}, ${now}, 256, '{${webhook.id}}', '{}', '{}', '{}', '{0}', '{0}', '{0}', '{0}')`,
     );
     await client.query('ROLLBACK');
     await client.end();

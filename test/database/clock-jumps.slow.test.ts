@@ -4,12 +4,12 @@ import { leasePostponers, limitFutureTimes } from '#server/app/clock-step-effect
 import { followClockStep } from '#server/database/follow-clock-step.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { claimDeliveries, firstWebhookId } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { startSteppingService, untilStep } from '#test/support/service/stepping-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { claimFromAll } from '#test/support/webhooks/claim-from-all.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 import { emit } from '#test/support/webhooks/webhook-world.ts';
 
@@ -69,12 +69,11 @@ describe('clock steps that the service follows (specification section 10.7, deci
     const webhook = await putWebhook(service, team.id, ['message.sent']);
     await emit(service.runtime, team.id, ['Hello']);
     const claim = () =>
-      claimDeliveries(service.runtime.database.hot, {
+      claimFromAll(service.runtime.database.hot, {
         now: service.clock.now(),
         leasedUntil: service.clock.in(30_000),
         free: 10,
         inFlight: new Map(),
-        after: firstWebhookId,
       });
     assert.equal((await claim()).deliveries.length, 1);
     const mail = await queueMail(1, {

@@ -2,14 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AttemptFailure } from '#contract/attempt-outcome.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import {
-  type ClaimedDelivery,
-  claimDeliveries,
-  firstWebhookId,
-} from '#server/webhooks/dispatch/claim-deliveries.ts';
+import type { ClaimedDelivery } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { lockLeasedDeliveries } from '#server/webhooks/dispatch/failure-store.ts';
 import { recordResults } from '#server/webhooks/dispatch/record-results.ts';
 import { oneAtATimeFailuresMin, teamSlots } from '#server/webhooks/limits.ts';
+import { claimFromAll } from '#test/support/webhooks/claim-from-all.ts';
 import {
   bringForward,
   dropDueDeliveries,
@@ -33,10 +30,9 @@ describe('claims by several processes at once (specification section 6.3, decisi
       now: clock.now(),
       leasedUntil: clock.in(20_000),
       free: 100,
-      after: firstWebhookId,
       inFlight,
     };
-    return claimDeliveries(db, limits);
+    return claimFromAll(db, limits);
   };
   const claim = async (db: Queryable, inFlight = new Map()): Promise<readonly ClaimedDelivery[]> =>
     (await claimed(db, inFlight)).deliveries;

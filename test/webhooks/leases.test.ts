@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { claimDeliveries, firstWebhookId } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { releaseDelivery, skipDelivery } from '#server/webhooks/dispatch/release-delivery.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
+import { claimFromAll } from '#test/support/webhooks/claim-from-all.ts';
 import { dropDueDeliveries, moveToLanes } from '#test/support/webhooks/given-due-deliveries.ts';
 import { pausedAfter } from '#test/support/webhooks/paused-dispatcher.ts';
 import {
@@ -121,8 +121,8 @@ describe('leases of deliveries (specification section 6.3, decision 0017)', () =
     const { pool } = service.runtime.database;
     const claim = async () => {
       const { clock } = service;
-      const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 10, after: firstWebhookId };
-      const { deliveries } = await claimDeliveries(pool, { ...limits, inFlight: new Map() });
+      const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 10 };
+      const { deliveries } = await claimFromAll(pool, { ...limits, inFlight: new Map() });
       const [claimed] = deliveries.filter(({ webhook_id: id }) => id === webhook.id);
       if (!claimed) throw new Error('the delivery was not claimed');
       return claimed;

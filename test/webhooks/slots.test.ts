@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { claimDeliveries, firstWebhookId } from '#server/webhooks/dispatch/claim-deliveries.ts';
+import { claimFromAll } from '#test/support/webhooks/claim-from-all.ts';
 import { dropLeasedDeliveries, moveToLanes } from '#test/support/webhooks/given-due-deliveries.ts';
 import { addWebhook, emit, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
@@ -19,8 +19,8 @@ describe('slots of a webhook (specification section 6.3)', () => {
     await moveToLanes(service, webhook.id, ...lanes);
     /** Claims as another process does. @returns the number of deliveries by lane */
     const claim = async () => {
-      const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 1_024, after: firstWebhookId };
-      const { deliveries } = await claimDeliveries(runtime.database.pool, { ...limits, inFlight: new Map() });
+      const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 1_024 };
+      const { deliveries } = await claimFromAll(runtime.database.pool, { ...limits, inFlight: new Map() });
       return Object.fromEntries(
         lanes.map((lane) => [lane, deliveries.filter((claimed) => claimed.lane === lane).length]),
       );

@@ -3,6 +3,8 @@ import type { Logger } from '#server/platform/process/logger.ts';
 interface LoopOptions {
   readonly name: string;
   readonly intervalMs: number;
+  /** Upper bound on the share of time that rounds take, unless they are requested: after a long round the loop rests. */
+  readonly shareMax?: number | undefined;
   readonly logger: Logger;
   /**
    * Runs one round of work. After a round that returns `again` the next one begins at once. A failure is logged, and the
@@ -92,7 +94,9 @@ export class Loop {
         this.#again = false;
         this.notify();
       } else {
-        this.#timer = setTimeout(() => this.notify(), this.#options.intervalMs);
+        const { intervalMs, shareMax = 1 } = this.#options;
+        const restMs = (this.#health.lastDurationMs ?? 0) * (1 / shareMax - 1);
+        this.#timer = setTimeout(() => this.notify(), Math.max(intervalMs, restMs));
       }
     });
   }

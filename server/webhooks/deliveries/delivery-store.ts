@@ -149,7 +149,7 @@ export async function queueManualAttempt(
   body: string | null,
 ): Promise<DeliveryRow> {
   const { team_id, webhook_id, id, event_id } = delivery;
-  trx.notifyAfterCommit(dueDeliveriesChannel);
+  trx.notifyAfterCommit(dueDeliveriesChannel, [webhook_id]);
   const queued = await queueManual.row(trx, team_id, webhook_id, id, event_id, dueAt, body);
   return { ...delivery, due_at: queued?.due_at ?? null };
 }

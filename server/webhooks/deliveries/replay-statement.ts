@@ -70,6 +70,6 @@ export async function requeueReplayBatch(trx: Transaction, range: ReplayQuery): 
   const { teamId, webhookId, after, before, only, dueAt } = range;
   const row = await round.row(trx, teamId, webhookId, after, before, statusesOf[only], dueAt);
   if (!row) throw new Error('the statement that replays a batch of deliveries returned no row');
-  if (row.queued > 0) trx.notifyAfterCommit(dueDeliveriesChannel);
+  if (row.queued > 0) trx.notifyAfterCommit(dueDeliveriesChannel, [webhookId]);
   return row;
 }

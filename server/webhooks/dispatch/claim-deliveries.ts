@@ -3,8 +3,8 @@ import { type Queryable, statement } from '#server/database/statement.ts';
 import { readStoredEnvelope } from '#server/events/stored-envelope.ts';
 import type { DeliveryId, EventId, MessageId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { SealedSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
-import { type Lane, oneAtATimeFailuresMin, teamSlots, walkedWebhooksMax } from '#server/webhooks/limits.ts';
-import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
+import { type Lane, laneSlots, oneAtATimeFailuresMin, teamSlots } from '#server/webhooks/limits.ts';
+import { sqlForEachLane } from '#server/webhooks/queue/due-webhooks.ts';
 
 /** A delivery that this process has claimed with a lease, with all data for its attempt. */
 export interface ClaimedDelivery extends SealedSecrets {
@@ -34,14 +34,24 @@ export const sqlClaimedColumns = (
      ${due}.first_started_at, ${due}.lease, ${due}.leased_until, w.url, w.generation, w.failure_count, w.secret,
      w.next_secret, w.next_secret_from`;
 
-/** Result of one statement: deliveries claimed from the webhooks that it walked. */
+/** What a claim saw of a webhook. */
+export interface SeenWebhook extends Readonly<Record<Lane, number>> {
+  readonly id: WebhookId;
+  /** Whether it may have deliveries in the queue, from the marks on. */
+  readonly waits: boolean;
+}
+
+/** Result of one claim: its deliveries, and what it saw of its webhooks. */
 export interface ClaimedPage {
   readonly deliveries: readonly ClaimedDelivery[];
-  /** The last webhook that this statement examined; undefined at the end of the walk over all webhooks. */
-  readonly walkedTo: WebhookId | undefined;
+  /** For each webhook that exists the first due time of each lane from its mark on, in milliseconds. */
+  readonly seen: readonly SeenWebhook[];
   /** The due time of the next attempt of these webhooks; undefined if more attempts may be due now. */
   readonly nextDueAt: Date | undefined;
 }
+
+/** A webhook that a claim examines, with the due time in milliseconds from which the claim reads each lane. */
+export type ExaminedWebhook = Readonly<Record<Lane, number>> & { readonly id: WebhookId };
 
 interface ClaimLimits {
   readonly now: Date;
@@ -50,61 +60,71 @@ interface ClaimLimits {
   readonly free: number;
   /** The number of deliveries in flight in this process, by team. */
   readonly inFlight: ReadonlyMap<TeamId, number>;
-  readonly after: WebhookId;
+  readonly webhooks: readonly ExaminedWebhook[];
 }
 
-/** A claimed delivery and the end of the walk; a walk that claimed none gives one row without a delivery. */
-type ClaimRow = { readonly walked_to: WebhookId | null; readonly next_due_at: Date | null } & (
+/** A claimed delivery and what the claim saw; a claim without deliveries gives one row without a delivery. */
+type ClaimRow = { readonly seen: readonly SeenWebhook[] | null; readonly next_due_at: Date | null } & (
   | (ClaimedDelivery & { readonly message_id: MessageId | null })
   | { readonly webhook_id: null }
 );
 
+const lanes = Object.keys(laneSlots) as Lane[];
+
+/** SQL for each lane, in a list. */
+const sqlLanes = (sql: (lane: Lane) => string) => lanes.map(sql).join(', ');
+
 /**
- * Walks webhooks with rows in the queue, and claims a fair choice of their due rows.
+ * Examines webhooks, and claims a fair choice of their due rows.
  *
  * Example: three slots are free ($3). The queue has four due rows of webhook A: a1, a2, a3 in the live lane (128
  * slots), a4 in retry (32 slots). Webhook B failed three times in a row, and has b1 in live and, later, b2 in retry.
- *   1 to 3: the walk finds A and B; B is slow.    4: all six rows are due, and none is leased.
+ *   1 to 3: A and B are examined; B is slow.    4: all six rows are due, and none is leased.
  *   5: B has no attempt in progress, so its row is locked.
  *   6: shares of the slots: a1 and b1 1/128, a2 2/128, a3 3/128, a4 and b2 1/32.
  *   7: b2 is dropped, because B gets one attempt at a time.    8: a1, b1 and a2 have the smallest shares.
  *   9 to 11: the three rows get a lease, and B its time.
- *   12: three rows; walked_to is null at the end of the walk, and next_due_at because more rows may be due now.
+ *   12: what was seen of A and B.    13: three rows; next_due_at is null because more rows may be due now.
  */
 const claim = statement<
   [
     now: Date,
     leasedUntil: Date,
     free: number,
-    after: WebhookId,
+    webhooks: WebhookId[],
     teams: TeamId[],
     inFlightOfTeams: number[],
     teamsWithoutSlot: TeamId[],
+    ...marksMs: number[][],
   ],
   ClaimRow
 >(
   'webhooks.claim-deliveries',
-  `WITH RECURSIVE
-     -- 1. Walk the webhooks after $4 that have rows in the queue, in the order of their ids.
-   ${sqlWebhooksWithDue('webhook_id > $4')}, page AS MATERIALIZED (
-     -- 2. Stop the walk after ${walkedWebhooksMax} webhooks.
-     SELECT webhook_id FROM walked WHERE webhook_id IS NOT NULL LIMIT ${walkedWebhooksMax}
-   ), hooks AS MATERIALIZED (
-     -- 3. Read their state. A team without a free slot in this process is skipped here, so it costs nothing, even if
-     -- all its receivers hang. A webhook is slow, and gets one attempt at a time, from the third failure on.
-     SELECT w.* FROM page p CROSS JOIN LATERAL (
-       SELECT id, is_active, failure_count >= ${oneAtATimeFailuresMin} AS is_slow, last_triggered_at
-       FROM webhooks WHERE id = p.webhook_id AND team_id <> ALL ($7::uuid[]) OFFSET 0
+  `WITH page AS MATERIALIZED (
+     -- 1. The webhooks to examine, with the mark of each lane: no older row of it is live.
+     SELECT * FROM unnest($4::uuid[], ${lanes.map((_, index) => `$${8 + index}::float8[]`).join(', ')})
+       AS p (webhook_id, ${sqlLanes((lane) => lane)})
+   ), known AS MATERIALIZED (
+     -- 2. Read their state. A webhook is slow, and gets one attempt at a time, from the third failure on.
+     SELECT w.*, ${sqlLanes((lane) => `to_timestamp(p.${lane} / 1000) AS ${lane}`)}
+     FROM page p CROSS JOIN LATERAL (
+       SELECT id, is_active, failure_count >= ${oneAtATimeFailuresMin} AS is_slow, last_triggered_at,
+         team_id = ANY ($7::uuid[]) AS is_full
+       FROM webhooks WHERE id = p.webhook_id OFFSET 0
      ) w
+   ), hooks AS MATERIALIZED (
+     -- 3. A team without a free slot in this process is skipped here, so it costs nothing, even if all its receivers
+     -- hang.
+     SELECT * FROM known WHERE NOT is_full
    ), due AS MATERIALIZED (
      -- 4. Read the first due rows of each lane, as many as it has slots. Leased rows are in flight in some process,
      -- the others can be claimed. So the slots of a webhook apply to all processes together, and the cost depends on the
-     -- slots, not on the backlog. A row keeps its ctid under this statement's snapshot.${sqlForEachLane(
+     -- slots, not on the backlog, nor on dead rows before the mark. A row keeps its ctid under this statement's snapshot.${sqlForEachLane(
        (lane, slots) => `
      SELECT h.id AS webhook_id, h.is_slow, '${lane}'::text AS lane, ${slots} AS slots, d.*
      FROM hooks h CROSS JOIN LATERAL (
        SELECT ctid AS tid, team_id, due_at, seq, coalesce(leased_until > $1, false) AS is_leased
-       FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at <= $1
+       FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at >= h.${lane} AND due_at <= $1
        ORDER BY due_at, seq LIMIT ${slots}
      ) d
      WHERE h.is_active OR ${lane === 'manual'}`,
@@ -151,24 +171,35 @@ const claim = statement<
      -- 11. Update last_triggered_at of slow webhooks, which step 5 of a concurrent claim compares.
      UPDATE webhooks SET last_triggered_at = $1
      WHERE id = ANY (ARRAY(SELECT l.webhook_id FROM leased l JOIN slow s ON s.id = l.webhook_id WHERE l.lane <> 'manual'))
+   ), next AS MATERIALIZED (
+     -- 12. Where fewer rows were claimed than slots are free, read when the next attempt of each webhook is due. Then
+     -- record for each webhook whether it waits, and the first due row of each lane, or now for a lane without one.
+     SELECT id, min(due_at) AS due_at FROM (${sqlForEachLane(
+       (lane) => `
+       SELECT h.id, d.due_at FROM hooks h CROSS JOIN LATERAL (
+         SELECT due_at FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at > $1
+         ORDER BY due_at LIMIT 1
+       ) d WHERE h.is_active AND (SELECT count(*) FROM locked) < $3`,
+     )}) AS each_lane GROUP BY id
+   ), seen AS (
+     SELECT k.id, k.is_full OR count(d.tid) > 0 OR k.id IN (SELECT id FROM next) AS waits,
+       ${sqlLanes(
+         (lane) => `floor(extract(epoch FROM coalesce(min(d.due_at) FILTER (WHERE d.lane = '${lane}'),
+         CASE WHEN k.is_full OR NOT (k.is_active OR ${lane === 'manual'}) THEN k.${lane} ELSE $1 END)) * 1000)::float8 AS ${lane}`,
+       )}
+     FROM known k LEFT JOIN due d ON d.webhook_id = k.id GROUP BY k.id, k.is_full, k.is_active, ${sqlLanes((lane) => `k.${lane}`)}
    )
-   -- 12. Return the claimed rows with the data for their attempts, and with each row where the walk ended and when the
-   -- next attempt is due. LEFT JOIN ... ON true keeps these two where nothing was claimed.
-   SELECT walk.*, ${sqlClaimedColumns('l')}, l.body IS NOT NULL AS is_test,
+   -- 13. Return the claimed rows with the data for their attempts, and with each row what was seen. LEFT JOIN ... ON true
+   -- keeps that where nothing was claimed.
+   SELECT page_seen.*, ${sqlClaimedColumns('l')}, l.body IS NOT NULL AS is_test,
      coalesce(l.body, e.body) AS body, coalesce(sample.event_type, e.type) AS event_type, e.message_id
    FROM (SELECT
        -- The commit does not wait for the disk. If a power cut loses it, the rows have no lease, and their attempts are
        -- made again, like those of a dead process.
        set_config('synchronous_commit', 'off', true),
-       (SELECT webhook_id FROM page OFFSET ${walkedWebhooksMax - 1}) AS walked_to,
-       CASE WHEN (SELECT count(*) FROM locked) < $3 THEN (SELECT min(due_at) FROM (${sqlForEachLane(
-         (lane) => `
-          SELECT d.due_at FROM hooks h CROSS JOIN LATERAL (
-            SELECT due_at FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at > $1
-            ORDER BY due_at LIMIT 1
-          ) d WHERE h.is_active`,
-       )}) AS next) END AS next_due_at
-     ) walk
+       (SELECT json_agg(seen) FROM seen) AS seen,
+       (SELECT min(due_at) FROM next) AS next_due_at
+     ) page_seen
    LEFT JOIN (
      leased l
      CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE id = l.webhook_id OFFSET 0) w
@@ -179,25 +210,31 @@ const claim = statement<
    ) ON true`,
 );
 
-/** The start of a walk: smaller than every id. */
-export const firstWebhookId = '00000000-0000-0000-0000-000000000000' as WebhookId;
-
 /**
- * Claims due deliveries fairly, and commits (decision 0017). A webhook's lane gets at most its slots over all
+ * Claims due deliveries of webhooks fairly, and commits (decision 0017). A webhook's lane gets at most its slots over all
  * processes, and a team at most its slots in this process. A disabled webhook gets manual attempts only.
  */
 export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedPage> {
-  const { now, leasedUntil, free, inFlight, after } = limits;
-  const full = [...inFlight].flatMap(([teamId, slots]) => (slots >= teamSlots ? [teamId] : []));
-  const teams = [...inFlight.keys()];
-  const rows = await claim.rows(db, now, leasedUntil, free, after, teams, [...inFlight.values()], full);
+  const { now, leasedUntil, free, inFlight, webhooks } = limits;
+  const rows = await claim.rows(
+    db,
+    now,
+    leasedUntil,
+    free,
+    webhooks.map(({ id }) => id),
+    [...inFlight.keys()],
+    [...inFlight.values()],
+    [...inFlight].flatMap(([teamId, slots]) => (slots >= teamSlots ? [teamId] : [])),
+    ...lanes.map((lane) => webhooks.map((webhook) => webhook[lane])),
+  );
   const deliveries = rows.flatMap((row) =>
     row.webhook_id === null ? [] : [row.is_test ? row : { ...row, body: envelopeOf(row) }],
   );
   const [first] = rows;
+  const mayHaveMore = deliveries.length >= free;
   return {
     deliveries,
-    walkedTo: first?.walked_to ?? undefined,
+    seen: (first?.seen ?? []).map((seen) => ({ ...seen, waits: seen.waits || mayHaveMore })),
     nextDueAt: first?.next_due_at ?? undefined,
   };
 }

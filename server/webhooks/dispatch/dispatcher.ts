@@ -1,19 +1,28 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
+import { wholeLook } from '#server/platform/concurrency/low-water-mark.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
-import { claimBatchMax, dispatcherStopMs, leaseMarginMs, processSlots } from '#server/webhooks/limits.ts';
+import {
+  claimBatchMax,
+  dispatcherStopMs,
+  examinedWebhooksMax,
+  leaseMarginMs,
+  processSlots,
+} from '#server/webhooks/limits.ts';
+import { findQueuedWebhooks } from '#server/webhooks/queue/due-webhooks.ts';
 import { type AttemptServices, attemptDelivery } from './attempt-delivery.ts';
-import { type ClaimedDelivery, claimDeliveries, firstWebhookId } from './claim-deliveries.ts';
+import { type ClaimedDelivery, type ClaimedPage, claimDeliveries } from './claim-deliveries.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts';
 import { LastTriggered } from './last-triggered.ts';
 import { createOpenSecrets } from './open-secrets.ts';
 import { createProcessFailureLog } from './process-failure-log.ts';
 import { releaseDelivery, skipDelivery } from './release-delivery.ts';
 import { ResultWriter } from './result-writer.ts';
+import { WaitingWebhooks } from './waiting-webhooks.ts';
 
-/** Interval of the sweep, which finds what notifications and alarms missed. */
+/** Interval of the rounds, which find what alarms missed, such as leases that ended. */
 const sweepMs = 1_000;
 
 /** Time that the first freed slot waits for further slots, so that one claim fills all of them. */
@@ -24,7 +33,9 @@ type Services = Runtime & { readonly outbound: Pick<OutboundHttp, 'send'> };
 /**
  * Dispatcher of deliveries (specification section 6.3, decision 0017). A round claims due deliveries for the free
  * slots. Attempts run outside of transactions, and their results are written in batches. A round begins when new
- * deliveries are notified, an attempt becomes due or slots become free, and once a second. Several processes claim
+ * deliveries are notified, an attempt becomes due or slots become free, and once a second. A round examines the webhooks
+ * that notifications named or that had deliveries before, each lane from a low-water mark on. A look at the whole queue
+ * in the background finds what notifications missed, and what was committed late. Several processes claim
  * different deliveries; during a restore hold none claims any. If a process dies, its deliveries are attempted again
  * once their leases have ended.
  *
@@ -34,6 +45,8 @@ type Services = Runtime & { readonly outbound: Pick<OutboundHttp, 'send'> };
 export class Dispatcher {
   readonly #services: Services;
   readonly #loop: Loop;
+  readonly #lookLoop: Loop;
+  readonly #waiting = new WaitingWebhooks();
   readonly #lastTriggered: LastTriggered;
   readonly #lastTriggeredLoop: Loop;
   readonly #writer: ResultWriter;
@@ -48,8 +61,6 @@ export class Dispatcher {
   #freedSlots = 0;
   #gathering: NodeJS.Timeout | undefined;
   #isStopping = false;
-  /** The last webhook that the walk has covered; firstWebhookId at its beginning. */
-  #after = firstWebhookId;
   #cancelAlarm = () => {};
 
   constructor(services: Services) {
@@ -66,6 +77,12 @@ export class Dispatcher {
       logger,
       run: () => this.#fillSlots(),
     });
+    this.#lookLoop = new Loop({
+      name: 'look for deliveries',
+      ...wholeLook,
+      logger,
+      run: () => this.#look(),
+    });
     this.#lastTriggeredLoop = new Loop({
       name: 'write when webhooks were triggered',
       intervalMs: sweepMs,
@@ -75,24 +92,27 @@ export class Dispatcher {
   }
 
   get loops(): readonly Loop[] {
-    return [this.#loop, this.#lastTriggeredLoop];
+    return [this.#loop, this.#lookLoop, this.#lastTriggeredLoop];
   }
 
   start(): void {
     this.#loop.start();
+    this.#lookLoop.start();
     this.#lastTriggeredLoop.start();
   }
 
-  /** Requests a round, because deliveries may be due. */
-  notify(): void {
-    this.#loop.notify();
+  /** Requests a round, because deliveries may be due. @param ids their webhooks; none: any */
+  notify(ids: readonly WebhookId[] = []): void {
+    this.#waiting.add(ids);
+    if (ids.length > 0) this.#loop.notify();
+    else this.#lookLoop.notify();
   }
 
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#cancelAlarm();
     clearTimeout(this.#gathering);
-    await this.#loop.stop();
+    await Promise.all([this.#lookLoop.stop(), this.#loop.stop()]);
     const cancel = this.#services.clock.after(dispatcherStopMs, () => this.#abort.abort());
     await Promise.all(this.#attempts);
     cancel();
@@ -100,48 +120,63 @@ export class Dispatcher {
     await this.#lastTriggeredLoop.runOnce();
   }
 
+  /** Looks at the whole queue, for what no notification named and for what lies below a mark. */
+  async #look(): Promise<void> {
+    for (const { id, ...due } of await findQueuedWebhooks(this.#services.database.pages))
+      this.#waiting.lower(id, due);
+    this.#loop.notify();
+  }
+
   /**
-   * Claims due deliveries until no slot is free, or until the walk finds no more. A claim covers a page of webhooks, in
-   * the order of their ids, and the next one continues after it. A round that ends without a free slot stores the
-   * position, so the next round continues there. At the end, an alarm is set for the next attempt that becomes due.
+   * Claims due deliveries until no slot is free, or until no webhook has more. A claim covers a page of webhooks; those
+   * whose last claim is the longest ago come first. At the end, an alarm is set for the next attempt that becomes due.
    */
   async #fillSlots(): Promise<void> {
     if (this.#services.restoreHold.isHeld) return;
     let alarmAt: Date | undefined;
-    // A walk that begins in the middle skips the first webhooks. A claim that fills all free slots may leave due rows
-    // of its webhooks. In both cases another walk follows, from the first webhook on.
-    let needsAnotherWalk = this.#after !== firstWebhookId;
+    let walk = this.#waiting.ids;
+    // A claim that fills all free slots may leave due rows of its webhooks. Then another walk follows.
+    let needsAnotherWalk = false;
     while (!this.#isStopping) {
       const free = Math.min(claimBatchMax, processSlots - this.#attempts.size);
       if (free <= 0) break;
-      const page = await this.#claim(free);
+      if (walk.length === 0) {
+        if (!needsAnotherWalk) break;
+        needsAnotherWalk = false;
+        walk = this.#waiting.ids;
+      }
+      const page = await this.#claim(walk.splice(0, examinedWebhooksMax), free);
       for (const claimed of page.deliveries) this.#begin(claimed);
       if (page.nextDueAt && (!alarmAt || page.nextDueAt < alarmAt)) alarmAt = page.nextDueAt;
       if (page.deliveries.length === free) needsAnotherWalk = true;
-      this.#after = page.walkedTo ?? firstWebhookId;
-      const isWalkOver = page.walkedTo === undefined;
-      if (isWalkOver && !needsAnotherWalk) break;
-      if (isWalkOver) needsAnotherWalk = false;
     }
     this.#setAlarm(alarmAt);
   }
 
-  #claim(free: number) {
+  async #claim(ids: readonly WebhookId[], free: number): Promise<ClaimedPage> {
     const { database, clock, config } = this.#services;
     const now = clock.now();
-    return claimDeliveries(database.hot, {
-      now,
-      leasedUntil: clock.in(config.webhookTimeoutMs + leaseMarginMs, now),
-      free,
-      inFlight: this.#inFlight,
-      after: this.#after,
-    });
+    const webhooks = this.#waiting.take(ids, now);
+    try {
+      const page = await claimDeliveries(database.hot, {
+        now,
+        leasedUntil: clock.in(config.webhookTimeoutMs + leaseMarginMs, now),
+        free,
+        inFlight: this.#inFlight,
+        webhooks,
+      });
+      this.#waiting.see(page.seen, performance.now());
+      return page;
+    } catch (error) {
+      this.#waiting.add(ids);
+      throw error;
+    }
   }
 
   #setAlarm(at: Date | undefined): void {
     this.#cancelAlarm();
     const { clock } = this.#services;
-    if (at) this.#cancelAlarm = clock.after(at.getTime() - clock.nowMs(), () => this.notify());
+    if (at) this.#cancelAlarm = clock.after(at.getTime() - clock.nowMs(), () => this.#loop.notify());
   }
 
   #begin(claimed: ClaimedDelivery): void {
@@ -168,7 +203,7 @@ export class Dispatcher {
   #refill(): void {
     clearTimeout(this.#gathering);
     this.#freedSlots = 0;
-    this.notify();
+    this.#loop.notify();
   }
 
   /** Never rejects: a delivery whose result could not be written is attempted again after its lease. */
@@ -186,6 +221,9 @@ export class Dispatcher {
       this.#metrics.attempted(result);
       this.#logProcessFailure(result);
       await this.#writer.write(result);
+      // A retry is due after the start of this attempt, which may lie below the mark.
+      if (result.outcome !== 'succeeded')
+        this.#waiting.lower(claimed.webhook_id, { retry: result.startedAt.getTime() });
     } catch (error) {
       logger.error(
         { err: error, delivery: publicId('dlv', claimed.delivery_id) },

@@ -2,15 +2,12 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction, transactionStatement } from '#server/database/statement.ts';
 import { leaseMarginMs } from '#server/webhooks/limits.ts';
 import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
-import { firstWebhookId } from './claim-deliveries.ts';
 
 /** A time that is at most this much too far ahead is kept, because small corrections of the clock are no clock step. */
 const slackMs = 10_000;
 
 /** How many deliveries of each lane of a webhook one round changes; the next round continues. */
 const limitedMax = 1_000;
-
-const fromTheFirst = `webhook_id > '${firstWebhookId}'`;
 
 // SQL of the deliveries with a lease. They are the first rows of their lane, because claims take the first rows.
 const leased = sqlForEachLane(
@@ -22,7 +19,7 @@ const leased = sqlForEachLane(
 );
 const postpone = transactionStatement<[Date, Date, number]>(
   'webhooks.postpone-leases',
-  `WITH RECURSIVE ${sqlWebhooksWithDue(fromTheFirst)}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
+  `WITH RECURSIVE ${sqlWebhooksWithDue}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM leased)) FOR UPDATE SKIP LOCKED
    )
    UPDATE due_deliveries SET leased_until = leased_until + make_interval(secs => $3 / 1000.0)
@@ -30,7 +27,7 @@ const postpone = transactionStatement<[Date, Date, number]>(
 );
 const limitLeases = statement<[Date, Date, Date]>(
   'webhooks.limit-leases',
-  `WITH RECURSIVE ${sqlWebhooksWithDue(fromTheFirst)}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
+  `WITH RECURSIVE ${sqlWebhooksWithDue}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM leased)) FOR UPDATE SKIP LOCKED
    )
    UPDATE due_deliveries SET leased_until = $3 WHERE ctid = ANY (ARRAY(SELECT tid FROM held))`,
@@ -39,7 +36,7 @@ const limitLeases = statement<[Date, Date, Date]>(
 // no gap, and are due at once.
 const limitDueTimes = statement<[Date, number[], string]>(
   'webhooks.limit-due-times',
-  `WITH RECURSIVE ${sqlWebhooksWithDue(fromTheFirst)}, far AS MATERIALIZED (${sqlForEachLane(
+  `WITH RECURSIVE ${sqlWebhooksWithDue}, far AS MATERIALIZED (${sqlForEachLane(
     (lane) => `
      SELECT d.* FROM walked w CROSS JOIN LATERAL (
        SELECT ctid AS tid, $1::timestamptz + make_interval(secs => coalesce(($2::bigint[])[attempt], 0) / 1000.0) AS latest

@@ -11,7 +11,7 @@ const sweptMax = 1_000;
 // interrupted. The same applies to a deleted webhook. Locked rows are skipped until the next round, a second later.
 const sweep = statement<[Date], { readonly team_id: TeamId }>(
   'webhooks.sweep-deliveries',
-  `WITH RECURSIVE ${sqlWebhooksWithDue()}, off AS MATERIALIZED (
+  `WITH RECURSIVE ${sqlWebhooksWithDue}, off AS MATERIALIZED (
      SELECT w.webhook_id, h.id IS NULL AS is_deleted
      FROM walked w LEFT JOIN LATERAL (SELECT id, is_active FROM webhooks WHERE id = w.webhook_id OFFSET 0) h ON true
      WHERE w.webhook_id IS NOT NULL AND h.is_active IS NOT TRUE

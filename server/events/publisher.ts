@@ -1,0 +1,53 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { Loop } from '#server/platform/concurrency/loop.ts';
+import { LowWaterMark, wholeLook } from '#server/platform/concurrency/low-water-mark.ts';
+import { findUnpublishedBefore } from './feed-store.ts';
+import { publishEvents } from './publish-events.ts';
+
+const second = 1_000;
+
+/**
+ * Publisher: publishes events, which gives them their positions in the feed. It reads the queue from a low-water mark on,
+ * and looks below the mark for events whose transactions ended late. Processes with the role `maintain` run it, because
+ * the feed is needed even without webhooks.
+ */
+export class Publisher {
+  readonly #loop: Loop;
+  readonly loops: readonly Loop[];
+
+  constructor(services: Runtime) {
+    const { database, logger } = services;
+    const mark = new LowWaterMark();
+    this.#loop = new Loop({
+      name: 'publish events',
+      intervalMs: second,
+      logger,
+      run: async () => void (await publishEvents(services, mark)),
+    });
+    const look = new Loop({
+      name: 'find events that were committed late',
+      ...wholeLook,
+      logger,
+      run: async () => {
+        const found = await findUnpublishedBefore(database.pages, mark.position);
+        if (!found) return;
+        mark.lower(found.seq);
+        this.#loop.notify();
+      },
+    });
+    this.loops = [this.#loop, look];
+  }
+
+  start(): void {
+    for (const loop of this.loops) loop.start();
+  }
+
+  /** Requests a round, because events were written. */
+  notify(): void {
+    this.#loop.notify();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.loops.map((loop) => loop.stop()));
+  }
+}

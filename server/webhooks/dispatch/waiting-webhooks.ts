@@ -1,0 +1,78 @@
+import { LowWaterMark, riseAfterMs } from '#server/platform/concurrency/low-water-mark.ts';
+import type { WebhookId } from '#server/platform/ids/ids.ts';
+import type { Lane } from '#server/webhooks/limits.ts';
+import type { QueuedWebhook } from '#server/webhooks/queue/due-webhooks.ts';
+import type { ExaminedWebhook, SeenWebhook } from './claim-deliveries.ts';
+
+/** Upper bound on the webhooks whose marks are kept. */
+const marksMax = 10_000;
+
+type Marks = Readonly<Record<Lane, LowWaterMark>>;
+
+/**
+ * Webhooks that may have deliveries in the queue, in the order of their last claim, and the due times from which claims
+ * read their lanes. Notifications and looks at the whole queue add webhooks; a claim that sees no delivery removes them.
+ */
+export class WaitingWebhooks {
+  readonly #waiting = new Set<WebhookId>();
+  readonly #marks = new Map<WebhookId, Marks>();
+
+  get ids(): WebhookId[] {
+    return [...this.#waiting];
+  }
+
+  add(ids: Iterable<WebhookId>): void {
+    for (const id of ids) this.#waiting.add(id);
+  }
+
+  /**
+   * Removes webhooks before a claim, so that a notification during the claim adds them again. Their marks lie before now,
+   * even after the service's time has stepped back.
+   */
+  take(ids: readonly WebhookId[], now: Date): ExaminedWebhook[] {
+    const latest = now.getTime() - riseAfterMs;
+    return ids.map((id) => {
+      this.#waiting.delete(id);
+      const marks = this.#marksOf(id);
+      const from = (lane: Lane) => Math.min(marks[lane].position, latest);
+      return { id, live: from('live'), retry: from('retry'), replay: from('replay'), manual: from('manual') };
+    });
+  }
+
+  /** Records what a claim saw. @param atMs a reading of `performance.now()` */
+  see(webhooks: readonly SeenWebhook[], atMs: number): void {
+    for (const { id, waits, live, retry, replay, manual } of webhooks) {
+      if (waits) this.#waiting.add(id);
+      const marks = this.#marksOf(id);
+      marks.live.see(live, atMs);
+      marks.retry.see(retry, atMs);
+      marks.replay.see(replay, atMs);
+      marks.manual.see(manual, atMs);
+    }
+  }
+
+  /** Adds a webhook with deliveries, even where their due times lie below its marks. */
+  lower(id: WebhookId, due: Partial<Omit<QueuedWebhook, 'id'>>): void {
+    this.#waiting.add(id);
+    const marks = this.#marksOf(id);
+    for (const lane of Object.keys(due) as (keyof typeof due)[]) {
+      const position = due[lane];
+      if (typeof position === 'number') marks[lane].lower(position);
+    }
+  }
+
+  #marksOf(id: WebhookId): Marks {
+    const marks = this.#marks.get(id) ?? {
+      live: new LowWaterMark(),
+      retry: new LowWaterMark(),
+      replay: new LowWaterMark(),
+      manual: new LowWaterMark(),
+    };
+    // The map is in the order of the last use: its first webhook is forgotten.
+    this.#marks.delete(id);
+    this.#marks.set(id, marks);
+    const [first] = this.#marks.size > marksMax ? this.#marks.keys() : [];
+    if (first !== undefined) this.#marks.delete(first);
+    return marks;
+  }
+}
