@@ -4,7 +4,7 @@ import { LowWaterMark } from '#server/platform/concurrency/low-water-mark.ts';
 
 type Step = readonly [what: 'see' | 'lower', position: number, atMs?: number];
 
-/** What happens to a mark, and its position then. */
+/** Changes of a mark, and its position after them. */
 const cases: Readonly<Record<string, readonly [steps: readonly Step[], position: number]>> = {
   'it begins below every position': [[], 0],
   'it does not rise to a position that was seen less than 2 s ago': [

@@ -34,7 +34,7 @@ export const sqlClaimedColumns = (
      ${due}.first_started_at, ${due}.lease, ${due}.leased_until, w.url, w.generation, w.failure_count, w.secret,
      w.next_secret, w.next_secret_from`;
 
-/** What a claim saw of a webhook. */
+/** The queue of a webhook, as a claim saw it. */
 export interface SeenWebhook extends Readonly<Record<Lane, number>> {
   readonly id: WebhookId;
   /** Whether it may have deliveries in the queue, from the marks on. */
