@@ -5,6 +5,7 @@ import { applySchema } from '#server/database/apply-schema.ts';
 import { withDatabaseErrors } from '#server/database/database-errors.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { engineLayout } from '#server/database/engine/engine-layout.ts';
+import { isDataDirOwned } from '#server/database/engine/engine-lock.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
@@ -60,7 +61,8 @@ export async function withDatabaseUrl<T>(
     if (!create && !existsSync(engineLayout(config.dataDir).pgFolder)) throw error;
     return undefined;
   });
-  if (running !== undefined) return work(running);
+  // The engine takes over a PostgreSQL that a killed command left, and ends it after the work.
+  if (running !== undefined && isDataDirOwned(engineLayout(config.dataDir))) return work(running);
   const engine = await startEngine({ dataDir: config.dataDir, logger: createLogger('error'), signal });
   try {
     return await work(engine.databaseUrl);

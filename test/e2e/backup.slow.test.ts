@@ -242,6 +242,15 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
     });
   }
 
+  it('the embedded PostgreSQL of a killed restore is taken over by the next restore, which ends it (§10.10/interrupted)', async () => {
+    const target = join(folder, 'killed');
+    const killed = await commands(target).run(['restore', backup], { FAILPOINT: 'restore rows loaded' });
+    assert.notEqual(killed.code, 0);
+    assert.notDeepEqual(processesOf(target), []);
+    assert.equal((await commands(target).json('restore', backup)).restored, true);
+    assert.deepEqual(processesOf(target), []);
+  });
+
   for (const [signal, code] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],

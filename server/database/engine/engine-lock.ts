@@ -36,6 +36,17 @@ export async function lockDataDir(layout: EngineLayout): Promise<EngineLock> {
   };
 }
 
+/** True if a process owns DATA_DIR, or if this user can't tell. A PostgreSQL without owner outlived a killed process. */
+export function isDataDirOwned(layout: EngineLayout): boolean {
+  try {
+    const lock = takeLock(layout);
+    lock?.close();
+    return lock === undefined;
+  } catch {
+    return true;
+  }
+}
+
 /**
  * Creates the lock file, inaccessible for other users, who could otherwise lock it. This process does not open the file
  * again, because closing it would release the lock.

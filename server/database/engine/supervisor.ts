@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { waitUntilReady } from './engine-connection.ts';
@@ -103,11 +104,13 @@ export class Supervisor {
 
   async #watch(): Promise<void> {
     const { logger } = this.#options;
+    const stopped = once(this.#stopping.signal, 'abort');
     let pauseMs = firstPauseMs;
     let startedAtMs = performance.now();
     while (!this.#stopping.signal.aborted) {
       const pid = this.pid;
-      await this.#postmaster?.ended;
+      // The end of a PostgreSQL that was taken over is polled with a timer that keeps no process alive.
+      await Promise.race([this.#postmaster?.ended, stopped]);
       if (this.#stopping.signal.aborted) return;
       if (performance.now() - startedAtMs > steadyAfterMs) pauseMs = firstPauseMs;
       logger.warn({ pid, pause_ms: pauseMs }, 'PostgreSQL has ended: starting it again');
