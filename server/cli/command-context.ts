@@ -76,7 +76,7 @@ export async function withRuntime<T>(command: (runtime: Runtime) => Promise<T>):
   const { config } = await readCommandConfig();
   const databaseUrl = await databaseUrlOf(config);
   const runtime = await withDatabaseErrors(config.databaseUrl, async () => {
-    await applySchema(databaseUrl);
+    await applySchema(databaseUrl, { logger: createLogger('warn') });
     return openRuntime(config, databaseUrl, createLogger('error'));
   });
   try {

@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
 import { StartError } from '#server/platform/start-error.ts';
+import { errorCodeOf } from './database.ts';
 import { schemaFiles } from './schema-files.ts';
 import { readSchemaVersion, schemaVersion } from './schema-version.ts';
 
@@ -10,13 +11,17 @@ import { readSchemaVersion, schemaVersion } from './schema-version.ts';
  * Advisory lock: processes that start at the same time create the schema one after another. The number is arbitrary,
  * and no other code uses it.
  */
-const schemaLock = 7_061_726_401;
+export const schemaLock = 7_061_726_401;
 
 const connectionTimeoutMs = 10_000;
 
+/** After `noticeMs` of waiting for the lock the wait is logged; after `maxMs` it ends with an error. */
+const schemaLockWait = { noticeMs: 2_000, maxMs: 90_000 };
+
 interface SchemaOptions {
-  /** Logs how long the creation took. */
+  /** Logs a wait for another process, and how long the creation took. */
   readonly logger?: Logger;
+  readonly lockWait?: typeof schemaLockWait;
   /** Aborts the creation: the transaction is rolled back. */
   readonly signal?: AbortSignal;
 }
@@ -39,7 +44,7 @@ export async function applySchema(databaseUrl: string, options: SchemaOptions = 
   const { promise: stopped, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(options.signal?.reason);
   options.signal?.addEventListener('abort', giveUp);
-  const applying = applyOn(client, options.logger);
+  const applying = applyOn(client, options);
   try {
     return await Promise.race([applying, stopped]);
   } finally {
@@ -50,9 +55,18 @@ export async function applySchema(databaseUrl: string, options: SchemaOptions = 
   }
 }
 
-async function applyOn(client: pg.Client, logger: Logger | undefined): Promise<boolean> {
+async function applyOn(
+  client: pg.Client,
+  { logger, lockWait = schemaLockWait }: SchemaOptions,
+): Promise<boolean> {
   await client.connect();
-  await client.query('BEGIN');
+  await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockWait.maxMs}`);
+  const notice = setTimeout(() => {
+    logger?.warn('another process creates or restores the database; this one waits until it has ended');
+  }, lockWait.noticeMs);
+  await takeSchemaLock(client)
+    .catch(refuseLocked)
+    .finally(() => clearTimeout(notice));
   const startedAtMs = performance.now();
   const isNew = await applySchemaInTransaction(client);
   await client.query('COMMIT');
@@ -61,13 +75,27 @@ async function applyOn(client: pg.Client, logger: Logger | undefined): Promise<b
   return isNew;
 }
 
+/** Processes that create or check the schema do so one after another, until the end of their transactions. */
+async function takeSchemaLock(client: pg.ClientBase): Promise<void> {
+  await client.query('SELECT pg_advisory_xact_lock($1)', [schemaLock]);
+}
+
+function refuseLocked(error: unknown): never {
+  if (errorCodeOf(error) !== '55P03') throw error;
+  throw new StartError(
+    'Another process creates or restores the database: `ownline restore`, or another start. Start this one again when that ' +
+      'has ended. If no such process is left, end its session in PostgreSQL, or restart PostgreSQL.',
+    error,
+  );
+}
+
 /**
  * Creates or checks the schema in the open transaction of a connection, into which a restore then loads its rows.
  * @returns true if the schema was created now
  */
 export async function applySchemaInTransaction(client: pg.ClientBase): Promise<boolean> {
   await refuseOldServer(client);
-  await client.query('SELECT pg_advisory_xact_lock($1)', [schemaLock]);
+  await takeSchemaLock(client);
   const found = await readSchemaVersion(client);
   refuseNewer(found);
   const fingerprint = fingerprintOf(schemaFiles);
@@ -75,7 +103,7 @@ export async function applySchemaInTransaction(client: pg.ClientBase): Promise<b
     await refuseOther(client, fingerprint);
     return false;
   }
-  for (const sql of schemaFiles) await client.query(sql);
+  for (const sql of schemaFiles) await client.query(sql).catch(refuseForeign);
   await client.query('INSERT INTO schema_versions (version, fingerprint) VALUES ($1, $2)', [
     schemaVersion,
     fingerprint,
@@ -87,6 +115,19 @@ export async function applySchemaInTransaction(client: pg.ClientBase): Promise<b
 function fingerprintOf(files: readonly string[]): Buffer {
   const statements = files.join('\n').replaceAll(/--.*$/gm, '').replaceAll(/\s+/g, ' ');
   return createHash('sha256').update(statements).digest();
+}
+
+/** SQLSTATEs of a table, index, type or function whose name is in use. */
+const nameInUse = ['42P07', '42710', '42723'];
+
+/** Explains that a name of the schema is in use: a database with our tables is known by its schema version. */
+function refuseForeign(error: unknown): never {
+  if (!(error instanceof Error) || !nameInUse.includes(errorCodeOf(error) ?? '')) throw error;
+  throw new StartError(
+    `The database has tables of another program with names that Ownline uses (${error.message}). Nothing was changed: name ` +
+      'an empty database in DATABASE_URL.',
+    error,
+  );
 }
 
 const oldestServer = 15;

@@ -83,8 +83,6 @@ function refusal(code: string, message: string, address: DatabaseAddress): strin
         `PostgreSQL at ${server} has no database ${database}. Correct DATABASE_URL, or make it: ` +
         `CREATE DATABASE ${database} OWNER ${role};`
       );
-    // Tables that the role may not use are hidden from it, so that it tries to make them.
-    case '42P07':
     case '42501':
       return mayNotChange(message, address);
     case '25006':
@@ -97,8 +95,8 @@ function refusal(code: string, message: string, address: DatabaseAddress): strin
       return `PostgreSQL at ${server}, which DATABASE_URL names, has a full disk (${message}). Free space there.`;
     case '55P03':
       return (
-        `Another session locks tables of the database ${database} at ${server}, so the schema could not be changed within ` +
-        '10 s. Repeat this when that session has ended.'
+        `Another session locks tables of the database ${database} at ${server}, so Ownline could not read or make its own. ` +
+        'Repeat this when that session has ended.'
       );
     default:
       return undefined;

@@ -11,7 +11,7 @@ export const schemaVersion = 1;
  */
 export async function readSchemaVersion(client: Pick<pg.ClientBase, 'query'>): Promise<number> {
   const { rows } = await client.query<{ is_known: boolean; is_unreleased: boolean }>(
-    `SELECT to_regclass('schema_versions') IS NOT NULL AS is_known,
+    `SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('schema_versions') AND attname = 'fingerprint') AS is_known,
        to_regclass('schema_version') IS NOT NULL OR to_regclass('send_queue') IS NOT NULL AS is_unreleased`,
   );
   if (rows[0]?.is_known) {

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { pino } from 'pino';
-import { applySchema } from '#server/database/apply-schema.ts';
+import { applySchema, schemaLock } from '#server/database/apply-schema.ts';
+import { withDatabaseErrors } from '#server/database/database-errors.ts';
 import { schemaVersion } from '#server/database/schema-version.ts';
 import { StartError } from '#server/platform/start-error.ts';
 import { until } from '#test/support/service/until.ts';
@@ -54,6 +55,52 @@ describe('the creation of the schema (decision 0050)', () => {
     );
     await assert.rejects(applying);
     await holder.query('ROLLBACK');
+    await holder.end();
+    assert.deepEqual(await tables(), []);
+  });
+
+  it('a table of another program with a name of ours is named, and the database is not changed', async () => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    for (const table of ['messages (id int)', 'schema_versions (name text)']) {
+      await client.query(`CREATE TABLE ${table}`);
+      const [name = ''] = table.split(' ');
+      await assert.rejects(
+        withDatabaseErrors(url, () => applySchema(url)),
+        (error: Error) => {
+          assert.ok(error instanceof StartError);
+          assert.match(
+            error.message,
+            new RegExp(
+              `another program .*relation "${name}" already exists.* an empty database in DATABASE_URL`,
+            ),
+          );
+          return true;
+        },
+      );
+      assert.deepEqual(await tables(), [{ tablename: name }]);
+      await client.query(`DROP TABLE ${name}`);
+    }
+    await client.end();
+  });
+
+  it('a start that waits for the lock of the schema says so, and gives up with advice (§10.10/one-at-a-time)', async () => {
+    const lines: string[] = [];
+    const logger = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
+    const holder = new pg.Client({ connectionString: url });
+    await holder.connect();
+    await holder.query('SELECT pg_advisory_lock($1)', [schemaLock]);
+    await assert.rejects(
+      applySchema(url, { logger, lockWait: { noticeMs: 1, maxMs: 300 } }),
+      (error: Error) => {
+        assert.ok(error instanceof StartError);
+        assert.match(error.message, /creates or restores the database: .* has ended/);
+        return true;
+      },
+    );
+    assert.deepEqual(lines, [
+      'another process creates or restores the database; this one waits until it has ended',
+    ]);
     await holder.end();
     assert.deepEqual(await tables(), []);
   });

@@ -159,7 +159,7 @@ describe('errors of a start with a wrong DATABASE_URL (specification section 10.
     await asSuperuserIn(
       'tables_of_others',
       'GRANT CREATE ON SCHEMA public TO guest',
-      'CREATE TABLE schema_versions (version int)',
+      'CREATE TABLE schema_versions (version int, fingerprint bytea)',
     );
     assert.match(
       await explained(url('tables_of_others')),
