@@ -66,7 +66,7 @@ const id = publicIdOf('msg', 'The id of the message.');
 const to = Type.String({ description: 'The recipient.', examples: ['+14155550101'] });
 const from = Type.String({
   description:
-    'The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code.',
+    'The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address in lower case, or a short code.',
   examples: ['+14155550100'],
 });
 const content = Type.String({ description: 'The text.', examples: ['Your table is ready.'] });
@@ -143,7 +143,7 @@ export const ListMessagesQuery = strictObject({
     Type.String({
       minLength: 1,
       maxLength: 1_000,
-      description: 'Only from this sender: a number, or any handle as it was received.',
+      description: 'Only from this sender: a number, a mail address in any case, or any other handle.',
     }),
   ),
   to: Type.Optional(phoneNumber('Only to this recipient.')),

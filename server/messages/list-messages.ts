@@ -2,6 +2,7 @@ import type { ListMessagesQuery, Message, MessageList, MessageStatus } from '#co
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Statement, statement } from '#server/database/statement.ts';
 import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
+import { foldMailAddress } from '#server/opt-outs/contact.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { readPage } from '#server/platform/paging.ts';
 import { messagePageExaminedMax } from './limits.ts';
@@ -107,9 +108,10 @@ const polling = defineIdScan(
 export async function listMessages<View extends Message>(
   services: Pick<Runtime, 'database'>,
   teamId: TeamId,
-  query: ListMessagesQuery,
+  asked: ListMessagesQuery,
   view: (message: MessageRow) => View,
 ): Promise<Omit<MessageList, 'messages'> & { messages: View[] }> {
+  const query = asked.from === undefined ? asked : { ...asked, from: foldMailAddress(asked.from) };
   const { rows, ...page } = await readPage('msg', query, async (before, limit) => {
     const status = query.status === 'received' ? undefined : query.status;
     const direction = directionOf(query);

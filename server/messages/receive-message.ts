@@ -65,11 +65,11 @@ const insert = transactionStatement<
   { changes: 'message', team: '$1', ids: '$2' },
 );
 
-const noteInbound = transactionStatement<[TeamId, NumberId, string, Date, MessageId, string[]]>(
+const noteInbound = transactionStatement<[TeamId, NumberId, string, Date, MessageId]>(
   'messages.note-inbound',
   `INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, last_inbound_at, last_activity_at,
-     last_message_id, last_inbound_id, handles)
-   VALUES ($1, $2, $3, 'contact', $4, $4, $4, $5, $5, $6)
+     last_message_id, last_inbound_id)
+   VALUES ($1, $2, $3, 'contact', $4, $4, $4, $5, $5)
    ON CONFLICT (number_id, contact) DO UPDATE SET last_inbound_at = $4, unanswered_count = 0,
      last_inbound_id = greatest(c.last_inbound_id, excluded.last_inbound_id), ${sqlNoteActivity}`,
 );
@@ -147,14 +147,13 @@ function storeOnce(
         await applyKeyword(trx, services, number, { id: claimed.id, from: inbound.from, at }, keyword);
       return claimed.id;
     }
-    const handle = keptHandle(inbound.from);
-    const contact = contactOf(handle);
+    const contact = senderContact(inbound.from);
     const message = await insert.row(
       trx,
       number.team_id,
       id,
       number.id,
-      handle,
+      contact,
       number.phone_number,
       inbound.text,
       at,
@@ -167,15 +166,7 @@ function storeOnce(
     if (message?.may_restore && contact !== '') await restoreOptOut(trx, services, number.team_id, contact);
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
     if (keyword) await applyKeyword(trx, services, number, { id, from: inbound.from, at }, keyword);
-    await noteInbound.run(
-      trx,
-      number.team_id,
-      number.id,
-      contact,
-      at,
-      id,
-      handle === contact ? [] : [handle],
-    );
+    await noteInbound.run(trx, number.team_id, number.id, contact, at, id);
     // Under strict pacing a queued message may have waited for this reply, so the phone's poll is woken.
     if (effectivePacing(services.config.pacing, number.pacing).mode === 'strict')
       trx.notifyAfterCommit(phoneQueueChannel, [number.id]);
@@ -195,7 +186,7 @@ async function applyKeyword(
   message: { readonly id: MessageId; readonly from: string; readonly at: Date },
   keyword: Keyword,
 ): Promise<void> {
-  const contact = contactOf(keptHandle(message.from));
+  const contact = senderContact(message.from);
   if (contact === '') return;
   const change = {
     teamId: number.team_id,
@@ -207,8 +198,8 @@ async function applyKeyword(
   else if (await optOut(trx, services, change)) await failMessagesToContact(trx, services, change);
 }
 
-/** The part of a handle that is stored. */
-export function keptHandle(handle: string): string {
+/** The sender as it is stored, which is the contact of the message: a mail address in lower case, and no long text. */
+export function senderContact(handle: string): string {
   // Cuts a long text before it is split into characters, each of which has up to two UTF-16 code units.
-  return [...handle.slice(0, 2 * handleMaxCharacters)].slice(0, handleMaxCharacters).join('');
+  return contactOf([...handle.slice(0, 2 * handleMaxCharacters)].slice(0, handleMaxCharacters).join(''));
 }

@@ -3,7 +3,6 @@ import { BatchConflictError, type Skipped, skipped } from '#server/database/grou
 import type { Runtime } from '#server/database/runtime.ts';
 import { transactionStatement } from '#server/database/statement.ts';
 import { effectivePacing, type OwnPacing } from '#server/numbers/pacing-policy.ts';
-import { contactOf } from '#server/opt-outs/contact.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { DeviceCaller, EndedTokenReason } from '#server/platform/http/route.ts';
 import type { MessageId, NumberId } from '#server/platform/ids/ids.ts';
@@ -11,11 +10,11 @@ import { dayOf } from '#server/platform/time/calendar.ts';
 import { hashInbound, type InboundHashes } from './claim-inbound.ts';
 import { sqlNoteActivity } from './conversation-store.ts';
 import { isGroupMessage } from './is-group-message.ts';
-import { contactSpellingsMax, duplicateInboundMs, inboundRunMs } from './limits.ts';
+import { duplicateInboundMs, inboundRunMs } from './limits.ts';
 import { type MessageRow, messageColumns, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
 import { normalizeSender } from './normalize-sender.ts';
-import { type Inbound, keptHandle, type Received } from './receive-message.ts';
+import { type Inbound, type Received, senderContact } from './receive-message.ts';
 
 /** A text without a file and without a keyword, and the device that received it. */
 export interface InboundText {
@@ -61,7 +60,6 @@ const receive = transactionStatement<
     tokenHashes: readonly Buffer[],
     numbers: readonly NumberId[],
     messageIds: readonly MessageId[],
-    from: readonly string[],
     contacts: readonly string[],
     contents: readonly string[],
     isGroup: readonly boolean[],
@@ -79,8 +77,8 @@ const receive = transactionStatement<
   `WITH
    -- 1. The texts, in the order of their numbers.
    input AS MATERIALIZED (
-     SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::bytea[], $9::bytea[], $10::bytea[])
-       WITH ORDINALITY AS t (token_hash, number_id, message_id, from_handle, contact, content, is_group, given_id, run, content_hash, n)
+     SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::boolean[], $7::bytea[], $8::bytea[], $9::bytea[])
+       WITH ORDINALITY AS t (token_hash, number_id, message_id, contact, content, is_group, given_id, run, content_hash, n)
      ORDER BY number_id, n
    ),
    -- 2. Lock the numbers, and find out which devices may deliver texts.
@@ -99,11 +97,11 @@ const receive = transactionStatement<
      WHERE d.ended IS NULL AND NOT (SELECT t.has_erased_opt_outs FROM teams t WHERE t.id = d.team_id)
        AND NOT EXISTS (SELECT FROM inbound_ids x WHERE x.number_id = d.number_id AND x.given_id_hash = d.given_id OFFSET 0)
        AND NOT EXISTS (
-         SELECT FROM inbound_fingerprints x WHERE x.number_id = d.number_id AND x.fingerprint = d.run AND x.stored_at > $12 OFFSET 0
+         SELECT FROM inbound_fingerprints x WHERE x.number_id = d.number_id AND x.fingerprint = d.run AND x.stored_at > $11 OFFSET 0
        )
        AND NOT EXISTS (
          SELECT FROM inbound_fingerprints x
-         WHERE x.number_id = d.number_id AND x.fingerprint = d.content_hash AND x.stored_at > $13 OFFSET 0
+         WHERE x.number_id = d.number_id AND x.fingerprint = d.content_hash AND x.stored_at > $12 OFFSET 0
        )
    ),
    -- 4. Lock the conversations that exist.
@@ -122,26 +120,25 @@ const receive = transactionStatement<
    ),
    fingerprinted AS (
      INSERT INTO inbound_fingerprints AS r (team_id, number_id, fingerprint, message_id, stored_at)
-     SELECT t.team_id, t.number_id, f.fingerprint, t.message_id, $11 FROM text t
+     SELECT t.team_id, t.number_id, f.fingerprint, t.message_id, $10 FROM text t
      CROSS JOIN LATERAL (VALUES (t.run), (t.content_hash)) AS f (fingerprint)
      WHERE f.fingerprint IS NOT NULL ORDER BY t.number_id, f.fingerprint
      ON CONFLICT (number_id, fingerprint) DO UPDATE SET message_id = excluded.message_id, stored_at = excluded.stored_at
-       WHERE r.stored_at <= $12 OR r.stored_at <= $13 AND r.fingerprint IN (SELECT content_hash FROM text)
+       WHERE r.stored_at <= $11 OR r.stored_at <= $12 AND r.fingerprint IN (SELECT content_hash FROM text)
      RETURNING message_id
    ),
    -- 6. Store the messages.
    stored AS (
      INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence, is_group)
-     SELECT team_id, message_id, number_id, 'inbound', from_handle, phone_number, content, 'received', $11, 1, is_group FROM text
+     SELECT team_id, message_id, number_id, 'inbound', contact, phone_number, content, 'received', $10, 1, is_group FROM text
      RETURNING ${sqlMessageColumns('m')}
    ),
    -- 7. Note them in their conversations, which then have an answer.
    conversed AS (
      INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, last_inbound_at, last_activity_at,
-       last_message_id, last_inbound_id, handles)
-     SELECT team_id, number_id, contact, 'contact', $11, $11, $11, (array_agg(message_id ORDER BY n DESC))[1],
-       (array_agg(message_id ORDER BY n DESC))[1],
-       coalesce((array_agg(DISTINCT from_handle) FILTER (WHERE from_handle <> contact))[1:${contactSpellingsMax}], '{}')
+       last_message_id, last_inbound_id)
+     SELECT team_id, number_id, contact, 'contact', $10, $10, $10, (array_agg(message_id ORDER BY n DESC))[1],
+       (array_agg(message_id ORDER BY n DESC))[1]
      FROM text GROUP BY team_id, number_id, contact ORDER BY number_id, contact
      ON CONFLICT (number_id, contact) DO UPDATE SET last_inbound_at = excluded.last_inbound_at, unanswered_count = 0,
        last_inbound_id = greatest(c.last_inbound_id, excluded.last_inbound_id), ${sqlNoteActivity}
@@ -149,7 +146,7 @@ const receive = transactionStatement<
    -- 8. Count those of real numbers in the day.
    counted AS (
      INSERT INTO usage_days AS d (team_id, day, direction, messages)
-     SELECT team_id, $14, 'inbound', count(*) FROM text WHERE NOT is_simulated GROUP BY team_id ORDER BY team_id
+     SELECT team_id, $13, 'inbound', count(*) FROM text WHERE NOT is_simulated GROUP BY team_id ORDER BY team_id
      ON CONFLICT (team_id, day, direction) DO UPDATE SET messages = d.messages + excluded.messages
    )
    SELECT t.n::int, NULL AS ended, t.received_tests, t.pacing,
@@ -180,7 +177,6 @@ export async function receiveTexts(
       batch.map(({ device }) => device.tokenHash),
       batch.map(({ device }) => device.numberId),
       batch.map(({ messageId }) => messageId),
-      batch.map(({ from }) => from),
       batch.map(({ contact }) => contact),
       batch.map(({ content }) => content),
       batch.map(({ isGroup }) => isGroup),
@@ -221,7 +217,6 @@ interface TextRow {
   readonly index: number;
   readonly device: DeviceCaller;
   readonly messageId: MessageId;
-  readonly from: string;
   readonly contact: string;
   readonly content: string;
   readonly isGroup: boolean;
@@ -230,13 +225,11 @@ interface TextRow {
 
 function toRow({ device, inbound }: InboundText, index: number, messageId: MessageId): TextRow {
   const sender = normalizeSender(inbound.from, device.phoneNumber);
-  const from = keptHandle(sender);
   return {
     index,
     device,
     messageId,
-    from,
-    contact: contactOf(from),
+    contact: senderContact(sender),
     content: inbound.text,
     isGroup: isGroupMessage(inbound.recipients, sender, device.phoneNumber),
     hashes: hashInbound({ ...inbound, content: [sender, inbound.text] }),

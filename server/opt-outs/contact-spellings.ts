@@ -3,10 +3,7 @@ import { contactOf } from './contact.ts';
 
 const callingCodes = Object.keys(metadata.country_calling_codes);
 
-/**
- * Lists the spellings of a phone number that `contactOf` makes equal, itself included. Spellings of a mail address,
- * which differ in case, are too many to list.
- */
+/** Lists the spellings of a phone number that `contactOf` makes equal, itself included. */
 export function listSpellings(contact: string): string[] {
   const withTrunkPrefix = callingCodes
     .filter((code) => contact.startsWith(`+${code}`))

@@ -11,7 +11,12 @@ import { normalizePhoneNumber } from './normalize-phone-number.ts';
  * @param handle a `to`, or the `from` of a stored message
  */
 export function contactOf(handle: string): string {
-  if (!handle.includes('@')) return normalizePhoneNumber(handle);
+  return handle.includes('@') ? foldMailAddress(handle) : normalizePhoneNumber(handle);
+}
+
+/** Lower-cases a mail address. Any other handle stays as it is. */
+export function foldMailAddress(handle: string): string {
+  if (!handle.includes('@')) return handle;
   // Lower-casing lengthens some letters, and the database limits the length of a contact.
   return [...handle.normalize('NFC').toLowerCase()].slice(0, contactMaxCharacters).join('');
 }

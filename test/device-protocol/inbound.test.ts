@@ -138,13 +138,13 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('the phone number of a sender becomes E.164, and any other handle stays as it is (§2.1/phone-numbers)', async () => {
+  it('the phone number of a sender becomes E.164, a mail address lower case, and any other handle stays as it is (§2.1/phone-numbers)', async () => {
     const { wire } = await connect();
     const cases: [string, string][] = [
       ['(212) 555-0100', '+12125550100'],
       ['212-555-0101', '+12125550101'],
       ['+44 20 7946 0958', '+442079460958'],
-      ['someone@example.com', 'someone@example.com'],
+      ['Someone@Example.com', 'someone@example.com'],
       ['262966', '262966'],
       ['Example Bank', 'Example Bank'],
       ['+12125550102\n+12125550103', '+12125550102'],

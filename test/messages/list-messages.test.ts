@@ -215,6 +215,23 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     assert.deepEqual(await getPage(team.api, { cursor: '' }), await getPage(team.api, {}));
   });
 
+  it('the filter from finds a mail address in any case (§4.3/list-filters)', async () => {
+    const here = await service.newTeam();
+    const { wire } = await connectNumber(service, here);
+    for (const from of ['Ada@Example.com', 'ADA@example.com', 'bob@example.com'])
+      await wire.call('inbound', { from, text: `from ${from}` });
+    for (const from of ['ada@example.com', 'Ada@Example.com', 'aDA@EXAMPLE.com']) {
+      const { messages } = await getPage(here.api, { from });
+      assert.deepEqual(
+        messages.map((message) => [message.from, message.content]),
+        [
+          ['ada@example.com', 'from ADA@example.com'],
+          ['ada@example.com', 'from Ada@Example.com'],
+        ],
+      );
+    }
+  });
+
   it('no filter shows messages of other teams', async () => {
     const other = await service.newTeam();
     const nothing = '{"messages":[],"cursor":"","has_more":false}';

@@ -976,7 +976,7 @@ export type components = {
             id: string;
             /** @description The recipient. */
             to: string;
-            /** @description The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code. */
+            /** @description The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address in lower case, or a short code. */
             from: string;
             /** @description The text. */
             content: string;
@@ -1002,7 +1002,7 @@ export type components = {
             id: string;
             /** @description The recipient. */
             to: string;
-            /** @description The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code. */
+            /** @description The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address in lower case, or a short code. */
             from: string;
             /** @description The text. */
             content: string;
@@ -1049,7 +1049,7 @@ export type components = {
             status: "queued";
             /** @description The recipient. */
             to: string;
-            /** @description The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code. */
+            /** @description The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address in lower case, or a short code. */
             from: string;
             /** @description The text. */
             content: string;
@@ -1265,7 +1265,7 @@ export type components = {
             data: {
                 /** @description The id of the message. */
                 id: string;
-                /** @description The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code. */
+                /** @description The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address in lower case, or a short code. */
                 from: string;
                 /** @description The recipient. */
                 to: string;
@@ -1303,7 +1303,7 @@ export type components = {
             data: {
                 /** @description The id of the message. */
                 id: string;
-                /** @description The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code. */
+                /** @description The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address in lower case, or a short code. */
                 from: string;
                 /** @description The recipient. */
                 to: string;
@@ -1343,7 +1343,7 @@ export type components = {
             data: {
                 /** @description The id of the message. */
                 id: string;
-                /** @description The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code. */
+                /** @description The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address in lower case, or a short code. */
                 from: string;
                 /** @description The recipient. */
                 to: string;
@@ -1385,7 +1385,7 @@ export type components = {
             data: {
                 /** @description The id of the message. */
                 id: string;
-                /** @description The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code. */
+                /** @description The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address in lower case, or a short code. */
                 from: string;
                 /** @description The recipient. */
                 to: string;
@@ -2085,7 +2085,7 @@ export interface operations {
     listMessages: {
         parameters: {
             query?: {
-                /** @description Only from this sender: a number, or any handle as it was received. */
+                /** @description Only from this sender: a number, a mail address in any case, or any other handle. */
                 from?: string;
                 /** @description Only to this recipient. */
                 to?: string;

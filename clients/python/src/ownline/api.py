@@ -325,7 +325,7 @@ MessageReceivedEventData = TypedDict(
     {
         # The id of the message.
         "id": str,
-        # The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code.
+        # The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address in lower case, or a short code.
         "from": str,
         # The recipient.
         "to": str,
@@ -365,7 +365,7 @@ MessageSentEventData = TypedDict(
     {
         # The id of the message.
         "id": str,
-        # The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code.
+        # The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address in lower case, or a short code.
         "from": str,
         # The recipient.
         "to": str,
@@ -407,7 +407,7 @@ MessageDeliveredEventData = TypedDict(
     {
         # The id of the message.
         "id": str,
-        # The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code.
+        # The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address in lower case, or a short code.
         "from": str,
         # The recipient.
         "to": str,
@@ -451,7 +451,7 @@ MessageFailedEventData = TypedDict(
     {
         # The id of the message.
         "id": str,
-        # The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code.
+        # The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address in lower case, or a short code.
         "from": str,
         # The recipient.
         "to": str,
@@ -690,7 +690,7 @@ AcceptedMessage = TypedDict(
         "status": Literal["queued"],
         # The recipient.
         "to": str,
-        # The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code.
+        # The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address in lower case, or a short code.
         "from": str,
         # The text.
         "content": str,
@@ -722,7 +722,7 @@ Message = TypedDict(
         "id": str,
         # The recipient.
         "to": str,
-        # The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code.
+        # The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address in lower case, or a short code.
         "from": str,
         # The text.
         "content": str,
@@ -759,7 +759,7 @@ MessageDetail = TypedDict(
         "id": str,
         # The recipient.
         "to": str,
-        # The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code.
+        # The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address in lower case, or a short code.
         "from": str,
         # The text.
         "content": str,
