@@ -7,6 +7,7 @@ export type HealthState = (typeof healthStates)[number];
 
 /** Likely causes why a number is pending or offline. */
 export const healthCauses = [
+  'simulated_not_running',
   'setup_link_unopened',
   'setup_link_ended',
   'shortcuts_not_run',
@@ -30,6 +31,10 @@ const runAndAllow =
 
 /** Texts of the likely causes, for the API, the dashboard and mails. */
 export const healthCauseTexts: Readonly<Record<HealthCause, CauseTexts>> = {
+  simulated_not_running: {
+    cause: 'The server simulates this iPhone, and is starting it.',
+    advice: 'Wait some seconds. If it stays so, see whether a process with the role api runs.',
+  },
   setup_link_unopened: {
     cause: 'Its setup link has not been opened on the iPhone yet.',
     advice: 'Open the setup link on the iPhone, and follow its page.',

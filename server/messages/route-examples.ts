@@ -126,7 +126,7 @@ export const sendMessageExamples: Examples = {
   pending_from: invalidExample(
     'The sender’s iPhone is not connected yet',
     'from',
-    `${number} is not verified yet: open its setup link on the iPhone and run the shortcut once.`,
+    `${number} is not verified yet: open its setup link on the iPhone and run the shortcut once. A simulated iPhone is verified within seconds: try again.`,
     { body },
   ),
   paused_from: invalidExample(

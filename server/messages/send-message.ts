@@ -163,7 +163,7 @@ function refusal(
     case 'from_pending':
       return invalid(
         'from',
-        `${from} is not verified yet: open its setup link on the iPhone and run the shortcut once.`,
+        `${from} is not verified yet: open its setup link on the iPhone and run the shortcut once. A simulated iPhone is verified within seconds: try again.`,
       );
     case 'from_paused':
       return invalid('from', `${from} is paused. Set its status to active with PUT /v1/numbers/:id.`);

@@ -3,6 +3,7 @@ import { shortSilenceMs } from './limits.ts';
 
 export interface CauseFacts {
   readonly state: HealthState;
+  readonly is_simulated: boolean;
   readonly last_seen_at: Date | null;
   /** True if the phone got a message in its last poll. */
   readonly has_taken_message: boolean;
@@ -16,8 +17,9 @@ export interface CauseFacts {
 
 /** The likely cause of a number's health if it is pending or offline; null otherwise (specification section 4.7). */
 export function likelyCause(facts: CauseFacts, now: Date): HealthCause | null {
-  if (facts.state === 'pending') return pendingCause(facts);
-  return facts.state === 'offline' ? offlineCause(facts, now) : null;
+  if (facts.state !== 'pending' && facts.state !== 'offline') return null;
+  if (facts.is_simulated) return 'simulated_not_running';
+  return facts.state === 'pending' ? pendingCause(facts) : offlineCause(facts, now);
 }
 
 function pendingCause({ link_has_device, link_is_open }: CauseFacts): HealthCause {

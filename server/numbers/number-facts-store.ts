@@ -31,7 +31,7 @@ export interface NumberFactsRow extends CauseFacts {
 
 const facts = statement<[TeamId, Date, readonly NumberId[] | null, number], NumberFactsRow>(
   'numbers.facts',
-  `SELECT n.id, n.phone_number, n.label, n.status, coalesce(d.name, '') AS device_name, coalesce(d.system_version, '') AS system_version,
+  `SELECT n.id, n.phone_number, n.label, n.status, n.is_simulated, coalesce(d.name, '') AS device_name, coalesce(d.system_version, '') AS system_version,
      d.changed_at AS device_changed_at, d.previous_name, d.previous_system_version, n.created_at, n.verified_at, s.last_seen_at,
      ${sqlHealthState('$2')} AS state, h.state AS reported_state, h.since AS reported_at,
      coalesce(s.handed_out_at >= s.last_seen_at, false) AS has_taken_message, coalesce(s.left_at >= s.last_seen_at, false) AS has_left,

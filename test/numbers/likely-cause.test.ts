@@ -16,6 +16,7 @@ const pending = {
   last_seen_at: null,
   has_taken_message: false,
   has_left: false,
+  is_simulated: false,
   ...noLink,
 } as const;
 const offline = {
@@ -33,6 +34,16 @@ const cases: readonly (readonly [string, Parameters<typeof likelyCause>[0], Heal
     'pending, a phone took the token and never polled',
     { ...pending, ...link('isOpen', 'hasDevice') },
     'shortcuts_not_run',
+  ],
+  [
+    'pending, the server runs its simulated iPhone',
+    { ...pending, ...link('isOpen'), is_simulated: true },
+    'simulated_not_running',
+  ],
+  [
+    'silent, the server runs its simulated iPhone',
+    { ...offline, has_left: true, is_simulated: true },
+    'simulated_not_running',
   ],
   ['online, a new link is open', { ...offline, state: 'online', ...link('isOpen') }, null],
   ['late, and the phone disconnected', { ...offline, state: 'late', has_left: true }, null],

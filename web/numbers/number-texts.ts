@@ -9,15 +9,10 @@ export const connectChoice = `Connect an iPhone of yours: allow ${setupMinutes} 
 
 export function stateSentence(number: HomeNumber): string {
   const { state, likely_cause, simulated } = number;
-  if (likely_cause !== null && !simulated) return healthCauseTexts[likely_cause].cause;
+  if (likely_cause !== null) return healthCauseTexts[likely_cause].cause;
   if (state === 'paused') return 'Nothing is sent until it is resumed. Texts that arrive still come in.';
-  if (state === 'late' && !simulated)
-    return 'No word from the iPhone for over 90 seconds. It may be back any moment.';
-  if (simulated) {
-    return state === 'online'
-      ? 'The server plays this iPhone. Nothing reaches a person.'
-      : 'The server is starting this iPhone.';
-  }
+  if (simulated) return 'The server plays this iPhone. Nothing reaches a person.';
+  if (state === 'late') return 'No word from the iPhone for over 90 seconds. It may be back any moment.';
   if (!isReceivingUntested(number)) return 'Ready to send and receive.';
   return number.texts_received === 'never'
     ? 'Ready to send. Receiving is not tested yet.'
@@ -25,8 +20,8 @@ export function stateSentence(number: HomeNumber): string {
 }
 
 /** Steps that probably reconnect a silent iPhone. */
-export function adviceText({ likely_cause, simulated }: HomeNumber): string | undefined {
-  return likely_cause === null || simulated ? undefined : healthCauseTexts[likely_cause].advice;
+export function adviceText({ likely_cause }: HomeNumber): string | undefined {
+  return likely_cause === null ? undefined : healthCauseTexts[likely_cause].advice;
 }
 
 /** Whether a connected iPhone has not yet passed on any text. */

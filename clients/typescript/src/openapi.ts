@@ -885,7 +885,7 @@ export type components = {
                 /** @description When the state began. */
                 since: string;
                 last_seen_at: string | null;
-                cause: ("setup_link_unopened" | "setup_link_ended" | "shortcuts_not_run" | "reconnect_unfinished" | "stopped_after_message" | "stopped_while_waiting" | "no_power_or_network" | "automation_stopped") | null;
+                cause: ("simulated_not_running" | "setup_link_unopened" | "setup_link_ended" | "shortcuts_not_run" | "reconnect_unfinished" | "stopped_after_message" | "stopped_while_waiting" | "no_power_or_network" | "automation_stopped") | null;
                 /** @description The cause, and the steps on the iPhone, for a person; "" for none. */
                 advice: string;
             };

@@ -186,7 +186,7 @@ NumberDetailHealth = TypedDict(
         # When the state began.
         "since": str,
         "last_seen_at": Union[str, None],
-        "cause": Union[Literal["setup_link_unopened", "setup_link_ended", "shortcuts_not_run", "reconnect_unfinished", "stopped_after_message", "stopped_while_waiting", "no_power_or_network", "automation_stopped"], None],
+        "cause": Union[Literal["simulated_not_running", "setup_link_unopened", "setup_link_ended", "shortcuts_not_run", "reconnect_unfinished", "stopped_after_message", "stopped_while_waiting", "no_power_or_network", "automation_stopped"], None],
         # The cause, and the steps on the iPhone, for a person; "" for none.
         "advice": str,
     },
