@@ -5,9 +5,9 @@ import { contactErasedHooks } from '#server/app/transaction-hooks.ts';
 import { eraseContact } from '#server/dashboard/erasure/erase-contact.ts';
 import { operator } from '#server/platform/actor.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import { countUpToText } from '#server/platform/count-text.ts';
 import { armFailpoint } from '#server/platform/failpoint.ts';
 import { printResult, withRuntime } from './command-context.ts';
-import { countUpToText } from './count-text.ts';
 import { readTeamId, requireTeam } from './team-commands.ts';
 
 interface EraseOptions {

@@ -4,8 +4,8 @@ import { readRestoreState } from '#server/dashboard/restore/read-restore-state.t
 import { resumeRestore } from '#server/dashboard/restore/resume-restore.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { operator } from '#server/platform/actor.ts';
+import { countText, countUpToText } from '#server/platform/count-text.ts';
 import { printResult, withRuntime } from './command-context.ts';
-import { countText, countUpToText } from './count-text.ts';
 
 export interface ResumeOptions {
   readonly resume: boolean;

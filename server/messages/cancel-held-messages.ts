@@ -1,6 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { unavailable } from '#server/platform/app-error.ts';
+import { countText } from '#server/platform/count-text.ts';
 import { firstIdAfter, type TeamId } from '#server/platform/ids/ids.ts';
 import { failInRounds, hasOverdue, type QueuedRow, resolveOverdue, roundMax } from './sweep-messages.ts';
 
@@ -48,6 +49,6 @@ export async function cancelHeldMessages(
   const left = await countHeldMessages(services.database.pool, heldBefore, 1);
   if (left === 0 && !(await hasOverdue(services))) return cancelled;
   throw unavailable(
-    `${cancelled} messages were cancelled, and others could not be: the log says why. Nothing was resumed. Repeat the request.`,
+    `${countText(cancelled, 'message')} could be cancelled, and others not: the log says why. Nothing was resumed. Repeat the request.`,
   );
 }

@@ -1,4 +1,5 @@
 import { type ErrorCode, type ErrorEnvelope, errorStatus } from '#contract/errors.ts';
+import { countText } from './count-text.ts';
 
 interface AppErrorOptions {
   /** The invalid field, query parameter or header. */
@@ -74,7 +75,7 @@ export function tooManyRequests(seconds: number, limit?: string): AppError {
  * @param alternative the end of the second sentence, after the seconds
  */
 export function rateLimited(seconds: number, reason: string, alternative = ''): AppError {
-  return new AppError('rate_limited', `${reason}. Retry in ${seconds} seconds${alternative}.`, {
+  return new AppError('rate_limited', `${reason}. Retry in ${countText(seconds, 'second')}${alternative}.`, {
     headers: { 'retry-after': String(seconds) },
   });
 }

@@ -2,6 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
+import { countText } from '#server/platform/count-text.ts';
 import { firstIdAt } from '#server/platform/ids/ids.ts';
 import { monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { dayForPeople } from '#server/platform/time/day-for-people.ts';
@@ -72,7 +73,7 @@ function noticeMessage(near: NearLimitRow, appUrl: string, resetsAt: Date): Mail
       : `${team} has used ${percent} % of this month`,
     heading: isFull ? 'No messages left this month' : `${percent} % of this month's messages are used`,
     paragraphs: [
-      `The team ${team} has used ${accepted} of the ${limit} messages that it may send this month.`,
+      `The team ${team} may send ${countText(limit, 'message')} this month, and has used ${accepted.toLocaleString('en')}.`,
       isFull
         ? `Further ones are refused until ${until} (UTC), or until the limit is raised. Accepted messages are still sent, and replies still come in.`
         : `Once all are used, further ones are refused until ${until} (UTC).`,

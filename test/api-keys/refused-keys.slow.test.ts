@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { newApiKey } from '#server/api-keys/api-key.ts';
+import { countText } from '#server/platform/count-text.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
@@ -67,7 +68,10 @@ describe('the limit of refused API keys per client network (specification sectio
       const refused = await tryKey();
       const seconds = Number(refused.headers.get('retry-after'));
       assert.ok(seconds >= 1 && seconds <= 17, `retry-after: ${seconds}`);
-      assert.equal(field(refused.json, 'error.message'), `Too many requests. Retry in ${seconds} seconds.`);
+      assert.equal(
+        field(refused.json, 'error.message'),
+        `Too many requests. Retry in ${countText(seconds, 'second')}.`,
+      );
       service.clock.advance(seconds * 1_000);
       assert.equal((await tryKey()).status, 401);
     });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 import { publicRequestsPerMinute, visitorRequestsPerMinute } from '#server/app/limits.ts';
+import { countText } from '#server/platform/count-text.ts';
 import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { KeptConnections } from '#test/support/http/raw-http.ts';
@@ -42,7 +43,7 @@ describe('the rate limiter of client networks, for requests without a credential
       assert.equal(refused.status, 429, path);
       const seconds = Number(refused.headers.get('retry-after'));
       assert.ok(seconds >= 1 && seconds <= 17, `retry-after: ${seconds}`);
-      assert.match(refused.body, new RegExp(`Too many requests. Retry in ${seconds} seconds.`));
+      assert.match(refused.body, new RegExp(`Too many requests. Retry in ${countText(seconds, 'second')}.`));
     }
     assert.equal((await ask('/sign-in', '203.0.113.2')).status, 200, 'another network');
     for (const path of ['/healthz', '/readyz'])

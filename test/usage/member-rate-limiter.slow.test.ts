@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
+import { countText } from '#server/platform/count-text.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { join, newMember, newPerson, type TeamMember } from '#test/support/people/people.ts';
@@ -34,7 +35,7 @@ describe('the rate limiter of members (specification section 12.3)', () => {
     assert.ok(seconds >= 1 && seconds <= 60, String(seconds));
     assert.equal(
       field(refused.json, 'error.message'),
-      `Too many requests: the members of a team on the plan free have ${ofFree} a minute together. Retry in ${seconds} seconds.`,
+      `Too many requests: the members of a team on the plan free have ${ofFree} a minute together. Retry in ${countText(seconds, 'second')}.`,
     );
     assert.equal((await team.api.get('/v1/team')).status, 200, 'its keys go on');
     assert.equal(await passing(1, other), 1, 'another team of the same person');

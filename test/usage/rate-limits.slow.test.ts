@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
+import { countText } from '#server/platform/count-text.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';
@@ -116,7 +117,10 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
       assert.ok(seconds <= before, `${seconds}: no longer than until the minute ends`);
       assert.equal(refused.status, 429);
       assert.equal(field(refused.json, 'error.code'), 'rate_limited');
-      assert.equal(field(refused.json, 'error.message'), `Too many requests. Retry in ${seconds} seconds.`);
+      assert.equal(
+        field(refused.json, 'error.message'),
+        `Too many requests. Retry in ${countText(seconds, 'second')}.`,
+      );
       service.clock.advance(seconds * 1_000);
       assert.equal((await get(team.api)).status, 200);
     }

@@ -33,8 +33,8 @@ export const isRateLimited = (error: Error): error is ApiError =>
 export function sentenceOf(error: Error): string {
   if (isRateLimited(error))
     return error.message
-      .replace(/ Retry in \d+ seconds\.$/, '')
-      .replace(/Retry in \d+ seconds, or/, 'Wait, or');
+      .replace(/ Retry in \d+ seconds?\.$/, '')
+      .replace(/Retry in \d+ seconds?, or/, 'Wait, or');
   if (!(error instanceof ApiError) || error.status !== 402) return error.message;
   if (error.param === 'media_url') {
     return 'Pictures and files need the plan Starter. Send the text alone, or get a larger plan.';

@@ -12,6 +12,7 @@ import { schemaVersion } from '#server/database/schema-version.ts';
 import { inspectSecretsKey } from '#server/database/secrets-key.ts';
 import { createWriteErrorMapper } from '#server/database/write-error.ts';
 import type { Config } from '#server/platform/config.ts';
+import { countText } from '#server/platform/count-text.ts';
 import type { Secrets } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { commandLine } from '#server/platform/process/command-line.ts';
@@ -206,7 +207,7 @@ async function checkWebhookSecrets({ pool }: Database, secrets: Secrets, at: Dat
   const ids = await listUnreadableWebhooks(pool, secrets, at);
   if (ids.length === 0) return ok('webhook_secrets', 'The secrets key opens the secrets of all webhooks.');
   const names = ids.slice(0, namedWebhooksMax).map((id) => publicId('wh', id));
-  const others = ids.length > names.length ? ` and ${ids.length - names.length} others` : '';
+  const others = ids.length > names.length ? ` and ${countText(ids.length - names.length, 'other')}` : '';
   return failed(
     'webhook_secrets',
     `The secrets key does not open the secrets of ${names.join(', ')}${others}: their deliveries wait.`,

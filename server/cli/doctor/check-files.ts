@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { errorCodeOf } from '#server/database/database.ts';
 import { walFreeMinBytes } from '#server/database/disk-space.ts';
 import type { Config } from '#server/platform/config.ts';
+import { countText } from '#server/platform/count-text.ts';
 import { type Check, failed, ok, sizeText, warning } from './check.ts';
 
 /** Free bytes of a disk below which the check warns. */
@@ -32,7 +33,7 @@ export async function checkDisk(name: string, setting: string, folder: string): 
   if (space.files > 0 && space.ffree < inodesFreeMin)
     return failed(
       name,
-      `The disk of ${folder} has room for ${space.ffree} more files only. Delete files on it.`,
+      `The disk of ${folder} has room for only ${countText(space.ffree, 'more file')}. Delete files on it.`,
       fix,
     );
   if (freeBytes < freeWarningBytes || freeBytes < freeWarningShare * sizeBytes)

@@ -1,3 +1,4 @@
+import { countText } from '#server/platform/count-text.ts';
 import { createHostClock } from '#server/platform/time/host-clock.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 import { explainUnanswered } from './explain-unanswered.ts';
@@ -39,7 +40,7 @@ export async function checkTls(url: string, authorities: Authorities): Promise<T
   }
   const leftMs = validTo.getTime() - hostClock.wallMs();
   const days = Math.floor(leftMs / dayMs);
-  const left = days < 1 ? `${Math.floor(leftMs / hourMs)} more hours` : `${days} more days`;
+  const left = days < 1 ? countText(Math.floor(leftMs / hourMs), 'more hour') : countText(days, 'more day');
   const text = `The certificate of ${new URL(url).host}, by ${issuer}, is trusted and valid for ${left}`;
   const check =
     leftMs < (validTo.getTime() - validFrom.getTime()) * leftShareMin

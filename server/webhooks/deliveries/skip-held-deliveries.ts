@@ -3,6 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { hasFanOutsBefore, writeFanOutDeliveries } from '#server/events/fan-out.ts';
 import { unavailable } from '#server/platform/app-error.ts';
+import { countText } from '#server/platform/count-text.ts';
 import { firstIdAfter, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
 import { lockWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import { skipRound } from '#server/webhooks/queue/skip-pending.ts';
@@ -57,7 +58,7 @@ export async function skipHeldDeliveries(
     await pause(fanOutCheckMs);
   }
   throw unavailable(
-    `${skipped} deliveries were skipped, but an event still waits for its deliveries. The hold goes on. Repeat the request.`,
+    `Skipped ${countText(skipped, 'delivery', 'deliveries')}, but an event still waits for its deliveries. The hold goes on. Repeat the request.`,
   );
 }
 

@@ -44,7 +44,7 @@ export function printedShape(json: string): string {
   return JSON.stringify(JSON.parse(json))
     .replaceAll(/"(team|key|num|msg|evt|wh|dlv)_[0-9a-z]{26}"/g, '"$1_id"')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'time')
-    .replaceAll(/Retry in \d+ seconds/g, 'Retry in n seconds')
+    .replaceAll(/Retry in \d+ seconds?/g, 'Retry in n seconds')
     .replaceAll(/"whsec_[\w+/]{43}="/g, '"secret"')
     .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'http://address');
 }
