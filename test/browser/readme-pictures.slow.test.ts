@@ -20,7 +20,6 @@ describe('the dashboard of the demo team, as the README shows it (specification 
     ['home', '', desktop, 'Front desk'],
     ['conversations', thread, desktop, 'No problem, Jamie. Dr. Chen will wait for you.'],
     ['thread-phone', thread, phone, 'No problem, Jamie. Dr. Chen will wait for you.'],
-    ['messages', '/messages', { ...desktop, colorScheme: 'dark' }, 'Is parking free behind the building?'],
   ] as const) {
     it(`the README's picture ${name} is drawn without a complaint of the browser`, async () => {
       const { page, complaints } = await openWatchedDashboard(browser, demo.owner, path, look);

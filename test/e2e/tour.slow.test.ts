@@ -100,7 +100,7 @@ describe('a first start and the tour (docs/get-started.md, specification section
     );
   });
 
-  it('the send request of the README is that of the tour, and runs with the address, key and number of a service', async () => {
+  it('the send request of the README is that of the tour, and it and the one for events run with the address, key and number of a service', async () => {
     const block = (await PageBlocks.read('README.md')).one('sh send');
     const [shown = ''] = block.trim().split('\n').slice(-1);
     const steps = (await PageBlocks.read('docs/get-started.md')).all('sh tour');
@@ -111,6 +111,12 @@ describe('a first start and the tour (docs/get-started.md, specification section
       .replace('own_live_your_key', api.key)
       .replace('+14155550100', number);
     assert.equal(JSON.parse(await runScript(script, /./)).status, 'queued');
+    const events = (await PageBlocks.read('README.md')).one('sh events');
+    const answer = await runScript(
+      events.replace('http://127.0.0.1:3000', service.baseUrl).replace('own_live_your_key', api.key),
+      /./,
+    );
+    assert.match(JSON.parse(answer).cursor, /^evt_/);
     // Without a service, the block gives the reason.
     const nowhere = block.replace('http://127.0.0.1:3000', 'http://127.0.0.1:1');
     await assert.rejects(runScript(nowhere, /./), /curl: \(7\)/);
