@@ -14,6 +14,7 @@ import { type MessageRow, sqlMessageColumns } from './message.ts';
 // - status queued or polling: the ids in the small tables of waiting and handed-out messages.
 // - status failed: the index of failed messages.
 // - from or to: the index of senders or of recipients; with both filters, the one that contains the contact.
+// - direction inbound, or status received: the index of inbound messages.
 // - all others: the primary key.
 
 /** A message that a scan returns: it matches the filters, or it is the last one that the page may read. */
@@ -88,6 +89,7 @@ const byTime = defineScan('by-time', 'm.id DESC', ofTeam);
 const bySender = defineHandleScan('by-sender', 'from_handle');
 const byRecipient = defineHandleScan('by-recipient', 'to_handle');
 const failed = defineScan('failed', 'm.id DESC', `${ofTeam} AND m.failed_at IS NOT NULL`);
+const inbound = defineScan('inbound', 'm.id DESC', `${ofTeam} AND m.direction LIKE 'inbound'`);
 const queued = defineIdScan(
   'queued',
   'SELECT q.message_id FROM send_queue q WHERE q.team_id = $1 AND q.message_id < $2',
@@ -116,7 +118,7 @@ export async function listMessages<View extends Message>(
     const status = query.status === 'received' ? undefined : query.status;
     const direction = directionOf(query);
     if (direction === 'none') return [];
-    const { scan, handle } = await chooseScan(services, teamId, query);
+    const { scan, handle } = await chooseScan(services, teamId, query, direction);
     return scan.rows(
       services.database.pages,
       teamId,
@@ -146,6 +148,7 @@ async function chooseScan(
   { database }: Pick<Runtime, 'database'>,
   teamId: TeamId,
   { status, from, to }: ListMessagesQuery,
+  direction: 'inbound' | 'outbound' | undefined,
 ): Promise<{ scan: Scan; handle: [] | [string] }> {
   if (status === 'queued') return { scan: queued, handle: [] };
   if (status === 'polling') return { scan: polling, handle: [] };
@@ -157,5 +160,5 @@ async function chooseScan(
   }
   if (from !== undefined) return { scan: bySender, handle: [from] };
   if (to !== undefined) return { scan: byRecipient, handle: [to] };
-  return { scan: byTime, handle: [] };
+  return { scan: direction === 'inbound' ? inbound : byTime, handle: [] };
 }

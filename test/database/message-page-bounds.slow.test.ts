@@ -141,6 +141,8 @@ describe('a page of a million messages (decision 0012)', () => {
       { to: big },
       { status: 'failed' },
       { status: 'queued' },
+      { status: 'received' },
+      { direction: 'inbound' },
     ] as const) {
       for (const limit of [1, 50, 100]) {
         for (const [table, read] of rowsRead(await explained({ ...query, limit }))) {

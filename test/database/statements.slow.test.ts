@@ -160,6 +160,25 @@ describe('every named statement (decision 0003)', () => {
     assert.deepEqual(scansOfAnalyzedEmpty, []);
   });
 
+  it('a page of failed or inbound messages goes along their index in an empty table, before and after an ANALYZE', async () => {
+    const empty = await createTestDatabase();
+    const service = new Database({ databaseUrl: empty.url, logger: createLogger('warn') });
+    try {
+      for (const prepare of ['SELECT 1', 'ANALYZE messages']) {
+        await service.pool.query(prepare);
+        for (const kind of ['failed', 'inbound']) {
+          const text = allStatements().get(`messages.list-${kind}`)?.text;
+          const { rows } = await service.pages.query(`EXPLAIN (GENERIC_PLAN, COSTS OFF) ${text}`);
+          const plan = rows.map((row) => String(row['QUERY PLAN'])).join('\n');
+          assert.match(plan, new RegExp(`Index Scan Backward using messages_${kind} on messages`), prepare);
+        }
+      }
+    } finally {
+      await service.close();
+      await empty.close();
+    }
+  });
+
   it('the row type of a message has the columns of the table', async () => {
     const { rows } = await client.query<{ column_name: string }>(
       `SELECT column_name FROM information_schema.columns WHERE table_name = 'messages' ORDER BY ordinal_position`,

@@ -46,10 +46,13 @@ COMMENT ON TABLE messages IS
   'team; erased by handle; kept for RETENTION_DAYS; a person; in backups. A message to or from a contact.';
 CREATE INDEX messages_from ON messages (team_id, from_handle, id);
 CREATE INDEX messages_to ON messages (team_id, to_handle, id);
-CREATE INDEX messages_failed ON messages (team_id, id) WHERE failed_at IS NOT NULL;
--- The last of these indexes: a plan of an empty table takes the newest of indexes that cost the same, and is kept until the
--- first ANALYZE. Checks of foreign keys are planned that way too.
+-- The last of the indexes of all rows: a plan of an empty table takes the newest of indexes that cost the same, and is kept
+-- until the first ANALYZE. Checks of foreign keys are planned that way too. The indexes of some rows come after it.
 ALTER TABLE messages ADD PRIMARY KEY (team_id, id);
+CREATE INDEX messages_failed ON messages (team_id, id) WHERE failed_at IS NOT NULL;
+-- LIKE, so that only the page of inbound messages takes it. Statements with direction = 'inbound' and a handle would read all
+-- inbound messages of a team along it.
+CREATE INDEX messages_inbound ON messages (team_id, id) WHERE direction LIKE 'inbound';
 
 -- The table of server/messages/message-status.ts, so that no code path can take a step that it does not list.
 -- A test holds the two against each other.
