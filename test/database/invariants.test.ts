@@ -155,6 +155,24 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assertConstraint(flight, /^23503 in_flight_team_id_number_id_fkey/);
   });
 
+  it('the schema refuses an event of an unknown message, and the deletion of a message that has one', async () => {
+    const message = await insertMessage();
+    const append = (teamId: string, messageId: string) =>
+      pool.query(
+        `INSERT INTO events (team_id, id, type, message_id, number_id, sequence, body, created_at)
+         VALUES ($1, $2, 'message.sent', $3, $4, 1, '{}', $5)`,
+        [teamId, ids.next('evt'), messageId, number, at],
+      );
+    const key = /^23503 events_team_id_message_id_fkey/;
+    await assertConstraint(append(team, ids.next('msg')), key);
+    await assertConstraint(append(otherTeam, message), key);
+    await append(team, message);
+    const remove = () => pool.query('DELETE FROM messages WHERE id = $1', [message]);
+    await assertConstraint(remove(), key);
+    await pool.query('DELETE FROM events WHERE message_id = $1', [message]);
+    assert.equal((await remove()).rowCount, 1);
+  });
+
   it('the schema requires exactly the times and reasons of a message’s status (§2.6/state-times)', async () => {
     const wrong: Record<string, unknown>[] = [
       { status: 'received' },

@@ -52,6 +52,14 @@ describe('the invariants of opt-outs and of their events (docs/architecture.md)'
 
   it('the schema requires that an event is of a message and its number, a contact, or a number', async () => {
     const [message, number, contact] = [ids.next('msg'), ids.next('num'), '+14155550101'];
+    const phone = '+14155550100';
+    await database.insert('numbers', {
+      ...{ team_id: database.team, id: number, phone_number: phone, verified_at: at, created_at: at },
+    });
+    await database.insert('messages', {
+      ...{ team_id: database.team, id: message, number_id: number, direction: 'outbound', status: 'queued' },
+      ...{ from_handle: phone, to_handle: contact, content: 'Hello', created_at: at },
+    });
     for (const type of eventTypes) {
       const isOfMessage = messageEventTypes.some((known) => known === type);
       const isOfNumber = type.startsWith('number.');

@@ -4,13 +4,13 @@ import { eventTypes, type MessageEventType } from '#contract/event.ts';
 import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import { NotificationListener } from '#server/database/listener.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { appendEvents } from '#server/events/append-events.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { countDue, writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
 import { storedEvents, unpublishedEvents } from '#test/support/events/stored-events.ts';
 import { markNumberDeleted, putNumber } from '#test/support/numbers/given-numbers.ts';
 import { givenService } from '#test/support/service/given-team.ts';
+import { appendWithMessages } from '#test/support/service/insert-events.ts';
 import { until } from '#test/support/service/until.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 
@@ -27,7 +27,7 @@ describe('appending events (specification sections 6.1 and 6.3, decision 0017)',
   });
 
   const write = (trx: Transaction, types: readonly MessageEventType[], from = numberId) =>
-    appendEvents(
+    appendWithMessages(
       trx,
       service.runtime,
       types.map((type, index) => ({

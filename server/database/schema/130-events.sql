@@ -1,5 +1,5 @@
--- Events: the outbox, a history. An event is of a message, a contact or a number. No foreign key points at messages: a message
--- may be purged before an event that is younger (specification section 10.9).
+-- Events: the outbox, a history. An event is of a message, a contact or a number. A message is purged after its last event
+-- (specification section 10.9).
 CREATE TABLE events (
   team_id uuid NOT NULL REFERENCES teams (id),
   id uuid NOT NULL,
@@ -16,11 +16,12 @@ CREATE TABLE events (
   CONSTRAINT event_has_one_subject CHECK (CASE
     WHEN type IN ('contact.opted_out', 'contact.opted_in') THEN contact IS NOT NULL AND message_id IS NULL
     WHEN type IN ('number.offline', 'number.online') THEN contact IS NULL AND message_id IS NULL AND number_id IS NOT NULL
-    ELSE contact IS NULL AND message_id IS NOT NULL AND number_id IS NOT NULL END)
+    ELSE contact IS NULL AND message_id IS NOT NULL AND number_id IS NOT NULL END),
+  FOREIGN KEY (team_id, message_id) REFERENCES messages (team_id, id)
 );
 COMMENT ON TABLE events IS
   'team; erased by handle; kept for RETENTION_DAYS; a person; in backups. A change of a message, a contact or a number.';
--- The events of a message. Sends write none.
+-- The events of a message, also for its foreign key. Sends write none.
 CREATE INDEX events_of_message ON events (team_id, message_id) WHERE message_id IS NOT NULL;
 -- The last of these indexes, as of messages.
 ALTER TABLE events ADD PRIMARY KEY (team_id, id);

@@ -1,4 +1,5 @@
 import type { Direction, MessageStatus } from '#contract/message.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { type HeldTransaction, holdTransaction } from '#test/support/database/held-transaction.ts';
@@ -61,6 +62,28 @@ export async function putMessage({ query }: Service, message: MessageInState): P
       [numberId, teamId, id, createdAt],
     );
   }
+}
+
+/**
+ * Inserts the messages of events, for tests that need no more of them than their ids. Their number is deleted, so that
+ * no list shows it, and has the id of the first message. A message that exists stays as it is.
+ */
+export async function putMessagesOfEvents(
+  trx: Transaction,
+  teamId: TeamId,
+  messageIds: readonly MessageId[],
+): Promise<void> {
+  await trx.query(
+    `WITH number AS (
+       INSERT INTO numbers (team_id, id, phone_number, created_at, verified_at, deleted_at)
+       VALUES ($1, ($2::uuid[])[1], '+14155550199', to_timestamp(0), to_timestamp(0), to_timestamp(0)) ON CONFLICT DO NOTHING
+     )
+     INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, sent_at, hand_out_count)
+     SELECT $1, id, ($2::uuid[])[1], 'outbound', '+14155550199', '+14155550198', 'Hello', 'sent', uuid_extract_timestamp(id),
+       uuid_extract_timestamp(id), 1
+     FROM unnest($2::uuid[]) AS id ON CONFLICT DO NOTHING`,
+    [teamId, messageIds],
+  );
 }
 
 /** An outbound message that was sent in the past. */

@@ -1,8 +1,11 @@
 import type { MessageEventType } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { appendEvents } from '#server/events/append-events.ts';
+import { appendEvents, type NewEvent } from '#server/events/append-events.ts';
 import { type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { putMessagesOfEvents } from '#test/support/messages/given-messages.ts';
+
+type MessageEvent = Extract<NewEvent, { readonly type: MessageEventType }>;
 
 interface EventFields {
   readonly messageId?: MessageId;
@@ -12,6 +15,22 @@ interface EventFields {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
+/** Appends events of messages of one team, with the messages that do not exist. */
+export async function appendWithMessages(
+  trx: Transaction,
+  runtime: Pick<Runtime, 'clock' | 'ids'>,
+  events: readonly MessageEvent[],
+): Promise<void> {
+  const [first] = events;
+  if (first === undefined) return;
+  await putMessagesOfEvents(
+    trx,
+    first.teamId,
+    events.map((event) => event.messageId),
+  );
+  await appendEvents(trx, runtime, events);
+}
+
 /** Appends an event as a change of a message does, for tests that need no message. */
 export function putEvent(
   trx: Transaction,
@@ -19,7 +38,7 @@ export function putEvent(
   teamId: TeamId,
   fields: EventFields = {},
 ): Promise<void> {
-  return appendEvents(trx, runtime, [newEvent(runtime, teamId, fields)]);
+  return appendWithMessages(trx, runtime, [newEvent(runtime, teamId, fields)]);
 }
 
 /** Appends `count` events, one after the other. */
@@ -32,14 +51,14 @@ export async function putEvents(runtime: Runtime, teamId: TeamId, count: number)
 /** Appends `count` events by one statement. */
 export async function putEventsAtOnce(runtime: Runtime, teamId: TeamId, count: number): Promise<void> {
   const events = Array.from({ length: count }, () => newEvent(runtime, teamId, {}));
-  await runtime.database.transaction((trx) => appendEvents(trx, runtime, events));
+  await runtime.database.transaction((trx) => appendWithMessages(trx, runtime, events));
 }
 
 function newEvent(
   { ids }: Runtime,
   teamId: TeamId,
   { messageId, numberId, type = 'message.sent', sequence = 1, data }: EventFields,
-) {
+): MessageEvent {
   const id = messageId ?? ids.next('msg');
   return {
     teamId,

@@ -1,11 +1,11 @@
 import type { MessageEventType } from '#contract/event.ts';
 import { eventExamples } from '#contract/event-examples.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { appendEvents } from '#server/events/append-events.ts';
-import type { EventId, MessageId, NumberId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import type { EventId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { newWebhookSecret, sealSecret } from '#server/webhooks/endpoints/webhook-secret.ts';
 import { given } from '#test/support/service/given.ts';
+import { appendWithMessages } from '#test/support/service/insert-events.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 export interface TestWebhook {
@@ -48,20 +48,15 @@ export function emit(
   contents: readonly string[],
   type: MessageEventType = 'message.sent',
 ): Promise<void> {
-  return database.transaction((trx) =>
-    appendEvents(
-      trx,
-      { clock, ids },
-      contents.map((content) => ({
-        teamId,
-        numberId: ids.next('num') as NumberId,
-        messageId: ids.next('msg') as MessageId,
-        type,
-        sequence: 1,
-        data: { ...eventExamples[type].data, content },
-      })),
-    ),
-  );
+  const events = contents.map((content) => ({
+    teamId,
+    numberId: ids.next('num'),
+    messageId: ids.next('msg'),
+    type,
+    sequence: 1,
+    data: { ...eventExamples[type].data, content },
+  }));
+  return database.transaction((trx) => appendWithMessages(trx, { clock, ids }, events));
 }
 
 /** Id of the event in a delivery's body. */
