@@ -54,12 +54,7 @@ describe('statements that phones share, beside a long queue and history of their
       'messages.confirm-sent': [each(team), ofEach('01', 500), inFlight, ofEach('03', 500), now],
       'messages.receive-texts': [
         ...[tokens(0), ofEach('01', 0), indexes(0).map((n) => idOf('09', n))],
-        ...[
-          indexes(0).map((n) => `person-${n}`),
-          indexes(0).map((n) => `person-${n}`),
-          each('Hello'),
-          each(false),
-        ],
+        ...[indexes(0).map((n) => `person-${n}`), each('Hello'), each(false)],
         ...[
           each(null),
           indexes(0).map((n) => sha256(`run ${n}`)),

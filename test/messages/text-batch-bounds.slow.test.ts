@@ -15,7 +15,6 @@ import {
   receiveAlone,
   textsOf,
 } from '#test/support/messages/inbound-texts.ts';
-import { lastMessagesOf } from '#test/support/messages/stored-conversations.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectMany, type OneOfMany } from '#test/support/phones/many-phones.ts';
 import { givenRuntime } from '#test/support/service/given-runtime.ts';
@@ -67,43 +66,6 @@ describe('bounds of inbound texts that share commits (specification section 11.5
     assert.deepEqual(await textsTo(phone), [`${contact} STOP`, `${contact} START`]);
     assert.deepEqual(await textsTo(neighbour), [`${contactAt(1)} beside`]);
     assert.equal(await receivedBy(owner), 2);
-  });
-
-  it('up to 18 spellings of a contact in one batch are kept once each, 16 at most', async () => {
-    const phone = await onePhone();
-    const batcher = newBatcher();
-    const spellings = Array.from({ length: 18 }, (_, index) =>
-      'abcde@example.com'.replace(/^.{5}/, (name) =>
-        [...name].map((letter, bit) => ((index + 1) & (1 << bit) ? letter.toUpperCase() : letter)).join(''),
-      ),
-    );
-    const receive = async (from: readonly string[], round: string) => {
-      const watch = watchStatements(['messages.receive-texts', 'messages.insert-received']);
-      const ids = await Promise.all(
-        from.map((handle, index) => deliver(batcher, phone, inboundOf(handle, `${round} ${index}`))),
-      );
-      const names = watch.take();
-      watch.stop();
-      assert.deepEqual(names, ['messages.receive-texts']);
-      assert.equal(new Set(ids).size, from.length);
-    };
-    const handles = async (contact: string) =>
-      (await lastMessagesOf(service, phone.number.phoneNumber, contact))?.handles.toSorted();
-    const [first = '', second = '', third = ''] = spellings;
-    const contact = first.toLowerCase();
-    await receive([contact, first, second, first], 'new');
-    assert.deepEqual(await handles(contact), [first, second].toSorted());
-    await receive([second, third, second, first, third], 'known');
-    assert.deepEqual(await handles(contact), [first, second, third].toSorted());
-    await receive(spellings, 'all');
-    const kept = await handles(contact);
-    assert.equal(kept?.length, 16);
-    assert.equal(new Set(kept).size, 16);
-    for (const early of [first, second, third]) assert.ok(kept.includes(early), early);
-    // The first batch of another contact has more spellings than are kept.
-    const others = spellings.map((handle) => `x${handle}`);
-    await receive(others, 'another contact');
-    assert.equal(new Set(await handles(`x${contact}`)).size, 16);
   });
 
   it('texts beyond 16,384 characters are stored apart, and 256 of the longest that share a batch fail no other text', async () => {
