@@ -45,8 +45,8 @@ const drainedMax = 5_000;
  * phone wait. Phones hold polls, and report each message with their next poll. Kannel, which accepts and hands out,
  * runs between the rounds. It fails where a message is lost or handed out twice. Without `--phones` it runs all setups.
  * `--throughput` leaves out the latency. `--snapshot` measures the latency to a webhook beside an open snapshot instead.
- * usage: `npm run bench -- life [--phones 200 --senders 64 --webhooks 0] [--seconds 10] [--rounds 2] [--queue 4]`, or
- * `npm run bench -- life --snapshot [--dead 300000] [--seconds 10]`
+ * usage: `npm run bench -- life [--phones 200 --senders 64 --webhooks 0] [--seconds 10] [--rounds 2] [--queue 4]
+ * [--snapshot] [--dead 300000]`
  */
 export async function benchLife(): Promise<void> {
   const { values } = parseArgs({

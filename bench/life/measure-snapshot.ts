@@ -24,9 +24,8 @@ interface Phase {
 }
 
 /**
- * Latency from the 202 of a text to the webhook that tells of its hand-out, without and with an open snapshot that keeps
- * `dead` rows of each queue of events. Rows that one transaction inserts, leases and deletes stay like those of real
- * lives, and are not delivered.
+ * Measures the time from the 202 of a text to the webhook that tells of its hand-out. An open snapshot keeps `dead` rows
+ * of each queue of events in the second phase. One transaction inserts, leases and deletes them, so none is delivered.
  */
 export async function measureSnapshot(
   installation: Installation,

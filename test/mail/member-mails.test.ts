@@ -98,7 +98,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     const near = [await server.next(), await server.next()];
     assert.deepEqual(near.flatMap(({ to }) => to).sort(), expected);
     for (const mail of near) assert.match(mail.parsed.subject ?? '', /80 %/);
-    assert.match(near[0]?.text ?? '', /used 8 of the 10 messages/);
+    assert.match(near[0]?.text ?? '', /may send 10 messages this month, and has used 8\./);
     await send(2);
     await look();
     const full = [await server.next(), await server.next()];
