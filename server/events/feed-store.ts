@@ -64,7 +64,7 @@ const publish = transactionStatement<[limit: number, from: number], PublishedRow
      INSERT INTO event_feed (team_id, event_id) SELECT team_id, event_id FROM moved ORDER BY seq RETURNING team_id
    )
    SELECT p.team_id, p.events, m.after
-   FROM (SELECT coalesce(max(seq), (SELECT last_value FROM unpublished_events_seq)) + 1 AS after FROM moved) m
+   FROM (SELECT coalesce(max(seq) + 1, (SELECT last_value + is_called::int FROM unpublished_events_seq)) AS after FROM moved) m
    LEFT JOIN (SELECT team_id, count(*) AS events FROM placed GROUP BY team_id) p ON true`,
   { changes: 'event', team: 'team_id' },
 );

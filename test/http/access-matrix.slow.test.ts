@@ -41,6 +41,7 @@ const withoutKey: Readonly<
     'GET /billing',
     'GET /docs',
     'GET /docs/js/scalar.js',
+    'GET /favicon.ico',
     'GET /fonts/inter-latin.woff2',
     'GET /invite/:token',
     'GET /link/:token',
