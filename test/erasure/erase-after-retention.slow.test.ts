@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { HistoryPurge } from '#server/app/history-purge.ts';
 import { tablesWithText } from '#test/support/database/stored-text.ts';
 import { publishAll } from '#test/support/events/given-publication.ts';
+import { storedEvents } from '#test/support/events/stored-events.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
@@ -87,7 +88,7 @@ describe('erasing a contact after retention (specification sections 10.9 and 12.
       // An event without a position in the feed is never purged.
       await publishAll(service);
       while ((await purge.run()) !== 'done');
-      eventsLeft.push((await service.query('SELECT FROM events')).length);
+      eventsLeft.push((await storedEvents(service)).length);
       const answer = await admin.post(admin.in('/erasures'), { contact: handle });
       assert.equal(answer.json.status, 'erased', answer.text);
       assert.deepEqual(await tablesWithText(service, [handle, text]), [], `after a cut on day ${day}`);
