@@ -33,11 +33,14 @@ export function addTeamCommands(program: Command): void {
 
   team
     .command('list')
-    .description('every team, oldest first')
+    .description('every team with its routing tag, oldest first')
     .option('--json', 'print as a JSON array', false)
     .action(async (options: { json: boolean }) => {
       const teams = await withRuntime(({ database }) => listTeams(database.pool));
-      printRows(teams.map(teamView), options.json);
+      printRows(
+        teams.map((row) => ({ ...teamView(row), route: row.route })),
+        options.json,
+      );
     });
 
   team

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { getRoutingTag } from '#server/teams/team/team-store.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
@@ -12,9 +13,14 @@ describe('the list commands (specification section 10.2)', () => {
   const commands = given(() => new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl }));
   before(() => team.api.post('/v1/numbers/verify', { phone_number: '+14155550100' }));
 
-  it('team list shows every team as the API does, oldest first', async () => {
+  it('team list shows every team as the API does, with its routing tag, oldest first (§5.5/routing-tag-shown)', async () => {
     const teams = await commands.json('team', 'list');
-    const shown = await Promise.all([team, other].map(async ({ api }) => (await api.get('/v1/team')).json));
+    const shown = await Promise.all(
+      [team, other].map(async ({ id, api }) => ({
+        ...(await api.get('/v1/team')).json,
+        route: await getRoutingTag(service.runtime.database.pool, id),
+      })),
+    );
     assert.deepEqual(
       teams.filter(({ id }: { id: string }) => [team.publicId, other.publicId].includes(id)),
       shown,

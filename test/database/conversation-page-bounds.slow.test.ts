@@ -51,7 +51,7 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
    */
   async function fill(filler: pg.Client): Promise<void> {
     await filler.query(`
-      INSERT INTO teams SELECT '${team}', 'Example team', 'enterprise', 1000000000, to_timestamp(0);
+      INSERT INTO teams SELECT '${team}', 'Example team', 'enterprise', 1000000000, to_timestamp(0), 'a1b2';
       INSERT INTO accounts (id, email, normalized_email, name, created_at) VALUES ('${team}', 'ada@example.com', 'ada@example.com', 'Ada', to_timestamp(0));
       INSERT INTO members (team_id, id, account_id, role, created_at) VALUES ('${team}', '${reader.memberId}', '${team}', 'viewer', to_timestamp(0));
       INSERT INTO numbers (team_id, id, phone_number, verified_at, created_at, deleted_at)

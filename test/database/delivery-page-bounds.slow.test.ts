@@ -22,7 +22,7 @@ const beside = 20;
 describe('a page of 300,000 deliveries (decision 0012)', () => {
   const { service, client } = givenFilledDatabase((filler) =>
     filler.query(`
-      INSERT INTO teams SELECT '${team}', 'Example team', 'enterprise', 1000000000, to_timestamp(0);
+      INSERT INTO teams SELECT '${team}', 'Example team', 'enterprise', 1000000000, to_timestamp(0), 'a1b2';
       INSERT INTO webhooks (team_id, id, url, events, secret, created_at)
         SELECT '${team}', id, 'https://example.com/', ARRAY['message.sent'], 'x', to_timestamp(0)
         FROM unnest(ARRAY['${busy}', '${quiet}']::uuid[]) AS id;

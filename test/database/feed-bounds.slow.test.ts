@@ -21,7 +21,7 @@ describe(`a page of the feed at ${total.toLocaleString('en')} events (specificat
   // commits.
   const { client } = givenFilledDatabase((filler) =>
     filler.query(`
-      INSERT INTO teams SELECT id::uuid, 'Example team', 'enterprise', 1000000000, to_timestamp(0) FROM unnest(ARRAY['${team}', '${other}']) AS id;
+      INSERT INTO teams SELECT id::uuid, 'Example team', 'enterprise', 1000000000, to_timestamp(0), substr(gen_random_uuid()::text, 1, 4) FROM unnest(ARRAY['${team}', '${other}']) AS id;
       CREATE TEMP TABLE made AS SELECT n, CASE WHEN n % 2 = 0 THEN '${team}' ELSE '${other}' END::uuid AS team_id,
         (lpad(to_hex(ms + (n # 6)::bigint * 15000), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid AS id
         FROM (SELECT (extract(epoch FROM date_trunc('month', clock_timestamp()) - interval '20 days') * 1000)::bigint AS ms) AS since,

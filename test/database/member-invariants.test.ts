@@ -28,7 +28,10 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
 
   async function insertTeam(): Promise<string> {
     const id = ids.next('team');
-    await pool.query(`INSERT INTO teams VALUES ($1, 'Example team', 'pro', 100, $2)`, [id, at]);
+    await pool.query(
+      `INSERT INTO teams VALUES ($1, 'Example team', 'pro', 100, $2, substr(gen_random_uuid()::text, 1, 4))`,
+      [id, at],
+    );
     return id;
   }
 

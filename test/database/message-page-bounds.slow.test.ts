@@ -53,7 +53,7 @@ describe('a page of a million messages (decision 0012)', () => {
   /** Inserts a million messages of one team over three months. */
   async function fill(filler: pg.Client): Promise<void> {
     await filler.query(`
-      INSERT INTO teams SELECT '${team}', 'Example team', 'enterprise', 1000000000, to_timestamp(0);
+      INSERT INTO teams SELECT '${team}', 'Example team', 'enterprise', 1000000000, to_timestamp(0), 'a1b2';
       INSERT INTO numbers (team_id, id, phone_number, verified_at, created_at)
         SELECT '${team}', ('01990000-0000-7000-8000-0000000001' || n)::uuid, '+141555501' || n, to_timestamp(0), to_timestamp(0)
         FROM unnest(ARRAY['00', '10', '20', '30', '40', '50']) AS n;

@@ -109,7 +109,7 @@ describe('statements that phones share, beside a long queue and history of their
   /** Inserts 1,000 phones of one team. A half of them have long queues, and the others a message in flight. */
   async function fill(): Promise<void> {
     await client.query(`
-      INSERT INTO teams SELECT '${team}', 'Example team', 'pro', 100, to_timestamp(0);
+      INSERT INTO teams SELECT '${team}', 'Example team', 'pro', 100, to_timestamp(0), 'a1b2';
       CREATE TEMP TABLE phone AS SELECT n, lpad(n::text, 12, '0') AS suffix FROM generate_series(0, ${numbers - 1}) AS n;
       INSERT INTO numbers (team_id, id, phone_number, verified_at, created_at)
         SELECT '${team}', ('01990000-0000-7000-8001-' || suffix)::uuid, '+1415555' || right(suffix, 4), to_timestamp(0), to_timestamp(0) FROM phone;

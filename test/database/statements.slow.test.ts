@@ -68,7 +68,7 @@ describe('every named statement (decision 0003)', () => {
   /** Inserts two months of messages of 500 numbers, a fifth of them waiting, and mails, few of them waiting. */
   async function fill(): Promise<void> {
     await client.query(`
-      INSERT INTO teams SELECT '01990000-0000-7000-8000-000000000001', 'Example team', 'pro', 100, to_timestamp(0);
+      INSERT INTO teams SELECT '01990000-0000-7000-8000-000000000001', 'Example team', 'pro', 100, to_timestamp(0), 'a1b2';
       INSERT INTO numbers (team_id, id, phone_number, verified_at, created_at)
         SELECT '01990000-0000-7000-8000-000000000001', ('01990000-0000-7000-8000-000000010' || lpad(n::text, 3, '0'))::uuid,
           '+14155550' || lpad(n::text, 3, '0'), to_timestamp(0), to_timestamp(0) FROM generate_series(0, 499) AS n;

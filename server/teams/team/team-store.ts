@@ -1,6 +1,8 @@
 import type { PlanName } from '#contract/plans.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
+import { newRoutingTag } from './routing-tag.ts';
 
 export interface TeamRow {
   readonly id: TeamId;
@@ -15,9 +17,10 @@ export interface TeamRow {
 const columns = `id, name, plan, monthly_message_limit, created_at,
   (SELECT s.team_id FROM test_teams s WHERE s.test_team_id = teams.id) AS test_of`;
 
-const insert = statement<[TeamId, string, PlanName, number, Date]>(
+const insert = statement<[TeamId, string, PlanName, number, Date, route: string]>(
   'teams.insert',
-  `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING ${columns}`,
+  `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at, route) VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (route) DO NOTHING RETURNING ${columns}`,
   { changes: 'team', team: '$1' },
 );
 
@@ -55,10 +58,19 @@ export const setTeamPlan = statement<[teamId: TeamId, plan: PlanName, monthlyMes
   { changes: 'team', team: '$1' },
 ).row;
 
-/** Lists all teams except test teams, oldest first. */
-export const listTeams = statement<[], TeamRow>(
+/** SQL: the routing tag of a team's keys and phones. A test team has the tag of its live team (decision 0051). */
+const sqlRoute = (teamId: string) =>
+  `(SELECT route FROM teams WHERE id = coalesce((SELECT team_id FROM test_teams WHERE test_team_id = ${teamId}), ${teamId}))`;
+
+const findRoute = statement<[TeamId], { readonly route: string | null }>(
+  'teams.find-route',
+  `SELECT ${sqlRoute('$1')} AS route`,
+);
+
+/** Lists all teams except test teams, with their routing tags, oldest first. */
+export const listTeams = statement<[], TeamRow & { readonly route: string }>(
   'teams.list',
-  `SELECT ${columns} FROM teams WHERE id NOT IN (SELECT test_team_id FROM test_teams) ORDER BY id`,
+  `SELECT ${columns}, route FROM teams WHERE id NOT IN (SELECT test_team_id FROM test_teams) ORDER BY id`,
 ).rows;
 const firstTwo = statement<[], TeamRow>(
   'teams.first-two',
@@ -97,10 +109,27 @@ export async function lockTeams(trx: Transaction): Promise<void> {
   await trx.query('LOCK TABLE teams IN SHARE ROW EXCLUSIVE MODE');
 }
 
-export async function insertTeam(db: Queryable, team: TeamRow): Promise<void> {
+/** How many routing tags are tried: a tenth of them taken, the last one is taken as well once in 10^20 teams. */
+const routingTagTries = 20;
+
+/** Inserts a team with a routing tag of its own. */
+export async function insertTeam(db: Queryable, team: TeamRow, nextTag = newRoutingTag): Promise<void> {
   const { id, name, plan, monthly_message_limit: limit, created_at: createdAt, test_of: testOf } = team;
-  await insert.run(db, id, name, plan, limit, createdAt);
+  const tryTag = () => insert.hasRow(db, id, name, plan, limit, createdAt, nextTag());
+  let tries = 1;
+  // A taken tag inserts no row and, other than an error, leaves the transaction as it was.
+  while (!(await tryTag())) {
+    if (tries === routingTagTries) throw new Error(`${routingTagTries} routing tags in a row were taken`);
+    tries += 1;
+  }
   if (testOf !== null) await insertTestTeam.run(db, testOf, id);
+}
+
+/** Finds the routing tag of a team's keys and phones. @throws 404 if there is no such team */
+export async function getRoutingTag(db: Queryable, teamId: TeamId): Promise<string> {
+  const route = (await findRoute.row(db, teamId))?.route;
+  if (typeof route !== 'string') throw notFound('team');
+  return route;
 }
 
 /** Finds the oldest team, which the first start created for the operator; never a demo. */

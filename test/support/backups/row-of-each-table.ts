@@ -25,7 +25,12 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
   const ofAccount = { account_id: account };
   return {
     instance: [{ secrets_key_fingerprint: new Secrets(secretsKeyOfTests).fingerprint() }],
-    teams: [{ id: testTeam, name: 'Test team', plan: 'pro', monthly_message_limit: 100, created_at: at }],
+    teams: [
+      {
+        ...{ id: testTeam, name: 'Test team', plan: 'pro', monthly_message_limit: 100 },
+        ...{ created_at: at, route: 'z9z9' },
+      },
+    ],
     test_teams: [{ ...ofTeam, test_team_id: testTeam }],
     demo_team: [ofTeam],
     accounts: [

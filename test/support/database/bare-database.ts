@@ -18,7 +18,10 @@ export async function openBareDatabase(): Promise<BareDatabase> {
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
   const clock = new Clock();
   const team = new Ids(clock).next('team');
-  await pool.query(`INSERT INTO teams VALUES ($1, 'Example team', 'pro', 100, $2)`, [team, clock.now()]);
+  await pool.query(
+    `INSERT INTO teams VALUES ($1, 'Example team', 'pro', 100, $2, substr(gen_random_uuid()::text, 1, 4))`,
+    [team, clock.now()],
+  );
   return {
     url: database.url,
     pool,

@@ -5,8 +5,8 @@ import type { TestService } from '#test/support/service/test-service.ts';
 export function holdNewTeam(service: Pick<TestService, 'databaseUrl'>): Promise<HeldTransaction> {
   return holdTransaction(
     service,
-    `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at)
-     VALUES (gen_random_uuid(), 'Example team', 'free', 100, to_timestamp(0))`,
+    `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at, route)
+     VALUES (gen_random_uuid(), 'Example team', 'free', 100, to_timestamp(0), substr(gen_random_uuid()::text, 1, 4))`,
     [],
   );
 }

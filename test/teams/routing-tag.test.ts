@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { plans } from '#contract/plans.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import { newRoutingTag } from '#server/teams/team/routing-tag.ts';
+import { getRoutingTag, insertTeam } from '#server/teams/team/team-store.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
+
+describe('the routing tag of a team (§5.5/routing-tag)', () => {
+  const { service, team } = givenTeam();
+
+  /** Inserts a team with the first of these tags that is free. */
+  const teamOf = async (...tags: readonly string[]): Promise<TeamId> => {
+    const { runtime, clock } = service;
+    const id = runtime.ids.next('team');
+    const row = { id, name: 'Example team', plan: 'pro', test_of: null, created_at: clock.now() } as const;
+    const left = [...tags];
+    await runtime.database.transaction((trx) =>
+      insertTeam(
+        trx,
+        { ...row, monthly_message_limit: plans.pro.monthlyMessages },
+        () => left.shift() ?? assert.fail('no other tag was asked for'),
+      ),
+    );
+    return id;
+  };
+  const tagOf = (id: TeamId) => getRoutingTag(service.runtime.database.pool, id);
+
+  it('a tag is 4 characters of a-z and 0-9, one of them a digit, so that it spells no word', () => {
+    for (const tag of Array.from({ length: 500 }, newRoutingTag))
+      assert.match(tag, /^(?=.*[0-9])[a-z0-9]{4}$/);
+  });
+
+  it('each team has a tag of its own, and a tag that is taken is replaced in the same transaction', async () => {
+    const taken = await tagOf(team.id);
+    const other = await teamOf(taken, taken, 'zz9z');
+    assert.equal(await tagOf(other), 'zz9z');
+  });
+
+  it('a team is refused after 20 tags that are taken', async () => {
+    const taken = await tagOf(team.id);
+    await assert.rejects(teamOf(...Array.from({ length: 20 }, () => taken)), /20 routing tags/);
+  });
+});
