@@ -8,6 +8,7 @@ import { forbidden, invalid } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import { type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { getRoutingTag } from '#server/teams/team/team-store.ts';
 import { newApiKey } from './api-key.ts';
 import { type ApiKeyRow, insertApiKey } from './api-key-store.ts';
 
@@ -46,7 +47,7 @@ export async function createKey(
     );
   }
   forbidEscalation(input);
-  const key = newApiKey(isTest ? 'test' : 'live');
+  const key = newApiKey(await getRoutingTag(trx, input.teamId), isTest ? 'test' : 'live');
   const row: ApiKeyRow = {
     team_id: input.teamId,
     id: services.ids.next('key'),

@@ -13,20 +13,22 @@ describe('API keys (§5.1/api-key)', () => {
   const { service, team } = givenTeam();
 
   it('a mistyped key is refused without a database query', async (t) => {
-    const mistyped = new ApiClient(service.baseUrl, `${newApiKey().slice(0, -1)}~`);
-    const wrongSum = newApiKey().replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-    const unknown = new ApiClient(service.baseUrl, newApiKey());
+    const unknown = new ApiClient(service.baseUrl, newApiKey('a1b2'));
+    const mistyped = [
+      `${newApiKey('a1b2').slice(0, -1)}~`,
+      newApiKey('a1b2').replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+      newApiKey('a1b2').replace('_a1b2', '_a1b3'),
+    ];
     const lock = await holdTableLock(service, 'api_keys');
     t.after(() => lock.release());
     // While the table of keys is locked, mistyped keys are answered and a well-formed key has to wait.
     const order: string[] = [];
     const waiting = unknown.get('/v1/numbers').then((answer) => order.push(`unknown ${answer.status}`));
-    for (const api of [mistyped, new ApiClient(service.baseUrl, wrongSum)]) {
-      order.push(`mistyped ${(await api.get('/v1/numbers')).status}`);
-    }
+    for (const key of mistyped)
+      order.push(`mistyped ${(await new ApiClient(service.baseUrl, key).get('/v1/numbers')).status}`);
     await lock.release();
     await waiting;
-    assert.deepEqual(order, ['mistyped 401', 'mistyped 401', 'unknown 401']);
+    assert.deepEqual(order, [...mistyped.map(() => 'mistyped 401'), 'unknown 401']);
   });
 
   it('a revoked key stops working within a second, on every process', async () => {
@@ -47,15 +49,19 @@ describe('API keys (§5.1/api-key)', () => {
     }
   });
 
-  it('a key is own_live_, 32 random base62 characters and 6 of their CRC-32', () => {
+  it('a key is own_live_ or own_test_, the routing tag, 32 random base62 characters, and 6 of the CRC-32 of both', () => {
     const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-    const keys = Array.from({ length: 50 }, newApiKey);
-    for (const key of keys) {
-      const [, random = '', sum = ''] = /^own_live_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(key) ?? [];
-      const read = [...sum].reduce((value, digit) => value * 62 + base62.indexOf(digit), 0);
-      assert.equal(read, crc32(random), key);
+    for (const mode of ['live', 'test'] as const) {
+      const keys = Array.from({ length: 50 }, () => newApiKey('9a0z', mode));
+      for (const key of keys) {
+        const form = new RegExp(`^own_${mode}_(9a0z[0-9A-Za-z]{32})([0-9A-Za-z]{6})$`);
+        assert.match(key, form);
+        const [, body = '', sum = ''] = form.exec(key) ?? [];
+        const read = [...sum].reduce((value, digit) => value * 62 + base62.indexOf(digit), 0);
+        assert.equal(read, crc32(body), key);
+      }
+      assert.equal(new Set(keys).size, keys.length);
     }
-    assert.equal(new Set(keys).size, keys.length);
   });
 
   it('the database has only the hash of a key', async () => {

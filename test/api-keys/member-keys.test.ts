@@ -37,7 +37,7 @@ describe('API keys that members manage (specification sections 5.1 and 5.3)', ()
     const made = await make(owner, ['messages:send', 'numbers:read']);
     assert.equal(made.status, 201, made.text);
     const { key, ...shown } = made.json;
-    assert.match(String(key), /^own_live_[0-9A-Za-z]{38}$/);
+    assert.match(String(key), /^own_live_[a-z0-9]{4}[0-9A-Za-z]{38}$/);
     assert.deepEqual(shown, {
       id: made.json.id,
       name: 'Billing system',

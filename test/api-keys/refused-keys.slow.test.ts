@@ -22,7 +22,7 @@ describe('the limit of refused API keys per client network (specification sectio
   };
 
   /** Sends a request with a key that is refused: by default a well-formed unknown one. */
-  const tryKey = (key = newApiKey(), forwardedFor?: string): Promise<ApiAnswer> =>
+  const tryKey = (key = newApiKey('a1b2'), forwardedFor?: string): Promise<ApiAnswer> =>
     new ApiClient(service.baseUrl, key).request('GET', '/v1/team', {
       headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor },
     });
@@ -45,7 +45,7 @@ describe('the limit of refused API keys per client network (specification sectio
       const wrong = [
         '',
         'x',
-        newApiKey(),
+        newApiKey('a1b2'),
         `${team.api.key}0`,
         team.api.key.replace('own_live_', 'own_test_'),
       ];
@@ -87,7 +87,7 @@ describe('the limit of refused API keys per client network (specification sectio
       beginMinute();
       const fresh = await service.startAnother();
       try {
-        const wrong = () => new ApiClient(fresh.baseUrl, newApiKey()).get('/v1/team');
+        const wrong = () => new ApiClient(fresh.baseUrl, newApiKey('a1b2')).get('/v1/team');
         const good = () => new ApiClient(fresh.baseUrl, team.api.key).get('/v1/team');
         await times(200, wrong);
         const mixed = Array.from({ length: 400 }, (_, n) => (n % 100 === 99 ? good : wrong));
@@ -106,7 +106,7 @@ describe('the limit of refused API keys per client network (specification sectio
         assert.deepEqual(await times(400, () => tryKey()), { 429: 400 });
         const shared = watch.take().length;
         assert.ok(shared > 0 && shared < 200, `${shared} statements for 400 keys`);
-        const wrong = newApiKey();
+        const wrong = newApiKey('a1b2');
         assert.deepEqual(await times(10, () => tryKey(wrong)), { 429: 10 });
         assert.equal(watch.take().length, 1);
         assert.deepEqual(await times(10, () => team.api.get('/v1/team')), { 200: 10 });
@@ -128,7 +128,7 @@ describe('the limit of refused API keys per client network (specification sectio
 
     it('X-Forwarded-For is ignored without a proxy (§7.2/refused-keys)', async () => {
       beginMinute();
-      const counts = await times(perMinute + 10, (n) => tryKey(newApiKey(), `198.51.100.${n}`));
+      const counts = await times(perMinute + 10, (n) => tryKey(newApiKey('a1b2'), `198.51.100.${n}`));
       assert.deepEqual(counts, { 401: perMinute, 429: 10 });
     });
   });
@@ -138,12 +138,12 @@ describe('the limit of refused API keys per client network (specification sectio
     after(() => service.close());
 
     it('refused keys count for each address that the proxy names (§8/refused-credentials)', async () => {
-      assert.deepEqual(await times(perMinute + 5, () => tryKey(newApiKey(), '203.0.113.1')), {
+      assert.deepEqual(await times(perMinute + 5, () => tryKey(newApiKey('a1b2'), '203.0.113.1')), {
         401: perMinute,
         429: 5,
       });
-      assert.equal((await tryKey(newApiKey(), '203.0.113.2')).status, 401);
-      assert.equal((await tryKey(newApiKey())).status, 401, 'the proxy itself');
+      assert.equal((await tryKey(newApiKey('a1b2'), '203.0.113.2')).status, 401);
+      assert.equal((await tryKey(newApiKey('a1b2'))).status, 401, 'the proxy itself');
     });
 
     it('one client network is counted together, whether the proxy adds ports or writes IPv6 differently', async () => {
@@ -156,14 +156,16 @@ describe('the limit of refused API keys per client network (specification sectio
       ];
       for (const writing of writings) {
         beginMinute();
-        const counts = await times(perMinute + 5, (n) => tryKey(newApiKey(), writing(n)));
+        const counts = await times(perMinute + 5, (n) => tryKey(newApiKey('a1b2'), writing(n)));
         assert.deepEqual(counts, { 401: perMinute, 429: 5 }, writing(1));
       }
     });
 
     it('the limit counts the address that the proxy added, and ignores an address that the client sent', async () => {
       beginMinute();
-      const counts = await times(perMinute + 5, (n) => tryKey(newApiKey(), `198.51.100.${n}, 203.0.113.1`));
+      const counts = await times(perMinute + 5, (n) =>
+        tryKey(newApiKey('a1b2'), `198.51.100.${n}, 203.0.113.1`),
+      );
       assert.deepEqual(counts, { 401: perMinute, 429: 5 });
     });
   });
@@ -173,7 +175,9 @@ describe('the limit of refused API keys per client network (specification sectio
     after(() => service.close());
 
     it('X-Forwarded-For of an untrusted proxy is ignored (§7.2/refused-keys)', async () => {
-      const counts = await times(perMinute + 5, (n) => tryKey(newApiKey(), `192.0.2.1, 198.51.100.${n}`));
+      const counts = await times(perMinute + 5, (n) =>
+        tryKey(newApiKey('a1b2'), `192.0.2.1, 198.51.100.${n}`),
+      );
       assert.deepEqual(counts, { 401: perMinute, 429: 5 });
     });
   });

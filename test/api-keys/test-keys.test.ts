@@ -33,7 +33,7 @@ describe('test keys (§5.4/test-key)', () => {
     const [made, second] = await Promise.all([make(), make()]);
     assert.deepEqual([made.status, second.status], [201, 201], made.text);
     assert.equal(made.json.test, true);
-    assert.match(String(made.json.key), /^own_test_[0-9A-Za-z]{38}$/);
+    assert.match(String(made.json.key), /^own_test_[a-z0-9]{4}[0-9A-Za-z]{38}$/);
     const api = new ApiClient(service.baseUrl, String(made.json.key));
     const id = await api.send(hello);
     await untilDelivered(api, id);

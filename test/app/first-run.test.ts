@@ -57,7 +57,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
   it('the first start writes the key into a new DATA_DIR, which only its owner may read', async () => {
     const file = join(config.dataDir, 'first-start.txt');
     assert.ok((await start()).includes(file));
-    assert.match(await readFile(file, 'utf8'), /own_live_\w{38}/);
+    assert.match(await readFile(file, 'utf8'), /own_live_\w{42}/);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.equal((await stat(config.dataDir)).mode & 0o066, 0, 'no other user lists or writes the folder');
     assert.deepEqual([await count('teams'), await count('api_keys')], [1, 1]);

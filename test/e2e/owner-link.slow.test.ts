@@ -245,7 +245,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     const terminal = Object.assign(new PassThrough(), { isTTY: true });
     await firstRun(runtime, terminal as unknown as NodeJS.WriteStream);
     const printed = String(terminal.read());
-    assert.match(printed, /own_live_\w{38}/);
+    assert.match(printed, /own_live_\w{42}/);
     assert.match(printed, /https:\/\/texts\.example\.com\/invite\/[\w-]{43}\n/);
     assert.equal(await firstKey(folder).catch(() => 'no file'), 'no file');
     await firstRun(runtime, terminal as unknown as NodeJS.WriteStream);

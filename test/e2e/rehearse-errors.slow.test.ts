@@ -19,7 +19,7 @@ describe('the rehearsal of 402 and 429 in docs/errors.md (specification sections
   before(async () => {
     const [createTeam = '', createKey = ''] = page.one('sh rehearse').split('\n');
     const [team = ''] = /team_\w{26}/.exec(await run(createTeam)) ?? [];
-    [key = ''] = /own_test_\w{38}/.exec(await run(createKey.replace('team_your_team', team))) ?? [];
+    [key = ''] = /own_test_\w{42}/.exec(await run(createKey.replace('team_your_team', team))) ?? [];
     assert.match(key, /^own_test_/);
   });
 

@@ -121,11 +121,11 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
     const keys = [
       '',
       'x',
-      newApiKey(),
+      newApiKey('a1b2'),
       good.slice(0, -1),
       `${good}0`,
       good.toUpperCase(),
-      good[12] === good[13] ? newApiKey() : swapped,
+      good[12] === good[13] ? newApiKey('a1b2') : swapped,
       good.replace('own_live_', 'own_test_'),
       `Bearer ${good}`,
       `${good}, ${good}`,

@@ -5,6 +5,7 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import { newRoutingTag } from '#server/teams/team/routing-tag.ts';
 import { getRoutingTag, insertTeam } from '#server/teams/team/team-store.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
+import { newTestClient } from '#test/support/service/test-client.ts';
 
 describe('the routing tag of a team (§5.5/routing-tag)', () => {
   const { service, team } = givenTeam();
@@ -35,6 +36,13 @@ describe('the routing tag of a team (§5.5/routing-tag)', () => {
     const taken = await tagOf(team.id);
     const other = await teamOf(taken, taken, 'zz9z');
     assert.equal(await tagOf(other), 'zz9z');
+  });
+
+  it('live keys and test keys of a team have its tag behind the prefix (§5.5/routing-tag-in-credentials)', async () => {
+    const tag = await tagOf(team.id);
+    const { api } = await newTestClient(service, { team });
+    assert.equal(team.api.key.slice(0, 13), `own_live_${tag}`);
+    assert.equal(api.key.slice(0, 13), `own_test_${tag}`);
   });
 
   it('a team is refused after 20 tags that are taken', async () => {
