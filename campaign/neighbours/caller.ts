@@ -54,7 +54,7 @@ export function strangers({ apiKey }: WrongCredentials, known: KnownValues): Cal
       isStranger: true,
       headers: [
         `x-api-key: ${apiKey}`,
-        `x-device-token: dev_${unknownToken}`,
+        `x-device-token: dev_a1b2${unknownToken}`,
         `cookie: ownline=${unknownToken}`,
         `authorization: Bearer ${unknownToken}`,
       ],

@@ -13,10 +13,10 @@ export async function claimDevice(
   setupToken: string,
 ): Promise<{ readonly deviceToken: string; readonly link: SetupLinkRow }> {
   const now = clock.now();
-  const deviceToken = secrets.deviceToken(setupToken);
   return database.transaction(async (trx) => {
     const link = await lockOpenSetupLink(trx, sha256(setupToken), clock.expiryNow());
     if (!link) throw setupLinkExpiredError();
+    const deviceToken = secrets.deviceToken(link.route, setupToken);
     await insertDeviceOnce(trx, link, {
       id: ids.next('dev'),
       tokenHash: sha256(deviceToken),

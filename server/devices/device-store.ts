@@ -5,6 +5,7 @@ import {
   transactionStatement,
 } from '#server/database/statement.ts';
 import type { DeviceId, DeviceSessionId, NumberId, SetupLinkId, TeamId } from '#server/platform/ids/ids.ts';
+import { sqlRoute } from '#server/teams/team/team-store.ts';
 
 /** A phone that was claimed for a number. */
 export interface DeviceRow {
@@ -30,6 +31,8 @@ export interface SetupLinkRow {
   readonly number_id: NumberId;
   /** The generation, which is higher for each later setup link of a number. A device has the generation of its link. */
   readonly generation: number;
+  /** The routing tag in the tokens of the team's phones. */
+  readonly route: string;
 }
 
 /** The current session of a number: only its polls get messages. */
@@ -54,7 +57,7 @@ interface DescribedRow extends Pick<DeviceRow, 'number_id'> {
   readonly previous_system_version: string | null;
 }
 
-const linkColumns = 'team_id, id, number_id, generation';
+const linkColumns = `team_id, id, number_id, generation, ${sqlRoute('setup_links.team_id')} AS route`;
 
 const insertLink = transactionStatement<[TeamId, SetupLinkId, NumberId, Buffer, Date, Date]>(
   'devices.insert-link',

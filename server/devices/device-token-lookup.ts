@@ -4,8 +4,8 @@ import type { DeviceId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import { findKnownTokens, type KnownTokenRow } from './device-store.ts';
 
-/** `dev_` and 32 bytes as base64url (Secrets.deviceToken); any other text is not looked up. */
-const shape = /^dev_[\w-]{43}$/;
+/** `dev_`, a routing tag and 32 bytes as base64url (Secrets.deviceToken); any other text is not looked up. */
+const shape = /^dev_[a-z0-9]{4}[\w-]{43}$/;
 
 /** Upper bound on remembered tokens, more than the phones of one process. */
 const keptMax = 50_000;

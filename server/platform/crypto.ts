@@ -66,9 +66,9 @@ export class Secrets {
   }
 
   /** Derives the device token of a setup link; a link always gets the same token (specification section 11.1). */
-  deviceToken(setupToken: string): string {
+  deviceToken(routingTag: string, setupToken: string): string {
     const key = Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'device token', 32));
-    return `dev_${createHmac('sha256', key).update(setupToken).digest('base64url')}`;
+    return `dev_${routingTag}${createHmac('sha256', key).update(setupToken).digest('base64url')}`;
   }
 
   /** Token of the public link to a message's file: 128 bits, always the same (specification section 2.8). */

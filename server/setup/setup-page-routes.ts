@@ -80,7 +80,9 @@ export function setupPageRoutes(services: SetupServices): Route[] {
   const show = async (setup: Setup, request: FastifyRequest, shown: Shown, status = 200): Promise<Answer> => {
     const { deviceToken } = shown.isTokenShown ? await claimDevice(services, setup.token) : {};
     const state = await readSetup(services, setup, isOpenOnPhone(request, config.appUrl));
-    const known = state.progress.claimed ? services.secrets.deviceToken(setup.token) : deviceToken;
+    const known = state.progress.claimed
+      ? services.secrets.deviceToken(setup.link.route, setup.token)
+      : deviceToken;
     const connection = known === undefined ? undefined : connectionOf(known);
     const way = await (connection && shown.isPrepared
       ? prepareInstallWay(services, connection)
@@ -225,7 +227,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
         const shortcut = shortcuts.find((one) => shortcutFileName(one) === params.name);
         const { progress } = await readSetup(services, setup, isOpenOnPhone(request, config.appUrl));
         const connection = progress.claimed
-          ? connectionOf(services.secrets.deviceToken(setup.token))
+          ? connectionOf(services.secrets.deviceToken(setup.link.route, setup.token))
           : undefined;
         const file = shortcut && (await readShortcutFile(services, shortcut, connection));
         if (!shortcut || !file) return expiredPage();

@@ -175,7 +175,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.getByText('For a technician').click();
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByText('Device token: paste it').waitFor();
-    const deviceToken = /dev_[\w-]{43}/.exec(await page.content())?.[0] ?? '';
+    const deviceToken = /dev_[\w-]{47}/.exec(await page.content())?.[0] ?? '';
     for (const shortcut of shortcuts) {
       const built = followBuildList(await readPageList(page, shortcut.name));
       const file = buildWorkflow(shortcut, { server: service.baseUrl, deviceToken });

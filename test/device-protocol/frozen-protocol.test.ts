@@ -19,7 +19,7 @@ describe('the device protocol is frozen (specification sections 9 and 11) (§9/f
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550110' });
     const token = String(verify.json.setup_url).split('/').at(-1) ?? '';
     const { device_token, ...rest } = (await call('claim', { token })) as FlatAnswer;
-    assert.match(device_token ?? '', /^dev_[\w-]{40,}$/);
+    assert.match(device_token ?? '', /^dev_[a-z0-9]{4}[\w-]{43}$/);
     assert.deepEqual(rest, { server: service.baseUrl, phone_number: '+14155550110' });
   });
 

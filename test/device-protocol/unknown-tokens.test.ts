@@ -24,7 +24,7 @@ const drainedBytesMax = 64 * 1_024;
 const lookups = ['devices.find-known-tokens', 'devices.find-by-token'];
 
 /** A well-formed token that no phone has. */
-const unknownToken = () => `dev_${randomBytes(32).toString('base64url')}`;
+const unknownToken = () => `dev_a1b2${randomBytes(32).toString('base64url')}`;
 
 const head = (path: string, token: string, ...headers: string[]) =>
   [`POST /v1/device/${path} HTTP/1.1`, 'Host: a', `x-device-token: ${token}`, ...headers, '', ''].join(

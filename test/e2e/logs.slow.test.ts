@@ -158,7 +158,7 @@ describe('the log at LOG_LEVEL=trace (specification section 10.1)', () => {
     }
     for (const path of ['poll', 'inbound', 'status']) {
       for (const body of [mark, `{"text":"${mark}"}`, `{"text":"${mark.repeat(1_000_000)}"}`]) {
-        await callAtLength(`/v1/device/${path}`, body, { 'x-device-token': keep(`dev_${'y'.repeat(43)}`) });
+        await callAtLength(`/v1/device/${path}`, body, { 'x-device-token': keep(`dev_${'y'.repeat(47)}`) });
       }
     }
     for (const text of [

@@ -72,7 +72,7 @@ describe('the setup page (specification section 11.8)', () => {
     const setupUrl = await newLink();
     for (const path of ['', '?view=phone', '/progress?view=phone', '/files/Ownline%20Outbox.shortcut']) {
       const { html } = await openSetupPage({ setupUrl, path });
-      assert.doesNotMatch(html, /dev_[\w-]{43}/, path);
+      assert.doesNotMatch(html, /dev_[\w-]{47}/, path);
     }
     assert.equal(await countDevices(service, setupUrl), 0, 'no device');
     const { headers } = await openSetupPage({ setupUrl });
@@ -82,7 +82,7 @@ describe('the setup page (specification section 11.8)', () => {
     );
     const token = shownToken(await openSetupPage({ setupUrl, form: {} }));
     assert.equal((await claim(team.api, setupUrl)).token, token);
-    assert.doesNotMatch((await openSetupPage({ setupUrl })).html, /dev_[\w-]{43}/, 'hidden again');
+    assert.doesNotMatch((await openSetupPage({ setupUrl })).html, /dev_[\w-]{47}/, 'hidden again');
   });
 
   it('the page marks the first poll of this link’s phone, not the polls of an older phone of the number (§11.8/marks)', async () => {

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
+import { createSetupLink } from '#server/devices/setup-link.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { newRoutingTag } from '#server/teams/team/routing-tag.ts';
 import { getRoutingTag, insertTeam } from '#server/teams/team/team-store.ts';
+import { findTestLineDevice } from '#test/support/devices/stored-test-line.ts';
+import { claim, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { newTestClient } from '#test/support/service/test-client.ts';
+import { until } from '#test/support/service/until.ts';
 
 describe('the routing tag of a team (§5.5/routing-tag)', () => {
   const { service, team } = givenTeam();
@@ -43,6 +47,21 @@ describe('the routing tag of a team (§5.5/routing-tag)', () => {
     const { api } = await newTestClient(service, { team });
     assert.equal(team.api.key.slice(0, 13), `own_live_${tag}`);
     assert.equal(api.key.slice(0, 13), `own_test_${tag}`);
+  });
+
+  it('device tokens of a team and of its test team have its tag behind the prefix (§5.5/routing-tag-in-credentials)', async () => {
+    const verify = await team.api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
+    const form = new RegExp(`^dev_${await tagOf(team.id)}[\\w-]{43}$`);
+    assert.match((await claim(team.api, String(verify.json.setup_url))).token, form);
+    await newTestClient(service, { team });
+    const findTestLine = () => findTestLineDevice(service, team.id);
+    await until('the phone of the test line is connected', async () => (await findTestLine()) !== undefined);
+    const line = (await findTestLine()) ?? assert.fail();
+    const { runtime } = service;
+    const setupUrl = await runtime.database.transaction((trx) =>
+      createSetupLink(trx, runtime, line.team_id, line.number_id),
+    );
+    assert.match((await claim(team.api, setupUrl)).token, form);
   });
 
   it('a team is refused after 20 tags that are taken', async () => {

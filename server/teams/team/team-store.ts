@@ -59,7 +59,7 @@ export const setTeamPlan = statement<[teamId: TeamId, plan: PlanName, monthlyMes
 ).row;
 
 /** SQL: the routing tag of a team's keys and phones. A test team has the tag of its live team (decision 0051). */
-const sqlRoute = (teamId: string) =>
+export const sqlRoute = (teamId: string) =>
   `(SELECT route FROM teams WHERE id = coalesce((SELECT team_id FROM test_teams WHERE test_team_id = ${teamId}), ${teamId}))`;
 
 const findRoute = statement<[TeamId], { readonly route: string | null }>(

@@ -63,7 +63,7 @@ export function leftThings({ html }: OpenedPage): readonly string[] {
 
 /** Device token that a page shows. */
 export function shownToken({ html }: OpenedPage): string {
-  const token = /dev_[\w-]{43}/.exec(html)?.[0];
+  const token = /dev_[\w-]{47}/.exec(html)?.[0];
   assert.ok(token, 'the page shows no device token');
   return token;
 }
