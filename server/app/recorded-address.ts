@@ -6,7 +6,7 @@ import type { Lifecycle } from '#server/platform/process/lifecycle.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 
 /** The settings that a service's address consists of (docs/configuration.md). */
-export const addressSettings = ['HOST', 'PORT', 'BASE_URL', 'APP_URL'] as const;
+export const addressSettings = ['HOST', 'PORT', 'BASE_URL', 'APP_URL', 'DEVICE_URL'] as const;
 
 type RecordedAddress = Readonly<Record<(typeof addressSettings)[number], string>>;
 
@@ -27,6 +27,7 @@ export async function recordAddress(config: Config, logger: Logger, lifecycle: L
     PORT: String(config.port),
     BASE_URL: config.baseUrl,
     APP_URL: config.appUrl,
+    DEVICE_URL: config.deviceUrl,
   };
   const text = `${JSON.stringify(address)}\n`;
   const unfinished = `${record}.${process.pid}`;

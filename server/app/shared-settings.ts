@@ -24,6 +24,7 @@ function sharedSettings(config: Config): Readonly<Record<string, string>> {
   return {
     BASE_URL: config.baseUrl,
     APP_URL: config.appUrl,
+    DEVICE_URL: config.deviceUrl,
     EGRESS_ALLOW_CIDRS: config.egressAllowed
       .map(({ bytes, prefix }) => `${Buffer.from(bytes).toString('hex')}/${prefix}`)
       .sort()

@@ -10,7 +10,7 @@ export function addDoctorCommands(program: Command): void {
       'checks settings, database, disk, clock, mail and the public address as a phone meets it; changes nothing',
     )
     .option('--quick', 'leaves out the held poll, which takes DEVICE_HOLD_SECONDS', false)
-    .option('--url <address>', 'checks this address instead of APP_URL and BASE_URL', readAddress)
+    .option('--url <address>', 'checks this address instead of APP_URL, BASE_URL and DEVICE_URL', readAddress)
     .option(
       '--egress-url <address>',
       'sends an outgoing request to this address, as to a webhook',

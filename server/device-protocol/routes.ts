@@ -1,4 +1,5 @@
 import { claimDevice } from '#server/devices/claim-device.ts';
+import { deviceUrlOf } from '#server/devices/device-url.ts';
 import { SetupLinkLookup } from '#server/devices/setup-link-lookup.ts';
 import type { ReceiveBatcher } from '#server/messages/receive-batcher.ts';
 import { reportMessage } from '#server/messages/report-message.ts';
@@ -52,7 +53,11 @@ function claimRoute(services: PollServices): Route {
       const number = await findNumber(services.database.pool, link.team_id, link.number_id);
       if (!number || number.deleted_at) throw notFound('setup link');
       return {
-        body: { device_token: given, server: services.config.appUrl, phone_number: number.phone_number },
+        body: {
+          device_token: given,
+          server: deviceUrlOf(services.config, link.route),
+          phone_number: number.phone_number,
+        },
       };
     },
   });

@@ -39,6 +39,8 @@ export interface Config {
   /** BASE_URL and APP_URL without a trailing slash. */
   readonly baseUrl: string;
   readonly appUrl: string;
+  /** DEVICE_URL without a trailing slash; `{team}` in it stands for a routing tag. */
+  readonly deviceUrl: string;
   readonly trustProxy: readonly string[];
   readonly dataDir: string;
   /** DATABASE_URL; undefined for the embedded PostgreSQL. */
@@ -121,6 +123,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     port,
     baseUrl,
     appUrl: settings.address('APP_URL', baseUrl),
+    deviceUrl: readDeviceUrl(settings, baseUrl),
     trustProxy: readTrustProxy(settings),
     dataDir: resolve(settings.text('DATA_DIR') ?? (userId === 0 ? '/var/lib/ownline' : './data')),
     databaseUrl: readDatabaseUrl(settings),
@@ -172,6 +175,21 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
   const misspelt = misspeltSettings(Object.keys(environment), settings.names);
   if (settings.problems.length > 0) throw new ConfigError([...settings.problems, ...misspelt]);
   return { ...config, misspelt };
+}
+
+function readDeviceUrl(settings: SettingReader, baseUrl: string): string {
+  for (const name of ['BASE_URL', 'APP_URL']) {
+    if (settings.text(name)?.includes('{team}'))
+      settings.problems.push(`${name} can’t have {team}: only DEVICE_URL may, the address that phones call.`);
+  }
+  const url = settings.addressWithoutPath('DEVICE_URL', baseUrl);
+  if (settings.text('DEVICE_URL') && /[{}]/.test(url.replace(/(?<=\/\/|\.)\{team\}(?=\.)/, 'team'))) {
+    settings.problems.push(
+      'DEVICE_URL may have {team} once, as a whole label of the host name, such as https://{team}.example.com, ' +
+        `not "${url}".`,
+    );
+  }
+  return url;
 }
 
 function readTrustProxy(settings: SettingReader): string[] {

@@ -56,7 +56,8 @@ function fileLinks({ form }: SetupPage): Readonly<Record<string, string>> {
 
 /** Renders the install buttons of shortcuts that ask for the setup code when they are added. */
 function renderWithQuestion(page: SetupPage, links: Readonly<Record<string, string>>): Html {
-  const { deviceToken, server } = page;
+  const { deviceToken, state } = page;
+  const { server } = state.address;
   if (deviceToken === undefined)
     return html`<p>You then get two buttons that add the shortcuts, and a code to copy.</p>${tokenForm(page, 'Start')}`;
   const block = (name: string, href: string) => html`<ol class="taps">
@@ -98,7 +99,8 @@ const tokenWarning = html`<p class="quiet">Do not send it to anyone: it lets a p
  * hand is the only way.
  */
 export function renderByHand(page: SetupPage): Html {
-  const { way, server, deviceToken } = page;
+  const { way, deviceToken, state } = page;
+  const { server } = state.address;
   const isOnlyWay = way.kind === 'by_hand';
   const values =
     deviceToken === undefined

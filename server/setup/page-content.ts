@@ -13,9 +13,6 @@ export interface SetupPage {
   readonly way: InstallWay;
   /** The URL of the setup link, for the QR code. */
   readonly setupUrl: string;
-  readonly server: string;
-  /** The setting that has the server's address: BASE_URL or APP_URL. */
-  readonly addressSetting: string;
   /** The phone's device token; undefined until a person has clicked to show it. */
   readonly deviceToken: string | undefined;
   /** True for the answer to a click on the install button: the step with the shortcuts is shown open. */

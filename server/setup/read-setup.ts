@@ -6,7 +6,7 @@ import { findMessage } from '#server/messages/message-store.ts';
 import { findNumber, type NumberRow } from '#server/numbers/number-store.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { MessageId } from '#server/platform/ids/ids.ts';
-import { type AddressProblem, findAddressProblem } from '#server/platform/network/unreachable-links.ts';
+import { findPhoneAddress, type PhoneAddress } from './phone-address.ts';
 import { type SetupProgress, setupProgress, type TestText } from './setup-progress.ts';
 import { getSetupFacts, storePassedLockTest } from './setup-store.ts';
 
@@ -32,7 +32,7 @@ export async function findSetup({ database, clock }: Services, token: string): P
 export interface SetupState {
   readonly setup: Setup;
   readonly progress: SetupProgress;
-  readonly addressProblem: AddressProblem | undefined;
+  readonly address: PhoneAddress;
   /** The test text that was accepted last. */
   readonly messageId: MessageId | null;
 }
@@ -40,35 +40,31 @@ export interface SetupState {
 /**
  * Reads the state of a setup (specification section 11.8). Only the outcome of a lock test that a person started is
  * written.
- * @param isOpenOnPhone true if an iPhone requested the page at the address that phones use
+ * @param openAt the address at which an iPhone requested the page; undefined for other requests
  */
 export async function readSetup(
   services: Services,
   setup: Setup,
-  isOpenOnPhone: boolean,
+  openAt: string | undefined,
 ): Promise<SetupState> {
   const { database, clock, config } = services;
   const { link } = setup;
   const facts = await getSetupFacts(database.pool, link);
   const messageId = facts.message_ids.at(-1);
-  const addressProblem = findAddressProblem(config.appUrl);
+  const address = findPhoneAddress(config, link.route);
   const progress = setupProgress({
     number: setup.number,
     facts,
     testText: messageId === undefined ? undefined : await readTestText(services, link, messageId),
     lockText:
       facts.lock_message_id === null ? undefined : await readTestText(services, link, facts.lock_message_id),
-    address: {
-      problem: addressProblem,
-      isOpenOnPhone,
-      server: config.appUrl,
-    },
+    address: { ...address, openAt },
     now: clock.now(),
     sessionLifeMs: sessionLifeAfterAnswerMs(config.deviceHoldMs),
   });
   if (progress.lockTest === 'passed' && facts.lock_passed_at === null)
     await storePassedLockTest(database.pool, link, clock.now());
-  return { setup, progress, addressProblem, messageId: messageId ?? null };
+  return { setup, progress, address, messageId: messageId ?? null };
 }
 
 /** Reads a test text. @returns undefined if its message was purged */

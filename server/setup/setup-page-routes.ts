@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Runtime } from '#server/database/runtime.ts';
 import { claimDevice, closeSetupLink } from '#server/devices/claim-device.ts';
+import { deviceUrlOf } from '#server/devices/device-url.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
@@ -75,15 +76,20 @@ export function setupPageRoutes(services: SetupServices): Route[] {
         field(keptField).split(' '),
       ),
     );
-  const connectionOf = (deviceToken: string) => ({ server: config.appUrl, deviceToken });
+  const connectionOf = ({ link }: Setup, deviceToken: string) => ({
+    server: deviceUrlOf(config, link.route),
+    deviceToken,
+  });
+  const openAt = (setup: Setup, request: FastifyRequest) =>
+    openAddress(request, [deviceUrlOf(config, setup.link.route), config.appUrl]);
 
   const show = async (setup: Setup, request: FastifyRequest, shown: Shown, status = 200): Promise<Answer> => {
     const { deviceToken } = shown.isTokenShown ? await claimDevice(services, setup.token) : {};
-    const state = await readSetup(services, setup, isOpenOnPhone(request, config.appUrl));
+    const state = await readSetup(services, setup, openAt(setup, request));
     const known = state.progress.claimed
       ? services.secrets.deviceToken(setup.link.route, setup.token)
       : deviceToken;
-    const connection = known === undefined ? undefined : connectionOf(known);
+    const connection = known === undefined ? undefined : connectionOf(setup, known);
     const way = await (connection && shown.isPrepared
       ? prepareInstallWay(services, connection)
       : chooseInstallWay(services, connection));
@@ -94,8 +100,6 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       isViewChosen: isView(shown.view),
       way,
       setupUrl: `${config.appUrl}/setup/${setup.token}`,
-      server: config.appUrl,
-      addressSetting: config.appUrl === config.baseUrl ? 'BASE_URL' : 'APP_URL',
       deviceToken,
       isPrepared: shown.isPrepared ?? false,
       hasSigningFailed: services.signer !== undefined && way.kind === 'by_hand',
@@ -163,11 +167,11 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       answers: { ...answers, 204: Type.String() },
       handle: withSetup(async (setup, { request, reply, query }) => {
         const isPhone = isPhoneView(request, viewOf(query));
-        const isOpen = isOpenOnPhone(request, config.appUrl);
+        const address = openAt(setup, request);
         const read = async () => {
           const found = await findSetup(services, setup.token);
           if (!found) return undefined;
-          const { progress, messageId } = await readSetup(services, found, isOpen);
+          const { progress, messageId } = await readSetup(services, found, address);
           const isLocking = progress.lockTest === 'running';
           const form = formOf(found, isPhone, false);
           return { ...renderLiveParts(progress, form), isLocking, messageId };
@@ -225,9 +229,9 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       answers: { 200: Type.Unknown(), 404: Type.String() },
       handle: withSetup(async (setup, { params, request }) => {
         const shortcut = shortcuts.find((one) => shortcutFileName(one) === params.name);
-        const { progress } = await readSetup(services, setup, isOpenOnPhone(request, config.appUrl));
+        const { progress } = await readSetup(services, setup, openAt(setup, request));
         const connection = progress.claimed
-          ? connectionOf(services.secrets.deviceToken(setup.link.route, setup.token))
+          ? connectionOf(setup, services.secrets.deviceToken(setup.link.route, setup.token))
           : undefined;
         const file = shortcut && (await readShortcutFile(services, shortcut, connection));
         if (!shortcut || !file) return expiredPage();
@@ -251,14 +255,14 @@ export function setupPageRoutes(services: SetupServices): Route[] {
         const field = parseForm(request);
         // Without script, only a form sends the ticks of the steps, and this may be the first form.
         if (field('view') === 'phone') await keepTicks(setup, field);
-        const { progress, addressProblem } = await readSetup(
-          services,
-          setup,
-          isOpenOnPhone(request, config.appUrl),
-        );
+        const { progress, address } = await readSetup(services, setup, openAt(setup, request));
         await closeSetupLink(services, setup.token);
         return page(
-          renderSetupClosed(base, { phoneNumber: setup.number.phone_number, progress, addressProblem }),
+          renderSetupClosed(base, {
+            phoneNumber: setup.number.phone_number,
+            progress,
+            addressProblem: address.problem,
+          }),
         );
       }),
     }),
@@ -277,9 +281,9 @@ function isPhoneView(request: FastifyRequest, view: string): boolean {
   return view === 'phone' || (view !== 'computer' && isPhone(request));
 }
 
-/** True if an iPhone requested the page at the address that its shortcuts will use. */
-function isOpenOnPhone(request: FastifyRequest, appUrl: string): boolean {
-  return isPhone(request) && request.headers.host === new URL(appUrl).host;
+/** The address among these at which an iPhone requested the page; undefined for other requests. */
+function openAddress(request: FastifyRequest, urls: readonly string[]): string | undefined {
+  return isPhone(request) ? urls.find((url) => request.headers.host === new URL(url).host) : undefined;
 }
 
 function textOf(query: unknown, name: string): string {

@@ -34,7 +34,7 @@ export function renderSetupPage(page: SetupPage): string {
   const heading = html`<h1>Connect <bdi class="number">${formatPhoneNumber(number.phone_number)}</bdi></h1>
 ${number.label !== '' && html`<p class="quiet"><bdi>${number.label}</bdi></p>`}
 ${renderAddressProblem(page)}`;
-  if (state.addressProblem === 'loopback' && !page.isViewChosen)
+  if (state.address.problem === 'loopback' && !page.isViewChosen)
     return renderPage(title, String(heading), parts);
   const { version } = renderLiveParts(state.progress, form);
   const view = form.isPhone ? 'phone' : 'computer';
@@ -72,8 +72,8 @@ ${renderByHand(page)}`;
  * begun.
  */
 function stepsOrWait(page: SetupPage): Html {
-  const { progress, addressProblem } = page.state;
-  const isToChange = addressProblem === 'private' || addressProblem === 'plain_http';
+  const { progress, address } = page.state;
+  const isToChange = address.problem === 'private' || address.problem === 'plain_http';
   if (!isToChange) return renderSteps(page);
   const isBegun = progress.claimed || page.submitted !== undefined;
   return html`<details class="anyway"${isBegun && html` open`}><summary>Go on anyway, with this link</summary>
@@ -104,19 +104,19 @@ const addressWords: Readonly<Record<AddressProblem, string>> = {
 };
 
 /** A message to the operator about the address; it contains no secret. */
-function addressMessage({ state, addressSetting }: SetupPage): string {
+function addressMessage({ state }: SetupPage): string {
   const number = formatPhoneNumber(state.setup.number.phone_number);
   const reason = {
     loopback: 'an iPhone cannot open its address',
     private: 'its address works in our own network only',
     plain_http: 'its address has no https',
   } as const;
-  return `The link to connect our iPhone (${number}) is not ready: ${reason[state.addressProblem ?? 'loopback']}. Please set ${addressSetting} of Ownline to a public address with https, and send me a new link.`;
+  return `The link to connect our iPhone (${number}) is not ready: ${reason[state.address.problem ?? 'loopback']}. Please set ${state.address.setting} of Ownline to a public address with https, and send me a new link.`;
 }
 
 function renderAddressProblem(page: SetupPage): Html | undefined {
-  const { state, form, server, addressSetting, setupUrl, isViewChosen } = page;
-  const { addressProblem } = state;
+  const { state, form, setupUrl, isViewChosen } = page;
+  const { problem: addressProblem, url, setting } = state.address;
   if (!addressProblem) return undefined;
   const isLoopback = addressProblem === 'loopback';
   return html`<div class="notice${!isLoopback && ' mild'}" role="note">
@@ -126,8 +126,8 @@ ${
     : html`<p><b>${addressWords[addressProblem]}</b> Send this message to the person who gave you the link, and wait for the new link before you go on:</p>`
 }${copyMessage(addressMessage(page))}
 <details class="technician"><summary>For developers</summary>
-<p>${addressWords[addressProblem]}</p><p><code class="long">${server}</code></p>
-<p>Set <code>${addressSetting}</code> to a public address with https, and make a new link. Three ways to get one:</p>
+<p>${addressWords[addressProblem]}</p><p><code class="long">${url}</code></p>
+<p>Set <code>${setting}</code> to a public address with https, and make a new link. Three ways to get one:</p>
 <ul><li><b>A domain of your own</b> with a web server such as Caddy, which gets the certificate by itself: <code class="long">caddy reverse-proxy --from texts.example.com --to 127.0.0.1:3000</code></li>
 <li><b>A tunnel</b>, such as Cloudflare Tunnel, where no port of yours can be opened.</li>
 <li><b>A VPN</b> that the iPhone joins, such as Tailscale; <code class="long">tailscale serve 3000</code> gives an https address in it.</li></ul>

@@ -4,9 +4,9 @@ import { anyText, type InboundTest, inboundTests } from '#server/devices/inbound
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import { removeHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import { timeOfId } from '#server/platform/ids/ids.ts';
-import type { AddressProblem } from '#server/platform/network/unreachable-links.ts';
 import { askedNone, chosenTests, type HandTick, handTicks } from './hand-ticks.ts';
 import { lockTestMs, lockTextMaxMs, unlockAfterMs } from './limits.ts';
+import type { PhoneAddress } from './phone-address.ts';
 import type { SetupFactsRow } from './setup-store.ts';
 
 /**
@@ -75,12 +75,8 @@ export interface ProgressInput {
   readonly testText: TestText | undefined;
   /** The text of the lock test, once it was accepted. */
   readonly lockText: TestText | undefined;
-  readonly address: {
-    /** Why iPhones can't use the address everywhere, or not safely; undefined if they can. */
-    readonly problem: AddressProblem | undefined;
-    readonly isOpenOnPhone: boolean;
-    readonly server: string;
-  };
+  /** `openAt` is the address at which an iPhone requested the page; undefined for other requests. */
+  readonly address: PhoneAddress & { readonly openAt: string | undefined };
   readonly now: Date;
   /** How long a session lives after its last answer: a phone that is silent for longer has stopped. */
   readonly sessionLifeMs: number;
@@ -139,9 +135,10 @@ function addressMark(input: ProgressInput): Mark {
   // Only simulated iPhones reach a loopback address, so a poll to such an address is not counted.
   const hasPolled = facts.session_id !== null && address.problem !== 'loopback';
   const isReachable = address.problem === undefined || address.problem === 'plain_http';
-  if (hasPolled || (address.isOpenOnPhone && isReachable)) {
+  const reached = hasPolled ? address.server : isReachable && address.openAt;
+  if (reached) {
     const without = address.problem === 'plain_http' ? ', without https' : '';
-    return { ...mark, state: 'done', detail: `This iPhone reaches ${address.server}${without}.` };
+    return { ...mark, state: 'done', detail: `This iPhone reaches ${reached}${without}.` };
   }
   if (isReachable) return { ...mark, state: 'open', detail: 'Open this page on the iPhone.' };
   return { ...mark, state: 'failed', detail: unreachableDetail(input) };
@@ -150,11 +147,11 @@ function addressMark(input: ProgressInput): Mark {
 /**
  * Explains how a simulated iPhone can be connected at a loopback address, so that the marks `address` and `poll` agree.
  */
-function unreachableDetail({ facts, address: { problem, server } }: ProgressInput): string {
-  if (problem === 'private') return `An iPhone reaches ${server} in your own network only.`;
-  if (facts.session_id === null) return `No iPhone reaches ${server}.`;
+function unreachableDetail({ facts, address: { problem, url } }: ProgressInput): string {
+  if (problem === 'private') return `An iPhone reaches ${url} in your own network only.`;
+  if (facts.session_id === null) return `No iPhone reaches ${url}.`;
   const name = isolated(removeHiddenCharacters(facts.device_name ?? '') || 'a program');
-  return `Only programs on this machine reach ${server}. One of them is connected: ${name}.`;
+  return `Only programs on this machine reach ${url}. One of them is connected: ${name}.`;
 }
 
 function pollMark({ session_id, device_name, system_version }: SetupFactsRow): Mark {

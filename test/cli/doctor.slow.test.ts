@@ -8,6 +8,7 @@ import { checkDisk, checkFiles } from '#server/cli/doctor/check-files.ts';
 import { checkEgress, checkMail } from '#server/cli/doctor/check-outside.ts';
 import type { BackupRun } from '#server/database/backup/backups-store.ts';
 import { readConfig } from '#server/platform/config.ts';
+import { findFirstTeam, getRoutingTag } from '#server/teams/team/team-store.ts';
 import { takeTableAway } from '#test/support/database/table-faults.ts';
 import { startMailServer } from '#test/support/mail/mail-server.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
@@ -143,6 +144,14 @@ describe('ownline doctor (specification section 10.11)', () => {
     } finally {
       await writeFile(record, saved);
     }
+  });
+
+  it('ownline doctor checks DEVICE_URL with the routing tag of the oldest team in place of {team}', async () => {
+    const first = await findFirstTeam(service.runtime.database.pool);
+    assert.ok(first);
+    const tag = await getRoutingTag(service.runtime.database.pool, first.id);
+    const { checks } = await examine([], { DEVICE_URL: 'https://{team}.phones.invalid' });
+    assert.ok(checks.some(({ message }) => message.includes(`https://${tag}.phones.invalid`)));
   });
 
   it('ownline doctor names each wrong or misspelt setting, and a wrong secrets key', async () => {

@@ -14,7 +14,10 @@ const email = 'ada@example.com';
 const password = 'a sentence that nobody guesses';
 
 describe('security headers of pages and of answers below /app (specification section 12.3)', () => {
-  const service = givenService({ APP_URL: 'https://texts.example.com' });
+  const service = givenService({
+    APP_URL: 'https://texts.example.com',
+    DEVICE_URL: 'https://texts.example.com',
+  });
   const answers: [string, BrowserAnswer][] = [];
 
   before(async () => {

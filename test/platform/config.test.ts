@@ -102,6 +102,39 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     );
   });
 
+  it('DEVICE_URL is BASE_URL by default, and may have {team} as a label of its host', () => {
+    const base = { BASE_URL: 'https://texts.example.com' };
+    assert.equal(readConfig(base).deviceUrl, 'https://texts.example.com');
+    for (const right of [
+      'https://phones.example.com',
+      'https://{team}.example.com',
+      'https://a.{team}.example.com:8443',
+    ])
+      assert.equal(readConfig({ ...base, DEVICE_URL: `${right}/` }).deviceUrl, right);
+    for (const wrong of [
+      ...[
+        'https://a{team}.example.com',
+        'https://{team}-a.example.com',
+        'https://{team}',
+        'https://{team}:8443',
+      ],
+      ...['https://{team}.{team}.example.com', 'https://{TEAM}.example.com', 'https://{number}.example.com'],
+    ])
+      assert.throws(
+        () => readConfig({ DEVICE_URL: wrong }),
+        /DEVICE_URL may have \{team\} once, as a whole label of the host name, such as https:\/\/\{team\}\.example\.com, not/,
+        wrong,
+      );
+    for (const path of ['https://{team}.example.com/a', 'https://texts.example.com/{team}'])
+      assert.throws(() => readConfig({ DEVICE_URL: path }), /DEVICE_URL must be an address without a path/);
+    for (const wrong of ['ftp://{team}.example.com', '{team}.example.com', 'https://example.com:{team}'])
+      assert.throws(() => readConfig({ DEVICE_URL: wrong }), /DEVICE_URL must be an address such as/, wrong);
+    assert.throws(
+      () => readConfig({ BASE_URL: 'https://{team}.example.com' }),
+      /BASE_URL can’t have \{team\}/,
+    );
+  });
+
   it('a HOST that is neither an address nor a name is refused', () => {
     for (const host of ['127.0.0.1', '0.0.0.0', '::1', 'localhost', 'texts.example.com']) {
       assert.equal(readConfig({ HOST: host }).host, host);

@@ -18,7 +18,7 @@ describe('the warning of addresses that no iPhone can open (specification sectio
   ]) {
     it(`the warning of host ${host} is one sentence that names BASE_URL`, () => {
       const url = `http://${host}:3000`;
-      const sentences = explainUnreachableLinks({ baseUrl: url, appUrl: url });
+      const sentences = explainUnreachableLinks({ baseUrl: url, appUrl: url, deviceUrl: url });
       assert.equal(sentences.length, 1);
       assert.match(sentences[0] ?? '', /^Links begin with \S+, which no iPhone can open: set BASE_URL to /);
       assert.ok(sentences[0]?.includes(url));
@@ -35,14 +35,23 @@ describe('the warning of addresses that no iPhone can open (specification sectio
   ]) {
     it(`host ${host} has no warning`, () => {
       const url = `https://${host}`;
-      assert.deepEqual(explainUnreachableLinks({ baseUrl: url, appUrl: url }), []);
+      assert.deepEqual(explainUnreachableLinks({ baseUrl: url, appUrl: url, deviceUrl: url }), []);
     });
   }
+
+  it('the warning names DEVICE_URL if only that is unreachable', () => {
+    const urls = { baseUrl: 'https://texts.example.com', appUrl: 'https://texts.example.com' };
+    assert.match(
+      explainUnreachableLinks({ ...urls, deviceUrl: 'https://{team}.localhost' }).join('|'),
+      /^iPhones are to call https:\/\/\{team\}\.localhost, which no iPhone can reach: set DEVICE_URL to [^|]+$/,
+    );
+  });
 
   it('the warning names APP_URL if only that is unreachable', () => {
     const sentences = explainUnreachableLinks({
       baseUrl: 'https://ownline.example.com',
       appUrl: 'http://localhost:3000/app',
+      deviceUrl: 'https://ownline.example.com',
     });
     assert.deepEqual(
       sentences.map((sentence) => /set (\w+)/.exec(sentence)?.[1]),

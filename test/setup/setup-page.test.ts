@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { getRoutingTag } from '#server/teams/team/team-store.ts';
 import { countDevices } from '#test/support/devices/stored-setup-links.ts';
 import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
@@ -40,6 +41,26 @@ describe('the setup page (specification section 11.8)', () => {
     const steps = await openSetupPage({ setupUrl, agent: computer, view: 'phone' });
     assert.match(steps.html, /id="step-1"/);
   });
+
+  for (const label of ['phones', '{team}']) {
+    const deviceUrl = `https://${label}.example.com`;
+    it(`a phone gets the address ${deviceUrl} from the claim and the setup page`, async (context) => {
+      const other = await startTestService({ DEVICE_URL: deviceUrl });
+      context.after(() => other.close());
+      const { id, api } = await other.newTeam();
+      const expected = deviceUrl.replace('{team}', await getRoutingTag(other.runtime.database.pool, id));
+      const verify = await api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
+      const setupUrl = String(verify.json.setup_url);
+      assert.ok(setupUrl.startsWith(`${other.baseUrl}/setup/`), 'pages stay at APP_URL');
+      const { html } = await openSetupPage({ setupUrl, form: {} });
+      assert.ok(html.includes(expected), 'the list to build by hand');
+      assert.doesNotMatch(html, /\{team\}/);
+      const claimed = await new DeviceWire(other.baseUrl, '').call('claim', {
+        token: setupUrl.split('/').at(-1) ?? '',
+      });
+      assert.equal(Object(claimed).server, expected);
+    });
+  }
 
   it('one step of the page is open: the first step that is not done (§11.8/steps)', async () => {
     const opened = (html: string) => [...html.matchAll(/id="step-(\d)" open/g)].map(([, step]) => step);

@@ -57,7 +57,7 @@ describe('the setup page counts and lists its open items (specification section 
   const stateOf = async (setupUrl: string) => {
     const setup = await findSetup(service.runtime, setupUrl.split('/').at(-1) ?? '');
     assert.ok(setup, 'the link is open');
-    return readSetup(service.runtime, setup, false);
+    return readSetup(service.runtime, setup, undefined);
   };
   const ticked = (html: string) =>
     [...html.matchAll(/name="made-([\w-]+)"[^>]* checked/g)].map(([, name]) => name);

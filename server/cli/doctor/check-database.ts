@@ -20,6 +20,7 @@ import { createLogger } from '#server/platform/process/logger.ts';
 import { StartError } from '#server/platform/start-error.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { createHostClock } from '#server/platform/time/host-clock.ts';
+import { findFirstTeam, getRoutingTag } from '#server/teams/team/team-store.ts';
 import { listUnreadableWebhooks } from '#server/webhooks/endpoints/unreadable-webhooks.ts';
 import { databaseUrlOf } from '../command-context.ts';
 import { type Check, failed, ok, sizeText, warning } from './check.ts';
@@ -43,6 +44,8 @@ export interface DatabaseFindings {
   readonly serviceMs: number;
   /** How the latest backups ended; undefined if the database could not be read. */
   readonly lastBackups: LastBackups | undefined;
+  /** The routing tag of the oldest team; undefined if there is none, or the database could not be read. */
+  readonly routingTag: string | undefined;
 }
 
 /** Checks the database, its clock and the secrets key. It writes nothing. */
@@ -63,6 +66,7 @@ export async function checkDatabase(config: Config): Promise<DatabaseFindings> {
       secrets: key.secrets,
       serviceMs: hostClock.wallMs(),
       lastBackups: undefined,
+      routingTag: undefined,
     };
   }
   const database = new Database({ databaseUrl: url, logger: createLogger('silent') });
@@ -78,6 +82,7 @@ async function inspect(config: Config, database: Database): Promise<DatabaseFind
   let serviceMs = hostClock.wallMs();
   let lastBackups: LastBackups | undefined;
   let version: number | undefined;
+  let routingTag: string | undefined;
   try {
     const {
       facts,
@@ -105,6 +110,8 @@ async function inspect(config: Config, database: Database): Promise<DatabaseFind
     }
     if (found === schemaVersion) {
       lastBackups = await readLastBackups(database.pool);
+      const team = await findFirstTeam(database.pool);
+      routingTag = team && (await getRoutingTag(database.pool, team.id));
       checks.push(checkRetention(await readRetentionLags(database.pool, config, serviceMs)));
     }
   } catch (error) {
@@ -117,7 +124,7 @@ async function inspect(config: Config, database: Database): Promise<DatabaseFind
   checks.push(key.check);
   if (version === schemaVersion && key.check.state === 'ok' && key.secrets)
     checks.push(await checkWebhookSecrets(database, key.secrets, new Date(serviceMs)));
-  return { checks, secrets: key.secrets, serviceMs, lastBackups };
+  return { checks, secrets: key.secrets, serviceMs, lastBackups, routingTag };
 }
 
 function describe(error: unknown): string {

@@ -1,3 +1,4 @@
+import { deviceUrlOf } from '#server/devices/device-url.ts';
 import type { Check } from './check.ts';
 import { warning } from './check.ts';
 import { checkBackups } from './check-backups.ts';
@@ -11,7 +12,7 @@ import { checkSettings } from './check-settings.ts';
 export interface DoctorOptions {
   /** True skips the check of a held request. */
   readonly quick: boolean;
-  /** The URL to check instead of APP_URL and BASE_URL, if given. */
+  /** The URL to check instead of APP_URL, BASE_URL and DEVICE_URL, if given. */
   readonly url: string | undefined;
   readonly egressUrl: string | undefined;
   /** The recipient of a test mail. */
@@ -43,8 +44,10 @@ export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Check> 
     );
     return;
   }
-  // Both URLs are checked: phones get APP_URL; programs and older shortcuts may use BASE_URL.
-  const urls = options.url === undefined ? new Set([config.appUrl, config.baseUrl]) : [options.url];
+  // DEVICE_URL is checked as a phone of the oldest team calls it.
+  const deviceUrls = database.routingTag === undefined ? [] : [deviceUrlOf(config, database.routingTag)];
+  const urls =
+    options.url === undefined ? new Set([config.appUrl, config.baseUrl, ...deviceUrls]) : [options.url];
   for (const url of urls) {
     yield* checkPublicAddress({
       config,

@@ -2,13 +2,18 @@ import type { Config } from '#server/platform/config.ts';
 import { bytesOfAddress, isInRange, parseAddressRange } from './ip-address.ts';
 
 /** Explains which URLs phones can't open. @returns a sentence for each such URL; empty if phones may open all */
-export function explainUnreachableLinks(
-  { baseUrl, appUrl }: Pick<Config, 'baseUrl' | 'appUrl'>,
-  urls: readonly string[] = [baseUrl, appUrl],
-): string[] {
-  return [...new Set(urls)].filter(isUnreachable).map((url) => {
-    const setting = url === baseUrl ? 'BASE_URL' : 'APP_URL';
-    return `Links begin with ${url}, which no iPhone can open: set ${setting} to an https address that phones reach, such as https://texts.example.com (docs/operations.md).`;
+export function explainUnreachableLinks({
+  baseUrl,
+  appUrl,
+  deviceUrl,
+}: Pick<Config, 'baseUrl' | 'appUrl' | 'deviceUrl'>): string[] {
+  return [...new Set([baseUrl, appUrl, deviceUrl])].filter(isUnreachable).map((url) => {
+    const setting = url === baseUrl ? 'BASE_URL' : url === appUrl ? 'APP_URL' : 'DEVICE_URL';
+    const problem =
+      setting === 'DEVICE_URL'
+        ? `iPhones are to call ${url}, which no iPhone can reach`
+        : `Links begin with ${url}, which no iPhone can open`;
+    return `${problem}: set ${setting} to an https address that phones reach, such as https://texts.example.com (docs/operations.md).`;
   });
 }
 
