@@ -17,7 +17,7 @@ export async function openRuntime(
   clock = new Clock(),
 ): Promise<Runtime> {
   const metrics = createMetrics();
-  const database = new Database({ databaseUrl, logger, clock, metrics });
+  const database = new Database({ databaseUrl, logger, metrics });
   try {
     await initializeClock(database.pool, clock);
     const secrets = await loadSecrets(database.pool, config);

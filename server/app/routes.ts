@@ -32,7 +32,6 @@ import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { eventRoutes } from '#server/events/routes.ts';
 import { mediaRoutes } from '#server/media/routes.ts';
 import { createClaimBatcher } from '#server/messages/claim-batcher.ts';
-import { createReceiveBatcher } from '#server/messages/receive-batcher.ts';
 import { createReportBatcher } from '#server/messages/report-batcher.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
@@ -110,7 +109,6 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...deviceRoutes({
       ...services,
       lookUps: createLookUpBatcher(services),
-      texts: createReceiveBatcher(services),
       reports: createReportBatcher(services),
       claims: createClaimBatcher(services, sessionLifeAfterAnswerMs(services.config.deviceHoldMs)),
     }),

@@ -1,11 +1,6 @@
 import pg from 'pg';
-import { unavailable } from '#server/platform/app-error.ts';
-import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/keyed-semaphore.ts';
-import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
-import { Clock } from '#server/platform/time/clock.ts';
 import type { ChangeRecorder } from './change.ts';
 import { ChangeNotifySender } from './change-notify-sender.ts';
 import { markConnectErrors, NoConnectionError } from './no-connection.ts';
@@ -21,8 +16,6 @@ pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
 interface DatabaseOptions {
   readonly databaseUrl: string;
   readonly logger: Logger;
-  /** Measures how long work waits for a hot connection. */
-  readonly clock?: Clock;
   /** Registers the metrics of the pools. */
   readonly metrics?: Metrics;
   /** Size of the pool for statements outside the hot path. */
@@ -33,29 +26,21 @@ interface DatabaseOptions {
 
 const defaultStatementTimeoutMs = 10_000;
 
-/** One for each group commit, for the sends and phones that wait for locks, and for look-ups of credentials. */
-const hotConnections = 12;
+/** One for each group commit, and one for rows that are tried alone. */
+const batchConnections = 6;
+
+/** For look-ups of credentials, rate limits, claims of deliveries and their results. */
+const hotConnections = 6;
 
 const pagesConnections = 6;
 
 const otherConnections = 10;
 
 /** Database connections of a process at most: the pools, the one that sends notifications, and the one that listens. */
-export const connectionsMax = hotConnections + pagesConnections + otherConnections + 2;
-
-/** Hot connections on which phones may wait for row locks at once, each for another team. */
-const hotWaitingMax = 3;
-
-/** The queue of a team's phones for such a connection. Their holds and the limits of their tokens bound its length. */
-const lockQueue: QueueBounds = {
-  name: 'locks',
-  waitingMax: Number.POSITIVE_INFINITY,
-  waitMaxMs: 60_000,
-  refuse: () => unavailable('Too many phones of this team wait for locks. Poll again in a moment.'),
-};
+export const connectionsMax = batchConnections + hotConnections + pagesConnections + otherConnections + 2;
 
 /** How long a batch waits for a lock that no SKIP LOCKED avoids, such as that of a unique key. */
-const sharedLockTimeoutMs = 50;
+const batchLockTimeoutMs = 50;
 
 /** How long a statement waits for a lock of another transaction. */
 export const lockTimeoutMs = 5_000;
@@ -64,8 +49,9 @@ export const lockTimeoutMs = 5_000;
 const clientTimeoutMarginMs = 2_000;
 
 /**
- * Three connection pools for one database: `hot` for sends and hand-outs, `pages` for lists, and one for the rest. A
- * slow page can't delay the small hot pool. Every connection has time-outs from its start.
+ * Four connection pools for one database: `batches` for group commits, `hot` for other work of each request, `pages`
+ * for lists, and one for the rest. A slow page can't delay the small pools. Every connection has time-outs from its
+ * start. In `batches` a wait for a lock ends after a moment, so that no team waits for the lock of another one.
  *
  * Hot statements are planned once, because planning the send statement takes longer than running it. A plan made while
  * a table is empty would use a sequential scan, and later read all idempotency keys of a day for each batch. So the hot
@@ -76,18 +62,16 @@ const clientTimeoutMarginMs = 2_000;
  * first analyzed. The cost of a full sort has no bound (decision 0012).
  */
 export class Database {
+  readonly batches: ChangeRecordingPool;
   readonly hot: ChangeRecordingPool;
   readonly pages: ChangeRecordingPool;
   readonly pool: ChangeRecordingPool;
-  readonly #waitingOnHot = new Semaphore(hotWaitingMax);
-  readonly #waitingTeams: KeyedSemaphore;
   readonly #notifying: pg.Pool;
   readonly #notifier: NotifySender;
   readonly #changes: ChangeNotifySender;
   #isClosing = false;
 
   constructor(options: DatabaseOptions) {
-    this.#waitingTeams = new KeyedSemaphore({ clock: options.clock ?? new Clock(), runningMax: 1 });
     const openPlain = (own: OwnOptions): pg.Pool =>
       openPool(options, own, (error) => {
         // After `close` a lost connection is expected: connections end after close() returns, and the embedded
@@ -106,11 +90,15 @@ export class Database {
     this.#changes = new ChangeNotifySender(this.#notifying, options.logger);
     const open = (own: OwnOptions): ChangeRecordingPool =>
       Object.assign(openPlain(own), { recordChange: this.#changes.record });
-    this.hot = open({
-      max: hotConnections,
-      application_name: 'ownline hot',
-      options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off',
+    const plannedOnce =
+      '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off';
+    this.batches = open({
+      max: batchConnections,
+      application_name: 'ownline batches',
+      options: plannedOnce,
+      lock_timeout: batchLockTimeoutMs,
     });
+    this.hot = open({ max: hotConnections, application_name: 'ownline hot', options: plannedOnce });
     this.pages = open({
       max: pagesConnections,
       application_name: 'ownline pages',
@@ -125,7 +113,12 @@ export class Database {
     });
     this.pool = open({ max: options.poolSize ?? otherConnections, application_name: 'ownline' });
     if (options.metrics)
-      measurePools(options.metrics, { hot: this.hot, pages: this.pages, other: this.pool });
+      measurePools(options.metrics, {
+        batches: this.batches,
+        hot: this.hot,
+        pages: this.pages,
+        other: this.pool,
+      });
   }
 
   /**
@@ -142,49 +135,39 @@ export class Database {
    */
   async transaction<T>(work: (trx: Transaction) => Promise<T>, pool: pg.Pool = this.pool): Promise<T> {
     try {
-      return await runTransaction(this, work, pool, 'BEGIN');
+      return await runTransaction(this, work, pool);
     } catch (error) {
       if (!isDeadlock(error)) throw error;
-      return runTransaction(this, work, pool, 'BEGIN');
+      return runTransaction(this, work, pool);
     }
-  }
-
-  /**
-   * Runs a phone's work that may wait for row locks on the hot pool. A few connections do so at once, and one of a team,
-   * so that the locked phones of one team delay no other team.
-   */
-  waitOnHot<T>(teamId: TeamId, work: () => Promise<T>): Promise<T> {
-    return this.#waitingTeams.run(teamId, lockQueue, () => this.#waitingOnHot.run(work));
-  }
-
-  /**
-   * The transaction of a group commit, on a connection of the hot pool. Where it can't avoid a wait for a lock it fails
-   * after a moment, so that no team waits for the lock of another one. The group commit runs each row alone then.
-   */
-  sharedTransaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
-    return runTransaction(this, work, this.hot, `BEGIN; SET LOCAL lock_timeout = ${sharedLockTimeoutMs}`);
   }
 
   async close(): Promise<void> {
     await Promise.all([this.#notifier.drain(), this.#changes.drain()]);
     this.#isClosing = true;
-    await Promise.all([this.hot.end(), this.pages.end(), this.pool.end(), this.#notifying.end()]);
+    await Promise.all([
+      this.batches.end(),
+      this.hot.end(),
+      this.pages.end(),
+      this.pool.end(),
+      this.#notifying.end(),
+    ]);
   }
 }
 
-type OwnOptions = Pick<pg.PoolConfig, 'max' | 'application_name' | 'options'>;
+type OwnOptions = Pick<pg.PoolConfig, 'max' | 'application_name' | 'options' | 'lock_timeout'>;
 
 function openPool(options: DatabaseOptions, own: OwnOptions, onLost: (error: Error) => void): pg.Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
-    ...own,
     connectionTimeoutMillis: 5_000,
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs + clientTimeoutMarginMs,
     lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
+    ...own,
   });
   // The pool replaces a broken connection. A connection may emit its error twice, or during a query, when the pool does
   // not listen. An error without a listener would end the process.
@@ -223,12 +206,11 @@ const idleInTransaction = '25P03';
 /** Messages of pg's errors for lost connections, which have no code. */
 const lostConnection = /connection terminated|connection error and is not queryable/i;
 
-/** Runs a transaction once, on a connection of the pool. @param begin the statement that begins it */
+/** Runs a transaction once, on a connection of the pool. */
 async function runTransaction<T>(
   database: Pick<Database, 'notify' | 'pool'>,
   work: (trx: Transaction) => Promise<T>,
   pool: pg.Pool,
-  begin: string,
 ): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
@@ -241,7 +223,7 @@ async function runTransaction<T>(
   const changes: Parameters<ChangeRecorder>[] = [];
   const recordChange: ChangeRecorder = (...change) => void changes.push(change);
   try {
-    await client.query(begin);
+    await client.query('BEGIN');
     const result = await work(
       Object.assign(client, { transaction: true as const, notifyAfterCommit, afterCommit, recordChange }),
     );

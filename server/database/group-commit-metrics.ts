@@ -19,13 +19,18 @@ function register(metrics: Metrics) {
     size: new Histogram({
       ...shared,
       name: 'ownline_batch_size',
-      help: 'Rows of a shared batch: sends, claims, reports, texts, or polls that were looked up.',
+      help: 'Rows of a shared batch: sends, claims, reports, or polls that were looked up.',
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
     }),
-    skippedRows: new Counter({
+    againRows: new Counter({
       ...shared,
-      name: 'ownline_batch_skipped_rows_total',
-      help: 'Rows that a batch left out and that ran after it: locked or changed by another transaction, or in need of a transaction of their own.',
+      name: 'ownline_batch_again_rows_total',
+      help: 'Rows that go into a later batch, because another transaction has locked or changed them.',
+    }),
+    aloneRows: new Counter({
+      ...shared,
+      name: 'ownline_batch_alone_rows_total',
+      help: 'Rows that need a transaction of their own.',
     }),
     rollbacks: new Counter({
       ...shared,

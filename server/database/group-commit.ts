@@ -1,25 +1,34 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
+import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/keyed-semaphore.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
-import { isDatabaseAway } from './database.ts';
+import { Clock } from '#server/platform/time/clock.ts';
+import { errorCodeOf, isDatabaseAway } from './database.ts';
 import { batchMetricsOf } from './group-commit-metrics.ts';
 
-/**
- * The result of a row that a batch left out. Another transaction has locked or changed it, or it needs a transaction of
- * its own.
- */
-export const skipped = Symbol('skipped');
-export type Skipped = typeof skipped;
+/** Another transaction has locked or changed the row: it goes back into its queue, until its deadline. */
+export const again = Symbol('again');
+/** The row needs a transaction of its own. */
+export const alone = Symbol('alone');
+
+type Result<Outcome> = Outcome | typeof again | typeof alone;
 
 interface GroupCommitOptions<Row, Outcome> {
   /** The label of its batches in the metrics. */
   readonly name: string;
   readonly metrics: Metrics;
-  /** Runs a batch that waits for no lock of a row. It returns one result per row, in the same order. */
-  readonly run: (rows: readonly Row[]) => Promise<readonly (Outcome | Skipped)[]>;
-  /** Whether `run` is one transaction. If it fails then, no row was committed, and each row runs alone. */
-  readonly isTransaction: boolean;
+  /**
+   * Runs a batch in one transaction, and waits for no lock of a row. It returns one result per row, in the same order.
+   * If it throws, nothing was committed, or the database went away.
+   */
+  readonly run: (rows: readonly Row[]) => Promise<readonly Result<Outcome>[]>;
+  /** Runs a row in a transaction of its own; by default it is a batch of one. */
+  readonly runAlone?: (row: Row) => Promise<Result<Outcome>>;
   /** The team of a row. A batch takes rows of all teams round robin. */
   readonly teamOf: (row: Row) => unknown;
+  /** The lock that many rows may need. Only some of its rows are tried again at a time. */
+  readonly lockOf?: (row: Row) => string;
   /** Time that the first row of a batch waits for others. */
   readonly windowMs: number;
   /** Maximum number of waiting rows. Beyond it, teams that have at least their equal share of them are refused. */
@@ -27,64 +36,110 @@ interface GroupCommitOptions<Row, Outcome> {
   readonly refuse: () => Error;
 }
 
+type Lane<Row, Outcome> = Batcher<Row, Result<Outcome>>;
+
 const rowsMax = 256;
+
+/** Rows with the same lock that are tried again at a time. */
+const retriesOfLockMax = 64;
 
 /** One batch at a time: two would pay the fixed cost of a statement twice (decision 0005). */
 const batchesInFlightMax = 1;
 
+/** How long a locked row is tried. */
+const againMaxMs = 5_000;
+
+/**
+ * The pause before a try is a sixteenth of the time since the first one, between these bounds; the second try has none.
+ * Another process that sends much for the same team leaves the team's row free only for moments. With a pause that
+ * doubles, a send waited for more than a second beside it.
+ */
+const [pauseMinMs, pauseMaxMs, pauseShare] = [3, 250, 1 / 16];
+
 /**
  * Group commit (decision 0039): rows of all teams that arrive together share one transaction and one commit. Sends,
- * look-ups of polls, claims, reports and inbound texts use it.
+ * look-ups of polls, claims and reports use it.
  *
- * The shared batch skips rows that are locked. If one of its rows makes the transaction fail, all rows are skipped. Each
- * skipped row then runs alone, and waits for locks.
+ * A row ends as an outcome, as `again` or as `alone`. So no row waits inside PostgreSQL for the lock of another
+ * transaction, and none delays another team. If a batch fails, each of its rows is tried alone.
  */
 export class GroupCommit<Row, Outcome> {
-  readonly #batcher: Batcher<Row, Outcome | Skipped>;
+  readonly #shared: Lane<Row, Outcome>;
+  readonly #alone: Lane<Row, Outcome>;
+  readonly #options: Pick<GroupCommitOptions<Row, Outcome>, 'lockOf'>;
+  readonly #retries: KeyedSemaphore;
+  readonly #retryQueue: QueueBounds;
 
-  constructor({
-    name,
-    metrics,
-    run,
-    isTransaction,
-    teamOf,
-    windowMs,
-    waitingMax,
-    refuse,
-  }: GroupCommitOptions<Row, Outcome>) {
-    const { size, skippedRows, rollbacks } = batchMetricsOf(metrics);
+  constructor(options: GroupCommitOptions<Row, Outcome>) {
+    const { name, metrics, run, teamOf, windowMs, waitingMax, refuse } = options;
+    const { runAlone = async (row: Row) => (await run([row]))[0] ?? again } = options;
+    const { size, againRows, aloneRows, rollbacks } = batchMetricsOf(metrics);
     const batch = { batch: name };
-    skippedRows.inc(batch, 0);
-    if (isTransaction) rollbacks.inc(batch, 0);
-    this.#batcher = new Batcher({
+    for (const counter of [againRows, aloneRows, rollbacks]) counter.inc(batch, 0);
+    this.#options = options;
+    this.#retries = new KeyedSemaphore({ clock: new Clock(), runningMax: retriesOfLockMax });
+    this.#retryQueue = { name, waitingMax, waitMaxMs: againMaxMs, refuse: locked };
+    const queue = { inFlightMax: batchesInFlightMax, waitingMax, queueOf: teamOf, refuse };
+    this.#shared = new Batcher({
+      ...queue,
+      sizeMax: rowsMax,
+      windowMs,
       run: async (rows) => {
         size.observe(batch, rows.length);
         try {
-          const outcomes = await run(rows);
-          skippedRows.inc(batch, outcomes.filter((outcome) => outcome === skipped).length);
-          return outcomes;
+          const results = await run(rows);
+          againRows.inc(batch, results.filter((result) => result === again).length);
+          aloneRows.inc(batch, results.filter((result) => result === alone).length);
+          return results;
         } catch (error) {
           // While the database is away, the rows would fail alone, too, and a commit may have succeeded.
-          if (!isTransaction || isDatabaseAway(error)) throw error;
+          if (isDatabaseAway(error)) throw error;
           rollbacks.inc(batch);
-          return rows.map(() => skipped);
+          return rows.map(() => alone);
         }
       },
-      sizeMax: rowsMax,
-      inFlightMax: batchesInFlightMax,
-      windowMs,
-      waitingMax,
-      queueOf: teamOf,
-      refuse,
+    });
+    this.#alone = new Batcher({
+      ...queue,
+      sizeMax: 1,
+      windowMs: 0,
+      run: async (rows) => {
+        const results: Result<Outcome>[] = [];
+        for (const row of rows) results.push(await runAlone(row).catch(againIfLocked));
+        return results;
+      },
     });
   }
 
-  /** Adds a row to the next batch. @param runAlone runs a skipped row in a transaction of its own */
-  async add<Alone = Outcome>(row: Row, runAlone: () => Promise<Alone>): Promise<Outcome | Alone> {
-    const outcome = await this.#batcher.add(row);
-    return outcome === skipped ? runAlone() : outcome;
+  /** Adds a row to the next batch, or, `alone`, to those that have a transaction of their own. @throws AppError 503 */
+  async add(row: Row, how: 'shared' | 'alone' = 'shared'): Promise<Outcome> {
+    const startedMs = performance.now();
+    const result = how === 'shared' ? await this.#shared.add(row) : alone;
+    if (result !== again && result !== alone) return result;
+    const retry = () => this.#retry(row, result === alone ? this.#alone : this.#shared, startedMs);
+    const lock = this.#options.lockOf?.(row);
+    return lock === undefined ? retry() : this.#retries.run(lock, this.#retryQueue, retry);
+  }
+
+  /** Tries a row until it is no longer locked. */
+  async #retry(row: Row, lane: Lane<Row, Outcome>, startedMs: number): Promise<Outcome> {
+    for (;;) {
+      const result = await lane.add(row);
+      const sinceMs = performance.now() - startedMs;
+      if (result === alone) return this.#retry(row, this.#alone, startedMs);
+      if (result !== again) return result;
+      if (sinceMs > againMaxMs) throw locked();
+      await pause(Math.min(Math.max(sinceMs * pauseShare, pauseMinMs), pauseMaxMs));
+    }
   }
 }
 
-/** Rolls a batch back: another transaction has just changed what one of its rows was to change. */
-export class BatchConflictError extends Error {}
+function locked(): Error {
+  return unavailable('Another change of the same data has not ended yet. Repeat the request in a moment.');
+}
+
+/** A lock of another transaction was not free in time, or PostgreSQL ended a deadlock. */
+function againIfLocked(error: unknown): typeof again {
+  if (!['55P03', '40P01'].includes(errorCodeOf(error) ?? '')) throw error;
+  return again;
+}

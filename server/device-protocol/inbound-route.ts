@@ -1,13 +1,11 @@
 import { findDeviceByToken } from '#server/devices/device-store.ts';
 import { recordInboundTests } from '#server/devices/record-inbound-tests.ts';
-import type { ReceiveBatcher } from '#server/messages/receive-batcher.ts';
-import { type Inbound, receiveMessage } from '#server/messages/receive-message.ts';
-import type { TextOutcome } from '#server/messages/receive-texts.ts';
+import { type Inbound, type Received, receiveMessage } from '#server/messages/receive-message.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import { type DeviceCaller, type Route, route } from '#server/platform/http/route.ts';
+import { type DeviceCaller, type EndedTokenReason, type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { type MessageId, publicId } from '#server/platform/ids/ids.ts';
 import { optionalField } from './device-body.ts';
 import { readMedia } from './device-media.ts';
 import { flatStrings } from './flat-strings.ts';
@@ -16,12 +14,19 @@ import { inboundBodyMaxBytes, inboundPerMinute } from './limits.ts';
 import type { PollServices } from './poll.ts';
 import { onFailure, refuse } from './refusal.ts';
 
-type Services = PollServices & { readonly texts: ReceiveBatcher };
+/** The outcome of an inbound message. `unknown`: no device has this token. `ended`: the device may deliver no more. */
+type Outcome =
+  | {
+      readonly kind: 'received';
+      readonly id: MessageId;
+      /** Names of the inbound tests that the device has passed before. */
+      readonly receivedTests: readonly string[];
+      readonly problem: Received['problem'];
+    }
+  | { readonly kind: 'ended'; readonly reason: EndedTokenReason }
+  | { readonly kind: 'unknown' };
 
-/** `unknown`: no device has this token. */
-type Outcome = TextOutcome | { readonly kind: 'unknown' };
-
-export function inboundRoute(services: Services): Route {
+export function inboundRoute(services: PollServices): Route {
   return route({
     method: 'POST',
     path: '/v1/device/inbound',
@@ -56,9 +61,7 @@ export function inboundRoute(services: Services): Route {
         run: optionalField(body, 'run'),
         media: typeof media === 'object' ? media : undefined,
       };
-      const outcome = await services.texts.receive<Outcome>({ device, inbound }, () =>
-        withPermit(() => receiveAlone(services, device, inbound)),
-      );
+      const outcome = await withPermit(() => receive(services, device, inbound));
       failpoint('text stored');
       if (outcome.kind === 'unknown') return refuse('unauthorized');
       if (outcome.kind === 'ended') {
@@ -80,8 +83,8 @@ export function inboundRoute(services: Services): Route {
   });
 }
 
-/** Stores a message in a transaction of its own, if its device may still deliver messages. */
-async function receiveAlone(
+/** Stores a message, if its device may still deliver messages. */
+async function receive(
   services: PollServices,
   { teamId, numberId, tokenHash }: DeviceCaller,
   inbound: Inbound,

@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { phonesWaitingMax } from '#server/messages/limits.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { idlePollWindowMs, reportingPollWindowMs } from './limits.ts';
-import { type FoundPoll, lookUpPoll, lookUpUnlockedPolls, type PollLookUp } from './look-up-polls.ts';
+import { type FoundPoll, lookUpPolls, type PollLookUp } from './look-up-polls.ts';
 
 export interface LookUpBatcher {
   readonly lookUp: (poll: PollLookUp) => Promise<FoundPoll>;
@@ -17,8 +17,7 @@ export function createLookUpBatcher(
     new GroupCommit<PollLookUp, FoundPoll>({
       name,
       metrics: services.metrics,
-      run: (polls) => lookUpUnlockedPolls(services, polls),
-      isTransaction: true,
+      run: (polls) => lookUpPolls(services, polls),
       teamOf: ({ teamId }) => teamId,
       windowMs,
       waitingMax: phonesWaitingMax,
@@ -26,24 +25,5 @@ export function createLookUpBatcher(
     });
   const reporting = createGroupCommit('reporting_polls', reportingPollWindowMs);
   const idle = createGroupCommit('idle_polls', idlePollWindowMs);
-  /** The newest look-up of each session, settled without an error. */
-  const latest = new Map<string, Promise<unknown>>();
-  return {
-    lookUp: async (poll) => {
-      // Two polls of one session need different numbers, so the second waits for the batch of the first.
-      const session = `${poll.tokenHash.toString('base64')} ${poll.sessionId}`;
-      const earlier = latest.get(session) ?? Promise.resolve();
-      const shared = poll.isReporting ? reporting : idle;
-      const found = earlier.then(() =>
-        shared.add(poll, () => services.database.waitOnHot(poll.teamId, () => lookUpPoll(services, poll))),
-      );
-      const settled = found.catch(() => undefined);
-      latest.set(session, settled);
-      try {
-        return await found;
-      } finally {
-        if (latest.get(session) === settled) latest.delete(session);
-      }
-    },
-  };
+  return { lookUp: (poll) => (poll.isReporting ? reporting : idle).add(poll) };
 }

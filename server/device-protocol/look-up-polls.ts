@@ -1,4 +1,4 @@
-import { type Skipped, skipped } from '#server/database/group-commit.ts';
+import { again } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import type { DeviceCaller } from '#server/platform/http/route.ts';
@@ -17,7 +17,7 @@ export interface PollLookUpRow extends PollFacts {
   /** Position of the poll in the batch, from 1. */
   readonly n: number;
   /** Whether another transaction has locked the session, so that the poll was not looked up. */
-  readonly is_skipped: boolean;
+  readonly is_locked: boolean;
   /** The poll's number within its session; null if the session is not the current one. */
   readonly poll: number | null;
   readonly in_flight_id: MessageId | null;
@@ -28,11 +28,19 @@ export interface PollLookUpRow extends PollFacts {
   readonly has_waiting: boolean;
 }
 
+type LookUpParams = [
+  tokenHashes: readonly Buffer[],
+  askedSessions: readonly (DeviceSessionId | null)[],
+  sessionsLiveUntil: Date,
+  now: Date,
+];
+
 /**
  * Looks up polls: token, session, poll number and last_seen_at. So an idle poll costs no statement of its own. The poll
  * number shows which of two polls is newer. With SKIP LOCKED no poll waits for the lock of another number's session.
  */
-const lookUpSql = (locking: '' | 'SKIP LOCKED') =>
+const lookUp = statement<LookUpParams, PollLookUpRow>(
+  'device-protocol.look-up-polls',
   `WITH
    -- 1. Find device and number of each poll, in the order of the numbers.
    found AS MATERIALIZED (
@@ -53,40 +61,25 @@ const lookUpSql = (locking: '' | 'SKIP LOCKED') =>
          AND NOT f.number_deleted AND NOT f.device_ended AS continues
      FROM found f LEFT JOIN LATERAL (
        SELECT s.device_id AS current_device, s.session_id AS current_session, s.expires_at, s.poll_sequence
-       FROM device_sessions s WHERE s.number_id = f.number_id FOR UPDATE ${locking}
+       FROM device_sessions s WHERE s.number_id = f.number_id FOR UPDATE SKIP LOCKED
      ) s ON true
    ),
-   -- 3. Number the polls that continue the current session.
+   -- 3. Number the polls that continue the current session; a batch may have several of one.
    polled AS (
-     UPDATE device_sessions s SET poll_sequence = s.poll_sequence + 1, expires_at = $3, last_seen_at = $4
-     FROM locked l WHERE l.continues AND s.number_id = l.number_id
+     UPDATE device_sessions s SET poll_sequence = s.poll_sequence + l.polls, expires_at = $3, last_seen_at = $4
+     FROM (SELECT number_id, count(*) AS polls FROM locked WHERE continues GROUP BY number_id) l WHERE s.number_id = l.number_id
    )
    SELECT l.n::int, l.asked_session, l.team_id, l.device_id, l.number_id, l.generation, l.device_ended, l.number_deleted, l.taken,
      l.current_session, l.expires_at, l.poll_sequence > 1 AS session_used,
      -- The generation of the current device, which is read only if another device polls.
      CASE WHEN l.current_device = l.device_id THEN l.generation
        ELSE (SELECT d.generation FROM devices d WHERE d.team_id = l.team_id AND d.id = l.current_device) END AS current_generation,
-     CASE WHEN l.continues THEN l.poll_sequence + 1 END AS poll,
+     CASE WHEN l.continues THEN l.poll_sequence + row_number() OVER (PARTITION BY l.number_id, l.continues ORDER BY l.n) END AS poll,
      fl.message_id AS in_flight_id, fl.hand_out AS in_flight_hand_out, fl.session_id AS in_flight_session, fl.handed_out_at,
      EXISTS (SELECT FROM send_queue q WHERE q.number_id = l.number_id) AS has_waiting,
-     ${locking === '' ? 'false' : 'l.current_session IS NULL AND EXISTS (SELECT FROM device_sessions s WHERE s.number_id = l.number_id OFFSET 0)'} AS is_skipped
+     l.current_session IS NULL AND EXISTS (SELECT FROM device_sessions s WHERE s.number_id = l.number_id OFFSET 0) AS is_locked
    FROM locked l
-   LEFT JOIN LATERAL (SELECT * FROM in_flight WHERE number_id = l.number_id OFFSET 0) fl ON true`;
-
-type LookUpParams = [
-  tokenHashes: readonly Buffer[],
-  askedSessions: readonly (DeviceSessionId | null)[],
-  sessionsLiveUntil: Date,
-  now: Date,
-];
-
-const lookUpUnlocked = statement<LookUpParams, PollLookUpRow>(
-  'device-protocol.look-up-unlocked',
-  lookUpSql('SKIP LOCKED'),
-);
-const lookUpWaiting = statement<LookUpParams, PollLookUpRow>(
-  'device-protocol.look-up-waiting',
-  lookUpSql(''),
+   LEFT JOIN LATERAL (SELECT * FROM in_flight WHERE number_id = l.number_id OFFSET 0) fl ON true`,
 );
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
@@ -96,34 +89,22 @@ export interface FoundPoll {
   readonly row: PollLookUpRow | undefined;
 }
 
-/** Looks up a poll, and waits for the lock of its session. */
-export async function lookUpPoll(services: Services, poll: PollLookUp): Promise<FoundPoll> {
-  const [row] = await runLookUp(services, lookUpWaiting, [poll]);
-  return { row };
-}
-
-/** Looks up polls as `lookUpPoll` does, but waits for no lock. @returns one result per poll, in order */
-export async function lookUpUnlockedPolls(
-  services: Services,
-  polls: readonly PollLookUp[],
-): Promise<(FoundPoll | Skipped)[]> {
-  const rows = await runLookUp(services, lookUpUnlocked, polls);
-  return rows.map((row) => (row?.is_skipped ? skipped : { row }));
-}
-
-async function runLookUp(
+/** Looks up polls, and waits for no lock. @returns one result per poll, in order; `again` if its session is locked */
+export async function lookUpPolls(
   { database, clock, config }: Services,
-  lookUp: typeof lookUpWaiting,
   polls: readonly PollLookUp[],
-): Promise<(PollLookUpRow | undefined)[]> {
+): Promise<(FoundPoll | typeof again)[]> {
   const now = clock.now();
   const found = await lookUp.rows(
-    database.hot,
+    database.batches,
     polls.map(({ tokenHash }) => tokenHash),
     polls.map(({ sessionId }) => sessionId ?? null),
     clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs), now),
     now,
   );
   const byPosition = new Map(found.map((row) => [row.n, row]));
-  return polls.map((_, index) => byPosition.get(index + 1));
+  return polls.map((_, index) => {
+    const row = byPosition.get(index + 1);
+    return row?.is_locked ? again : { row };
+  });
 }

@@ -76,15 +76,11 @@ export async function poll(services: PollServices, request: PollRequest): Promis
 /** Records a poll's report about the message that the phone has just handled. Repeats change nothing. */
 export async function reportLast(
   { reports }: Pick<PollServices, 'reports'>,
-  { device, sessionId, last, withPermit }: PollRequest,
+  { device, sessionId, last }: PollRequest,
 ): Promise<void> {
   if (!last) return;
   const { messageId, failed, error } = last;
-  await reports.report(
-    device,
-    { messageId, sessionId, status: failed ? 'failed' : 'sent', error },
-    withPermit,
-  );
+  await reports.report(device, { messageId, sessionId, status: failed ? 'failed' : 'sent', error });
   failpoint('report written');
 }
 

@@ -1,8 +1,6 @@
 import { claimDevice } from '#server/devices/claim-device.ts';
 import { deviceUrlOf } from '#server/devices/device-url.ts';
 import { SetupLinkLookup } from '#server/devices/setup-link-lookup.ts';
-import type { ReceiveBatcher } from '#server/messages/receive-batcher.ts';
-import { reportMessage } from '#server/messages/report-message.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
@@ -21,7 +19,7 @@ import { onFailure, refuse } from './refusal.ts';
  * Routes of the device protocol (specification section 11). They never change, because a shortcut on a phone can't be
  * updated remotely.
  */
-export function deviceRoutes(services: PollServices & { readonly texts: ReceiveBatcher }): Route[] {
+export function deviceRoutes(services: PollServices): Route[] {
   return [
     claimRoute(services),
     pollRoute(services),
@@ -81,7 +79,7 @@ function statusRoute(services: PollServices): Route {
       if (status !== 'delivered' && status !== 'failed') return refuse('unknown_status');
       const known =
         messageId !== undefined &&
-        (await reportMessage(services, device, {
+        (await services.reports.report(device, {
           messageId,
           sessionId: undefined,
           status: status === 'failed' ? 'not_delivered' : status,

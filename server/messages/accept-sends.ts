@@ -1,6 +1,6 @@
 import { mediaFetchesChannel, phoneQueueChannel } from '#server/database/channels.ts';
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
-import { type Skipped, skipped } from '#server/database/group-commit.ts';
+import { again } from '#server/database/group-commit.ts';
 import { NoConnectionError } from '#server/database/no-connection.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
@@ -10,8 +10,7 @@ import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { dayOf, monthOf } from '#server/platform/time/calendar.ts';
 import { ensureUsageMonth } from '#server/usage/usage-store.ts';
 import {
-  acceptUnlocked,
-  acceptWaiting,
+  acceptStatement,
   type SendOutcomeGroupRow,
   type SendRow,
   type SendVerdict,
@@ -38,7 +37,7 @@ interface Attempt extends SendRow {
 }
 
 export interface SendOutcome {
-  readonly verdict: Exclude<SendVerdict, 'again' | 'month_missing' | 'locked'>;
+  readonly verdict: Exclude<SendVerdict, 'again' | 'month_missing'>;
   readonly createdAt: Date;
   /** The accepted message, or the earlier message with the same idempotency key; null if there is neither. */
   readonly messageId: MessageId | null;
@@ -52,76 +51,58 @@ function idempotencyKeysSince(clock: Runtime['clock']): Date {
 }
 
 /**
- * Accepts sends and returns one outcome per row, in order. It waits for locks.
+ * Accepts sends by one statement, and returns one outcome per row, in order. It waits for no lock of a team or number.
  *
- * A row whose idempotency key or quota a concurrent request may have taken runs again, in a further batch, until it has
- * an outcome. So does a row whose team had no usage row for the month.
+ * A row whose team, number, idempotency key or quota a concurrent request has is `again`. So is a row whose team had no
+ * usage row for the month, and a refused row whose idempotency key exists by now. Each batch has its own time, which its
+ * message ids contain, so ids sort as created_at does.
+ * @throws if nothing was stored, or the database went away
  */
-export async function acceptSends(services: Services, rows: readonly SendRow[]): Promise<SendOutcome[]> {
-  const outcomes = await acceptInBatches(services, rows, acceptWaiting);
-  return outcomes.map((outcome) => {
-    if (outcome === skipped) throw new Error('a statement that waits for row locks reported a locked row');
-    return outcome;
+export async function acceptSends(
+  services: Services,
+  rows: readonly SendRow[],
+): Promise<(SendOutcome | typeof again)[]> {
+  const at = services.clock.now();
+  const batch = rows.map((row) => ({ ...row, messageId: services.ids.next('msg', at.getTime()) }));
+  const results = await runStatement(services, batch, at);
+  const repeats = await findRetries(services, batch, results, at);
+  return results.map((result, position) => {
+    const { verdict } = result;
+    if (verdict === 'again' || verdict === 'month_missing' || repeats.has(position)) return again;
+    return toOutcome(verdict, result, batch[position], at);
   });
 }
 
-/** Accepts sends as `acceptSends` does, but waits for no lock: a row whose team or number is locked is skipped. */
-export async function acceptUnlockedSends(
-  services: Services,
-  rows: readonly SendRow[],
-): Promise<(SendOutcome | Skipped)[]> {
-  return acceptInBatches(services, rows, acceptUnlocked);
-}
-
-type AcceptStatement = typeof acceptWaiting;
-
-async function acceptInBatches(
-  services: Services,
-  rows: readonly SendRow[],
-  accept: AcceptStatement,
-): Promise<(SendOutcome | Skipped)[]> {
-  const outcomes: (SendOutcome | Skipped)[] = [];
-  // Indexes of the rows without an outcome.
-  let open = rows.map((_, index) => index);
-  while (open.length > 0) {
-    const batch = open.flatMap((index) => rows[index] ?? []);
-    const results = await acceptBatch(services, batch, accept).catch((error: unknown) => {
-      if (outcomes.length > 0) throwOutcomeUnknown(error);
-      throw error;
-    });
-    const again: number[] = [];
-    for (const [position, index] of open.entries()) {
-      const result = results[position];
-      if (result === 'again') again.push(index);
-      else if (result !== undefined) outcomes[index] = result;
-    }
-    open = again;
-  }
-  return outcomes;
+/** The outcome of a send that PostgreSQL can't store (SQLSTATE classes 22 and 23); undefined for any other error. */
+export function notStored({ clock, logger }: Services, error: unknown): SendOutcome | undefined {
+  if (!/^2[23]/.test(errorCodeOf(error) ?? '')) return undefined;
+  logger.error({ err: error }, 'storing a message failed after it passed every check');
+  return { verdict: 'not_stored', createdAt: clock.now(), messageId: null, monthlyLimit: 0, used: 0 };
 }
 
 /**
- * Runs one batch and returns one result per row, in order. A refused row whose idempotency key exists by now runs
- * again. Each batch has its own time, which its message ids contain, so ids sort as created_at does.
+ * Creates usage rows of the month that are missing, and finds the refused rows that run again.
+ * @returns their indexes. If a step fails after a message of the batch was stored, these are all refused rows. They meet
+ * the error in their next batch, if it persists
+ * @throws if a step fails and the batch stored no message
  */
-async function acceptBatch(
+async function findRetries(
   services: Services,
-  rows: readonly SendRow[],
-  accept: AcceptStatement,
-): Promise<(SendOutcome | Skipped | 'again')[]> {
-  const at = services.clock.now();
-  const batch = rows.map((row) => ({ ...row, messageId: services.ids.next('msg', at.getTime()) }));
-  const results = await runBatch(services, batch, at, accept);
-  const repeats = await findIdempotentRepeats(services, batch, results).catch(throwOutcomeUnknown);
-  if (results.some(({ verdict }) => verdict === 'month_missing')) {
-    const teams = [...new Set(rows.map((row) => row.teamId))].sort();
-    await ensureUsageMonth(services.database.hot, teams, monthOf(at)).catch(throwOutcomeUnknown);
+  batch: readonly SendRow[],
+  results: readonly SendOutcomeGroupRow[],
+  at: Date,
+): Promise<ReadonlySet<number>> {
+  try {
+    if (results.some(({ verdict }) => verdict === 'month_missing')) {
+      const teams = [...new Set(batch.map((row) => row.teamId))].sort();
+      await ensureUsageMonth(services.database.hot, teams, monthOf(at));
+    }
+    return await findIdempotentRepeats(services, batch, results);
+  } catch (error) {
+    if (!results.some(({ verdict }) => verdict === 'accepted')) throw error;
+    services.logger.warn({ err: error }, 'refused sends run again, because they could not be checked');
+    return new Set(results.flatMap(({ verdict }, index) => (refusals.has(verdict) ? [index] : [])));
   }
-  return results.map((result, position) => {
-    const { verdict } = result;
-    if (verdict === 'again' || verdict === 'month_missing' || repeats.has(position)) return 'again';
-    return verdict === 'locked' ? skipped : toOutcome(verdict, result, batch[position], at);
-  });
 }
 
 const refusals: ReadonlySet<SendVerdict> = new Set([
@@ -137,8 +118,8 @@ const refusals: ReadonlySet<SendVerdict> = new Set([
 
 /**
  * Finds refused rows whose idempotency key exists by now, and returns their indexes. The send statement looks keys up
- * in its snapshot, but decides refusals under locks. While the statement waited for a lock, the request that the row
- * repeats may have been accepted.
+ * in its snapshot, but decides refusals under locks. Between the two the request that the row repeats may have been
+ * accepted.
  */
 async function findIdempotentRepeats(
   { database, clock }: Services,
@@ -183,33 +164,10 @@ function toOutcome(
   };
 }
 
-async function runBatch(
-  services: Services,
-  rows: readonly Attempt[],
-  at: Date,
-  accept: AcceptStatement,
-): Promise<SendOutcomeGroupRow[]> {
-  try {
-    return await runStatement(services, rows, at, accept);
-  } catch (error) {
-    const code = errorCodeOf(error);
-    // SQLSTATE classes 22 and 23: PostgreSQL can't store one of the rows. Each row then runs alone, so that only the
-    // bad row fails.
-    if (code?.startsWith('22') || code?.startsWith('23')) {
-      if (rows.length === 1) return [notStored(services, error)];
-      const results: SendOutcomeGroupRow[] = [];
-      for (const row of rows)
-        results.push(...(await runBatch(services, [row], at, accept).catch(throwOutcomeUnknown)));
-      return results;
-    }
-    // The statement was not sent, or the full disk rolled it back: nothing is stored.
-    if (error instanceof NoConnectionError || code === diskFullCode) throw error;
-    return throwOutcomeUnknown(error);
-  }
-}
-
-function throwOutcomeUnknown(error: unknown): never {
-  if (!isDatabaseAway(error)) throw error;
+/** Says that a message may have been accepted, if the database went away. */
+export function throwOutcomeUnknown(error: unknown): never {
+  const isStored = !(error instanceof NoConnectionError) && errorCodeOf(error) !== diskFullCode;
+  if (!isStored || !isDatabaseAway(error)) throw error;
   throw new AppError(
     'internal_error',
     'The database went away while the message was being accepted. It may have been accepted: ' +
@@ -218,28 +176,15 @@ function throwOutcomeUnknown(error: unknown): never {
   );
 }
 
-function notStored({ logger }: Services, error: unknown): SendOutcomeGroupRow {
-  logger.error({ err: error }, 'storing a message failed after it passed every check');
-  return {
-    indexes: [1],
-    verdict: 'not_stored',
-    known_message_id: null,
-    number_id: null,
-    monthly_limit: 0,
-    used: 0,
-  };
-}
-
 async function runStatement(
   services: Services,
   rows: readonly Attempt[],
   at: Date,
-  accept: AcceptStatement,
 ): Promise<SendOutcomeGroupRow[]> {
   const { senders, positions } = listSenders(rows);
   const pads = services.secrets.contactHashPads();
-  const groups = await accept.rows(
-    services.database.hot,
+  const groups = await acceptStatement.rows(
+    services.database.batches,
     senders.map((sender) => sender.teamId),
     rows.map((row) => row.messageId),
     rows.map((row) => row.from),

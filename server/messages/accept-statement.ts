@@ -23,9 +23,9 @@ export interface SendRow {
 }
 
 /**
- * The outcome of one row. `again`: the row's idempotency key is taken by a concurrent request or an earlier row, or
- * quota for the row may become free. The row runs in a later batch. `locked`: another transaction has locked the row's
- * team or number. The row runs again in a batch of its team, which waits. `not_stored`: PostgreSQL can't store the row.
+ * The outcome of one row. `again`: another transaction has locked the row's team or number. Or a concurrent request or an
+ * earlier row has its idempotency key, or quota for the row may become free. The row runs in a later batch.
+ * `not_stored`: PostgreSQL can't store the row.
  */
 export type SendVerdict =
   | 'accepted'
@@ -39,7 +39,6 @@ export type SendVerdict =
   | 'media_not_in_plan'
   | 'over_limit'
   | 'month_missing'
-  | 'locked'
   | 'not_stored'
   | 'again';
 
@@ -61,13 +60,35 @@ const plansWithoutMedia = planNames
   .map((plan) => `'${plan}'`)
   .join(', ');
 
+/** The values $1 to $18: first the columns of the batch, where a null column means that every row's value is null. */
+type AcceptParams = [
+  senderTeams: readonly TeamId[],
+  messageIds: readonly MessageId[],
+  from: readonly string[],
+  to: readonly string[],
+  contents: readonly string[],
+  idempotencyKeys: readonly (string | null)[] | null,
+  fingerprints: readonly (Buffer | null)[] | null,
+  at: Date,
+  month: string,
+  idempotencyKeysSince: Date,
+  day: string,
+  mediaUrls: readonly (string | null)[] | null,
+  mediaOrigins: readonly (string | null)[] | null,
+  contacts: readonly string[],
+  sentBy: readonly (KeyId | MemberId | null)[],
+  senderOfRow: readonly number[],
+  innerHashPad: Buffer,
+  outerHashPad: Buffer,
+];
+
 /**
  * Accepts a batch of sends in one statement (decision 0005). Each row has its own outcome; a batch is never refused as
  * a whole.
  *
- * Locks are taken in the order of every writer: usage rows by team, then numbers by id. The snapshot is older than the
- * wait for a lock. So values that decide an outcome are read through the lock (PostgreSQL re-reads a row after a wait)
- * or through a unique key. If a number is deleted or a contact opts out in between, sweeps fail the message later.
+ * Locks are taken in the order of every writer: usage rows by team, then numbers by id. The snapshot is a little older than
+ * a lock. So values that decide an outcome are read through the lock (PostgreSQL reads a changed row again) or through a
+ * unique key. If a number is deleted or a contact opts out in between, sweeps fail the message later.
  *
  * `messages.to_handle` keeps `to` as it was given, for the phone. `send_queue.to_handle` holds the contact, so that all
  * spellings of a handle share a queue, an opt-out and a conversation.
@@ -76,17 +97,16 @@ const plansWithoutMedia = planNames
  * key or member, by its position in $1 and $15. Columns that decide nothing are read from the input only once a row is
  * granted, by its index n.
  *
- * A batch holds sends of many teams. With SKIP LOCKED no team waits for another one's lock.
- *
  * Example: a team has used 98 of its 100 messages of the month. A batch has five of its sends. 1 and 5 have no
  * idempotency key. 2 and 3 repeat one request with the key k. 4 is for a contact that opted out.
  *   2, 3: the team's usage row and its number are locked.
- *   4: send 4 is opted_out, the others are acceptable.    5: 3 becomes again, because it repeats the key of 2.
+ *   4: send 4 is opted_out, the others are acceptable.    5: 3 repeats the key of 2.
  *   6, 7: 1, 2 and 5 have the ranks 1, 2 and 3; 1 and 2 are granted, because 98 + 2 is the limit.
  *   8, 9: 2 gets its key, so 1 and 2 are accepted.    10 to 14: both are stored, queued and counted.
  *   15: 1 and 2 accepted, 3 again, 4 opted_out, 5 over_limit. In its next batch 3 finds k, and is replayed.
  */
-const acceptSql = (locking: '' | 'SKIP LOCKED') =>
+export const acceptStatement = statement<AcceptParams, SendOutcomeGroupRow>(
+  'messages.accept-sends',
   `WITH input AS MATERIALIZED (
      -- 1. The sends, each with the team of its sender.
      SELECT t.*, ($1::uuid[])[t.sender] AS team_id
@@ -97,32 +117,31 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      SELECT u.team_id, u.accepted, t.plan, t.monthly_message_limit AS monthly_limit, t.has_erased_opt_outs
      FROM usage_months u JOIN teams t ON t.id = u.team_id
      WHERE u.month = $9 AND u.team_id IN (SELECT team_id FROM input)
-     ORDER BY u.team_id FOR NO KEY UPDATE OF u ${locking}
+     ORDER BY u.team_id FOR NO KEY UPDATE OF u SKIP LOCKED
    ), number AS MATERIALIZED (
      -- 3. Lock the numbers.
      SELECT nu.team_id, nu.id, nu.phone_number, nu.status, nu.verified_at, nu.is_simulated FROM numbers nu
      WHERE (SELECT count(*) FROM usage) >= 0 -- runs step 2 first
        AND nu.deleted_at IS NULL
        AND (nu.team_id, nu.phone_number) IN (SELECT team_id, from_handle FROM input)
-     ORDER BY nu.id FOR SHARE ${locking}
+     ORDER BY nu.id FOR SHARE SKIP LOCKED
    ), decided AS MATERIALIZED (
      -- 4. Decide on each send: the first reason to refuse it, or acceptable. One of a simulated number is free: it counts in no month.
      SELECT i.n, i.team_id, i.key, nu.id AS number_id, k.message_id AS known_message_id, u.monthly_limit, u.accepted AS used,
        CASE
          WHEN k.fingerprint = i.fingerprint THEN 'replayed'
          WHEN k.message_id IS NOT NULL THEN 'key_reused'
-         ${sqlCaseLocked(
-           locking,
-           'nu.id IS NULL',
-           'FROM numbers x WHERE x.team_id = i.team_id AND x.phone_number = i.from_handle AND x.deleted_at IS NULL',
-         )}
+         -- SKIP LOCKED left out a row that exists: another transaction has locked it.
+         WHEN nu.id IS NULL AND EXISTS (
+           SELECT FROM numbers x WHERE x.team_id = i.team_id AND x.phone_number = i.from_handle AND x.deleted_at IS NULL
+         ) THEN 'again'
          WHEN nu.id IS NULL THEN 'from_unregistered'
          WHEN nu.verified_at IS NULL THEN 'from_pending'
          WHEN nu.status = 'paused' THEN 'from_paused'
          WHEN nu.is_simulated AND i.contact !~ '${fictionalPattern.source}' THEN 'to_not_fictional'
          WHEN ${sqlIsOptedOut('i.team_id', 'i.contact')} THEN 'opted_out'
          WHEN u.has_erased_opt_outs AND ${sqlIsErasedOptOut('i.team_id', 'i.contact', '$17', '$18')} THEN 'opted_out'
-         ${sqlCaseLocked(locking, 'u.team_id IS NULL', 'FROM usage_months x WHERE x.team_id = i.team_id AND x.month = $9')}
+         WHEN u.team_id IS NULL AND EXISTS (SELECT FROM usage_months x WHERE x.team_id = i.team_id AND x.month = $9) THEN 'again'
          WHEN u.team_id IS NULL THEN 'month_missing'
          WHEN i.media_url IS NOT NULL AND u.plan IN (${plansWithoutMedia}) THEN 'media_not_in_plan'
          WHEN nu.is_simulated THEN 'free'
@@ -139,7 +158,7 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      -- 5. Of several acceptable or free sends with one idempotency key, let the first continue; the others run again.
      SELECT d.*, CASE
          WHEN d.decision IN ('acceptable', 'free') AND d.key IS NOT NULL
-           AND row_number() OVER (PARTITION BY d.team_id, d.key, d.decision IN ('acceptable', 'free') ORDER BY d.n) > 1 THEN 'again'
+           AND row_number() OVER (PARTITION BY d.team_id, d.key, d.decision IN ('acceptable', 'free') ORDER BY d.n) > 1 THEN 'repeats'
          ELSE d.decision
        END AS verdict
      FROM decided d
@@ -190,10 +209,10 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
    SELECT array_agg(r.n::int) AS indexes, r.known_message_id, r.number_id, r.monthly_limit,
      CASE WHEN a.n IS NULL THEN greatest(r.used, r.monthly_limit) ELSE r.used END AS used,
      CASE
-       WHEN r.verdict = 'again' AND NOT EXISTS (
-         -- No send with this key was granted: the first one is over the limit, and so are its repeats.
+       WHEN r.verdict = 'repeats' THEN CASE WHEN EXISTS (
+         -- If no send with this key was granted, the first one is over the limit, and so are its repeats.
          SELECT FROM granted g WHERE g.team_id = r.team_id AND g.key = r.key
-       ) THEN 'over_limit'
+       ) THEN 'again' ELSE 'over_limit' END
        WHEN r.verdict NOT IN ('acceptable', 'free') THEN r.verdict
        WHEN a.n IS NOT NULL THEN 'accepted'
        WHEN r.verdict = 'acceptable' AND r.used + r.rank > r.monthly_limit AND NOT EXISTS (
@@ -203,51 +222,8 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
        ELSE 'again'
      END AS verdict
    FROM ranked r LEFT JOIN accepted a ON a.n = r.n
-   GROUP BY 2, 3, 4, 5, 6`;
-
-/**
- * SQL for the outcome `locked`: SKIP LOCKED left out the team's or number's row (`isMissing`), but it exists, so another
- * transaction has locked it.
- */
-function sqlCaseLocked(locking: '' | 'SKIP LOCKED', isMissing: string, row: string): string {
-  return locking === '' ? '' : `WHEN ${isMissing} AND EXISTS (SELECT ${row}) THEN 'locked'`;
-}
-
-/** The values $1 to $18: first the columns of the batch, where a null column means that every row's value is null. */
-type AcceptParams = [
-  senderTeams: readonly TeamId[],
-  messageIds: readonly MessageId[],
-  from: readonly string[],
-  to: readonly string[],
-  contents: readonly string[],
-  idempotencyKeys: readonly (string | null)[] | null,
-  fingerprints: readonly (Buffer | null)[] | null,
-  at: Date,
-  month: string,
-  idempotencyKeysSince: Date,
-  day: string,
-  mediaUrls: readonly (string | null)[] | null,
-  mediaOrigins: readonly (string | null)[] | null,
-  contacts: readonly string[],
-  sentBy: readonly (KeyId | MemberId | null)[],
-  senderOfRow: readonly number[],
-  innerHashPad: Buffer,
-  outerHashPad: Buffer,
-];
-
-// The change has no message ids: a batch notifies one change per team, not one per message.
-const changed = [
+   GROUP BY 2, 3, 4, 5, 6`,
+  // The change has no message ids: a batch notifies one change per team, not one per message.
   { changes: 'message', team: '$1', ids: 'created' },
   { changes: 'usage', team: '$1' },
-] as const;
-
-export const acceptUnlocked = statement<AcceptParams, SendOutcomeGroupRow>(
-  'messages.accept-unlocked',
-  acceptSql('SKIP LOCKED'),
-  ...changed,
-);
-export const acceptWaiting = statement<AcceptParams, SendOutcomeGroupRow>(
-  'messages.accept-waiting',
-  acceptSql(''),
-  ...changed,
 );

@@ -45,27 +45,6 @@ export interface ClaimedInbound {
   readonly isSameCall: boolean;
 }
 
-/** Hashes of an inbound message: only one message of a number is stored with each of them. */
-export interface InboundHashes {
-  /** The hash of the device-given id, which identifies a message for ever; null without this id. */
-  readonly givenId: Buffer | null;
-  /** The hash of run and content; null without a run, and with a device-given id. */
-  readonly run: Buffer | null;
-  /** The hash of the content; null with a device-given id. */
-  readonly content: Buffer | null;
-}
-
-export function hashInbound({ deviceGivenId, run, content }: InboundIdentity): InboundHashes {
-  if (deviceGivenId !== undefined) return { givenId: sha256(deviceGivenId), run: null, content: null };
-  return {
-    givenId: null,
-    // A run is named by a random number. The hash also includes sender and text, so that no text is lost if two runs
-    // have the same number.
-    run: run === undefined ? null : sha256(JSON.stringify({ run, content })),
-    content: sha256(JSON.stringify(content)),
-  };
-}
-
 /**
  * Claims an id for an inbound message, in the transaction that stores it (specification section 11.5). A device-given
  * id identifies a message for ever. Without this id, a message repeats one of the same run of the shortcut, or an equal
@@ -75,24 +54,25 @@ export async function claimInbound(
   trx: Transaction,
   { clock }: Pick<Runtime, 'clock'>,
   { team_id: teamId, id: numberId }: Pick<NumberRow, 'team_id' | 'id'>,
-  identity: InboundIdentity,
+  { deviceGivenId, run, content }: InboundIdentity,
   id: MessageId,
 ): Promise<ClaimedInbound> {
-  const { givenId, run, content } = hashInbound(identity);
-  if (givenId) {
-    const row = await claimGivenId.row(trx, teamId, numberId, givenId, id);
+  if (deviceGivenId !== undefined) {
+    const row = await claimGivenId.row(trx, teamId, numberId, sha256(deviceGivenId), id);
     return { id: row?.message_id ?? id, isSameCall: true };
   }
-  const claim = async (fingerprint: Buffer | null, periodMs: number) => {
-    if (!fingerprint) return id;
+  const claim = async (fingerprint: Buffer, periodMs: number) => {
     const now = clock.now();
     const since = clock.in(-periodMs, now);
     const row = await claimFingerprint.row(trx, teamId, numberId, fingerprint, id, now, since);
     return row?.message_id ?? id;
   };
-  const known = await claim(run, inboundRunMs);
+  // A run is named by a random number. The hash also includes sender and text, so that no text is lost if two runs have
+  // the same number.
+  const ofRun = run === undefined ? undefined : sha256(JSON.stringify({ run, content }));
+  const known = ofRun ? await claim(ofRun, inboundRunMs) : id;
   if (known !== id) return { id: known, isSameCall: true };
-  const claimed = await claim(content, duplicateInboundMs);
-  if (run && claimed !== id) await changeFingerprint.run(trx, numberId, run, claimed);
+  const claimed = await claim(sha256(JSON.stringify(content)), duplicateInboundMs);
+  if (ofRun && claimed !== id) await changeFingerprint.run(trx, numberId, ofRun, claimed);
   return { id: claimed, isSameCall: false };
 }

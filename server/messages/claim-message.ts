@@ -1,9 +1,9 @@
-import { type Skipped, skipped } from '#server/database/group-commit.ts';
+import { again } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { defaultPacing } from '#server/numbers/pacing-policy.ts';
 import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
-import { type ClaimRow, claimUnlocked, claimWaiting, type HandOut } from './claim-statement.ts';
+import { type ClaimRow, claimStatement, type HandOut } from './claim-statement.ts';
 
 /** A poll that asks for a message: only the newest poll of the current session gets one. */
 export interface ClaimingPoll {
@@ -35,37 +35,18 @@ export type Claim =
 type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
 
 /**
- * Claims the next message of a number for a poll, and waits for locks.
+ * Claims the next message for each poll, and waits for no lock of a row.
  * @param sessionLifeMs life of a session after an answer
- * @returns skipped if another transaction changed the message during the wait: the number may have another one
+ * @returns `again` for a poll whose number, session or message another transaction has locked or changed
  */
-export async function claimMessage(
-  services: Services,
-  claimant: ClaimingPoll,
-  sessionLifeMs: number,
-): Promise<Claim | Skipped> {
-  const [claim] = await runClaim(services, claimWaiting, [claimant], sessionLifeMs);
-  return claim ?? nothing;
-}
-
-/** Claims as `claimMessage` does for several polls, one of each number, but waits for no lock. */
-export function claimUnlockedMessages(
-  services: Services,
-  claimants: readonly ClaimingPoll[],
-  sessionLifeMs: number,
-): Promise<(Claim | Skipped)[]> {
-  return runClaim(services, claimUnlocked, claimants, sessionLifeMs);
-}
-
-async function runClaim(
+export async function claimMessages(
   { database, clock, config }: Services,
-  claim: typeof claimWaiting,
   claimants: readonly ClaimingPoll[],
   sessionLifeMs: number,
-): Promise<(Claim | Skipped)[]> {
+): Promise<(Claim | typeof again)[]> {
   const now = clock.now();
-  const rows = await claim.rows(
-    database.hot,
+  const rows = await claimStatement.rows(
+    database.batches,
     claimants.map(({ teamId }) => teamId),
     claimants.map(({ numberId }) => numberId),
     claimants.map(({ deviceId }) => deviceId),
@@ -76,13 +57,13 @@ async function runClaim(
     clock.in(sessionLifeMs, now),
     defaultPacing(config.pacing),
   );
-  const claims: (Claim | Skipped)[] = claimants.map(() => nothing);
+  const claims: (Claim | typeof again)[] = claimants.map(() => nothing);
   for (const row of rows) claims[row.n - 1] = toClaim(row);
   return claims;
 }
 
-function toClaim(row: ClaimRow): Claim | Skipped {
-  if (row.is_skipped) return skipped;
+function toClaim(row: ClaimRow): Claim | typeof again {
+  if (row.is_again) return again;
   if (row.message_id !== null) return { kind: 'hand_out', handOut: row };
   return { kind: 'paced', until: row.may_send_at, isWholeNumber: row.is_whole_number };
 }

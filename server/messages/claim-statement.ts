@@ -22,16 +22,29 @@ export type ClaimRow = {
   /** Position of the poll in the batch, from 1. */
   readonly n: number;
 } & (
-  | (HandOut & { readonly team_id: TeamId; readonly is_skipped: false })
+  | (HandOut & { readonly team_id: TeamId; readonly is_again: false })
   | {
       readonly team_id: null;
       readonly message_id: null;
-      readonly is_skipped: false;
+      readonly is_again: false;
       readonly is_whole_number: boolean;
       readonly may_send_at: Date | null;
     }
-  | { readonly team_id: null; readonly message_id: null; readonly is_skipped: true }
+  | { readonly team_id: null; readonly message_id: null; readonly is_again: true }
 );
+
+/** The values $1 to $9: the columns of the batch; the time, the end of the leases, the end of the sessions, the pacing. */
+type ClaimParams = [
+  teams: readonly TeamId[],
+  numbers: readonly NumberId[],
+  devices: readonly DeviceId[],
+  sessions: readonly DeviceSessionId[],
+  polls: readonly number[],
+  now: Date,
+  leasedUntil: Date,
+  sessionsLiveUntil: Date,
+  defaultPacing: PacingPolicy,
+];
 
 /**
  * Claims messages for polls in one statement, at most one for each number: the hand-out (specification section 11.4).
@@ -45,9 +58,9 @@ export type ClaimRow = {
  * may go is next. A head that may not go holds back only its own conversation. A message to a contact that opted out
  * stays until the sweep fails it. A message to a contact that is being erased stays until the erasure has ended.
  *
- * The queue is read from the snapshot, which is older than any wait. If a message returned to the queue meanwhile, a
- * younger one could overtake it. `requeue_count` shows that: the claim then finds no message, and the notification of
- * the return wakes the poll. A poll whose message changed during a wait is skipped: it claims again with a new snapshot.
+ * The queue is read from the snapshot, which is a little older than the locks. If a message returned to the queue
+ * meanwhile, a younger one could overtake it. `requeue_count` shows that. Such a poll claims again with a new snapshot,
+ * and so does one whose message was changed.
  *
  * Pacing is decided under the session row lock, from rows of the snapshot (specification section 8, decision 0026). The
  * snapshot is older than the lock, but it has every hand-out that counts. Only the newest poll of the session gets a
@@ -59,7 +72,8 @@ export type ClaimRow = {
  * Each table is read through LATERAL, row by row along one index, and updated by ctid. A plan for a join could be
  * cached while the queue or the history is empty, and would then read whole tables.
  */
-const claimSql = (locking: '' | 'SKIP LOCKED') =>
+export const claimStatement = statement<ClaimParams, ClaimRow>(
+  'messages.claim',
   `WITH
    -- 1. The polls that ask for a message, in the order of their numbers.
    input AS MATERIALIZED (
@@ -70,12 +84,12 @@ const claimSql = (locking: '' | 'SKIP LOCKED') =>
    -- 2. Lock the active numbers.
    number AS MATERIALIZED (
      SELECT i.*, nu.pacing FROM input i
-     JOIN lock_active_numbers($2::uuid[], ${locking === ''}) nu ON nu.id = i.number_id AND nu.team_id = i.team_id
+     JOIN lock_active_numbers($2::uuid[]) nu ON nu.id = i.number_id AND nu.team_id = i.team_id
    ),
    -- 3. Lock their sessions. Those whose newest poll asks go on, if no message has returned to their queue since the snapshot.
    session AS MATERIALIZED (
      SELECT n.*, s.hand_out_total FROM number n
-     JOIN lock_sessions(ARRAY(SELECT number_id FROM number), ${locking === ''}) s
+     JOIN lock_sessions(ARRAY(SELECT number_id FROM number)) s
        ON s.number_id = n.number_id AND s.device_id = n.device_id AND s.session_id = n.session_id AND s.poll_sequence = n.poll_sequence
      WHERE s.requeue_count = (SELECT seen.requeue_count FROM device_sessions seen WHERE seen.number_id = n.number_id)
    ),
@@ -101,7 +115,7 @@ const claimSql = (locking: '' | 'SKIP LOCKED') =>
    ),
    -- 6. Lock the message in the queue; if it was cancelled meanwhile, its row is gone.
    locked AS MATERIALIZED (
-     SELECT h.* FROM head h JOIN lock_queued(ARRAY(SELECT queue_place FROM head), ${locking === ''}) q
+     SELECT h.* FROM head h JOIN lock_queued(ARRAY(SELECT queue_place FROM head)) q
        ON q.place = h.queue_place AND q.message_id = h.message_id
    ),
    -- 7. Find the message's row in the history. BETWEEN with ORDER BY makes the planner use the primary key.
@@ -112,9 +126,12 @@ const claimSql = (locking: '' | 'SKIP LOCKED') =>
        ORDER BY m.team_id, m.id LIMIT 1
      ) m
    ),
-   -- 8. Lock its conversation, if that exists. A claim that waits for locks waits in step 15.
+   -- 8. Lock its conversation, if that exists.
    ready AS MATERIALIZED (
-     SELECT f.* FROM found f${locking === '' ? '' : sqlConversationLocked}
+     SELECT f.* FROM found f
+     LEFT JOIN lock_conversations(ARRAY(SELECT number_id FROM found), ARRAY(SELECT contact FROM found)) c ON c.number_id = f.number_id
+     WHERE c.number_id IS NOT NULL
+       OR NOT EXISTS (SELECT FROM conversations o WHERE o.number_id = f.number_id AND o.contact = f.contact OFFSET 0)
    ),
    -- 9. Set its status to polling. The next steps take only messages whose status changed.
    given AS (
@@ -158,7 +175,7 @@ const claimSql = (locking: '' | 'SKIP LOCKED') =>
    SELECT n::int, team_id, message_id, hand_out, to_handle, content,
      CASE WHEN media_url IS NOT NULL
        THEN (SELECT f.name FROM media f WHERE f.message_id = given.message_id AND f.is_complete) END AS media_name,
-     false AS is_whole_number, NULL::timestamptz AS may_send_at, false AS is_skipped
+     false AS is_whole_number, NULL::timestamptz AS may_send_at, false AS is_again
    FROM given
    UNION ALL
    -- The numbers that pacing holds back. A null team_id notifies no change.
@@ -167,47 +184,20 @@ const claimSql = (locking: '' | 'SKIP LOCKED') =>
    WHERE (p.ready_at > $6 OR p.mode = 'strict') AND p.n NOT IN (SELECT n FROM given) AND p.n NOT IN (SELECT n FROM head)
      AND EXISTS (SELECT FROM send_queue q WHERE q.number_id = p.number_id OFFSET 0)
    UNION ALL
-   -- The polls that were skipped: another transaction has changed or locked the message that was found for them.
+   -- The polls that claim again: another transaction has changed the message that was found for them, or has locked a row.
    SELECT i.n::int, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, true
    FROM input i
-   WHERE i.n IN (SELECT n FROM head) AND i.n NOT IN (SELECT n FROM given)${locking === '' ? '' : sqlNumberSkipped}`;
-
-/** SQL that leaves out the messages f whose conversation another transaction has locked. */
-const sqlConversationLocked = `
-     LEFT JOIN lock_conversations(ARRAY(SELECT number_id FROM found), ARRAY(SELECT contact FROM found)) c ON c.number_id = f.number_id
-     WHERE c.number_id IS NOT NULL
-       OR NOT EXISTS (SELECT FROM conversations o WHERE o.number_id = f.number_id AND o.contact = f.contact OFFSET 0)`;
-
-/** SQL for polls i whose number or session SKIP LOCKED left out: the snapshot has both, and they allow a claim. */
-const sqlNumberSkipped = `
+   WHERE i.n IN (SELECT n FROM head) AND i.n NOT IN (SELECT n FROM given)
+     -- SKIP LOCKED left out the number or the session: the snapshot has both, and they allow a claim.
      OR i.n NOT IN (SELECT n FROM session)
      AND EXISTS (
-       SELECT FROM numbers nu WHERE nu.id = i.number_id AND nu.status = 'active' AND nu.deleted_at IS NULL OFFSET 0
+       SELECT FROM numbers nu
+       WHERE nu.id = i.number_id AND nu.team_id IS NOT DISTINCT FROM i.team_id AND nu.status = 'active' AND nu.deleted_at IS NULL OFFSET 0
      )
      AND EXISTS (
        SELECT FROM device_sessions s
        WHERE s.number_id = i.number_id AND s.device_id = i.device_id AND s.session_id = i.session_id
          AND s.poll_sequence = i.poll_sequence OFFSET 0
-     )`;
-
-/** The values $1 to $9: the columns of the batch; the time, the end of the leases, the end of the sessions, the pacing. */
-type ClaimParams = [
-  teams: readonly TeamId[],
-  numbers: readonly NumberId[],
-  devices: readonly DeviceId[],
-  sessions: readonly DeviceSessionId[],
-  polls: readonly number[],
-  now: Date,
-  leasedUntil: Date,
-  sessionsLiveUntil: Date,
-  defaultPacing: PacingPolicy,
-];
-
-const changed = { changes: 'message', team: 'team_id', ids: 'message_id' } as const;
-
-export const claimUnlocked = statement<ClaimParams, ClaimRow>(
-  'messages.claim-unlocked',
-  claimSql('SKIP LOCKED'),
-  changed,
+     )`,
+  { changes: 'message', team: 'team_id', ids: 'message_id' },
 );
-export const claimWaiting = statement<ClaimParams, ClaimRow>('messages.claim-waiting', claimSql(''), changed);

@@ -37,14 +37,11 @@ export const messagePageExaminedMax = 10_000;
  */
 export const sendsWaitingMax = 5_000;
 
-/** Look-ups, claims, reports and inbound texts that wait in a process, each: more than one for each of its phones. */
+/** Look-ups, claims and reports that wait in a process, each: more than one for each of its phones. */
 export const phonesWaitingMax = 50_000;
 
-/** Time that the first claim, report or inbound text of a batch waits for others (decision 0039). */
+/** Time that the first claim or report of a batch waits for others (decision 0039). */
 export const phoneCommitWindowMs = 2;
-
-/** The longest inbound text that shares a commit, which bounds the memory of a batch. */
-export const sharedTextMaxCharacters = 16_384;
 
 /** Media fetches that a process runs at a time: in all, for one team, and for one team from one origin. */
 export const mediaFetchesMax = 32;

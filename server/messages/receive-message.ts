@@ -17,6 +17,7 @@ import { contactOf } from '#server/opt-outs/contact.ts';
 import { restoreOptOut } from '#server/opt-outs/erased-opt-out-store.ts';
 import { findKeyword, type Keyword } from '#server/opt-outs/keyword.ts';
 import { serverItself } from '#server/platform/actor.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { type MessageId, publicId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
@@ -171,6 +172,7 @@ function storeOnce(
     if (effectivePacing(services.config.pacing, number.pacing).mode === 'strict')
       trx.notifyAfterCommit(phoneQueueChannel, [number.id]);
     if (!number.is_simulated) await countInboundMessage(trx, number.team_id, dayOf(at));
+    failpoint('text before commit');
     return id;
   });
 }
@@ -199,7 +201,7 @@ async function applyKeyword(
 }
 
 /** The sender as it is stored, which is the contact of the message: a mail address in lower case, and no long text. */
-export function senderContact(handle: string): string {
+function senderContact(handle: string): string {
   // Cuts a long text before it is split into characters, each of which has up to two UTF-16 code units.
   return contactOf([...handle.slice(0, 2 * handleMaxCharacters)].slice(0, handleMaxCharacters).join(''));
 }

@@ -2,7 +2,7 @@ import { plans } from '#contract/plans.ts';
 import { pacingChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { lockCurrentSession } from '#server/devices/device-store.ts';
+import { lockFreeSession } from '#server/devices/device-store.ts';
 import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { uncountFailedHandOut } from './conversation-store.ts';
@@ -46,15 +46,17 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
  * resolved. A report that the state table does not allow changes nothing. The commit of a changed hand-out wakes the
  * number's held poll on every process, because the change may free the number or a contact's pacing.
  * @returns false if the message does not belong to this device's number, or was never handed out
+ * @throws lock_not_available while another transaction has locked the session or the message
  */
 export async function reportMessage(
   services: Services,
   { teamId, numberId }: ReportingDevice,
   report: Report,
 ): Promise<boolean> {
-  return services.database.transaction(async (trx) => {
+  const { database } = services;
+  return database.transaction(async (trx) => {
     // The lock on the session row makes reports, hand-outs and takeovers of a number run one after another.
-    await lockCurrentSession(trx, teamId, numberId);
+    await lockFreeSession(trx, teamId, numberId);
     const message = await lockMessage(trx, teamId, report.messageId);
     if (message?.number_id !== numberId || message.direction !== 'outbound') return false;
     const all = await listHandOuts(trx, message.id);
@@ -70,7 +72,7 @@ export async function reportMessage(
     if (changed) trx.notifyAfterCommit(pacingChannel, [numberId]);
     if (report.status === 'delivered') await reportDelivered(services, trx, message);
     return true;
-  });
+  }, database.batches);
 }
 
 /** @returns false if neither the message nor its hand-out changed */

@@ -8,7 +8,7 @@ export const failpoints = [
   'message handed out',
   'reports before commit',
   'report written',
-  'texts before commit',
+  'text before commit',
   'text stored',
   'media arriving',
   'positions before commit',

@@ -37,7 +37,6 @@ describe('statements that phones share, beside a long queue and history of their
   function batches(): Record<string, unknown[]> {
     const now = new Date();
     const later = new Date(now.getTime() + 60_000);
-    const earlier = new Date(now.getTime() - 60_000);
     const ofEach = (kind: string, first: number) => indexes(first).map((n) => idOf(kind, n));
     const each = (value: unknown) => indexes(0).map(() => value);
     const tokens = (first: number) => indexes(first).map((n) => sha256(`device ${n}`));
@@ -47,21 +46,9 @@ describe('statements that phones share, beside a long queue and history of their
     ];
     const lookUp = [tokens(0), ofEach('03', 0), later, now];
     return {
-      'device-protocol.look-up-unlocked': lookUp,
-      'device-protocol.look-up-waiting': lookUp,
-      'messages.claim-unlocked': claim,
-      'messages.claim-waiting': claim,
+      'device-protocol.look-up-polls': lookUp,
+      'messages.claim': claim,
       'messages.confirm-sent': [each(team), ofEach('01', 500), inFlight, ofEach('03', 500), now],
-      'messages.receive-texts': [
-        ...[tokens(0), ofEach('01', 0), indexes(0).map((n) => idOf('09', n))],
-        ...[indexes(0).map((n) => `person-${n}`), each('Hello'), each(false)],
-        ...[
-          each(null),
-          indexes(0).map((n) => sha256(`run ${n}`)),
-          indexes(0).map((n) => sha256(`text ${n}`)),
-        ],
-        ...[now, earlier, earlier, now.toISOString().slice(0, 10)],
-      ],
     };
   }
 

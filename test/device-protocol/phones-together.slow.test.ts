@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lockTimeoutMs } from '#server/database/database.ts';
-import { countBlocked, untilBlocked } from '#test/support/database/blocked-statements.ts';
+import { countBlocked } from '#test/support/database/blocked-statements.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
-import { watchStatements } from '#test/support/database/watch-statements.ts';
+import { untilTriedAgain, watchStatements } from '#test/support/database/watch-statements.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/many-phones.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { until } from '#test/support/service/until.ts';
 
 const unavailable = { ok: '0', reason: 'unavailable', wait: '15' };
 
@@ -38,21 +37,19 @@ describe('phones of a team that call together (specification sections 11.4 and 1
       await sendFromEach(team, phones, 'one'),
       await sendFromEach(team, phones, 'two'),
     ];
-    const polling = ['device-protocol.look-up-unlocked', 'messages.claim-unlocked', 'messages.confirm-sent'];
+    const polling = ['device-protocol.look-up-polls', 'messages.claim', 'messages.confirm-sent'];
     const [handedOut, polls] = await countStatements(polling, () => idsOf(pollAll(phones)));
     assert.deepEqual(handedOut, first);
     const [next, reports] = await countStatements(polling, () => idsOf(pollAll(phones, first)));
     assert.deepEqual(next, second);
-    const [texts, stored] = await countStatements(['messages.receive-texts'], () =>
-      Promise.all(
-        phones.map(({ number, contact }) =>
-          number.wire.call('inbound', { from: contact, text: `from ${contact}` }),
-        ),
+    const texts = await Promise.all(
+      phones.map(({ number, contact }) =>
+        number.wire.call('inbound', { from: contact, text: `from ${contact}` }),
       ),
     );
     assert.equal(new Set(texts.map(({ ok, id }) => (ok === '1' ? id : ''))).size, 40);
-    for (const count of [...polls.slice(0, 2), ...reports, ...stored])
-      assert.ok(count >= 1 && count <= 20, `statements: ${[polls, reports, stored].join('; ')}`);
+    for (const count of [...polls.slice(0, 2), ...reports])
+      assert.ok(count >= 1 && count <= 20, `statements: ${[polls, reports].join('; ')}`);
     const messages = await storedMessages(service, { teamId: team.id });
     for (const { contact, number } of phones) {
       const seen = messages
@@ -80,7 +77,7 @@ describe('phones of a team that call together (specification sections 11.4 and 1
     const [waiting, ...free] = pollAll(phones);
     assert.deepEqual(await idsOf(free), ids.slice(1));
     assert.ok(performance.now() - startedMs < lockTimeoutMs, 'the others waited for no time-out');
-    await untilBlocked(service, 'device-protocol.look-up-waiting');
+    await untilTriedAgain('device-protocol.look-up-polls');
     await lock.release();
     assert.equal((await waiting)?.id, ids[0]);
   });
@@ -102,7 +99,7 @@ describe('phones of a team that call together (specification sections 11.4 and 1
     t.after(() => Promise.all([sessions.release(), numbers.release()]));
     const startedMs = performance.now();
     const waiting = pollAll(stuck);
-    await untilBlocked(service, '', 3);
+    await untilTriedAgain('messages.claim');
     assert.deepEqual(await idsOf(pollAll(free)), ids);
     const more = await sendFromEach(team, free, 'more');
     assert.deepEqual(await idsOf(pollAll(free, ids)), more);
@@ -117,9 +114,9 @@ describe('phones of a team that call together (specification sections 11.4 and 1
     [
       'session',
       ({ number }: OneOfMany) => ({ sessionOf: number.phoneNumber }),
-      'device-protocol.look-up-waiting',
+      'device-protocol.look-up-polls',
     ],
-    ['number', ({ number }: OneOfMany) => ({ phoneNumber: number.phoneNumber }), 'messages.claim-waiting'],
+    ['number', ({ number }: OneOfMany) => ({ phoneNumber: number.phoneNumber }), 'messages.claim'],
   ] as const) {
     it(`phones of a team whose ${name} stays locked delay no phone of another team whose lock ends, and no request of their own team`, async (t) => {
       const [stuckTeam, otherTeam] = [await service.newTeam(), await service.newTeam()];
@@ -132,10 +129,10 @@ describe('phones of a team that call together (specification sections 11.4 and 1
       const lock = await holdRowLock(service, rowsOf(other));
       t.after(() => Promise.all([lock, ...locks].map((each) => each.release())));
       const waiting = pollAll(stuck);
-      await untilBlocked(service, statement);
+      await untilTriedAgain(statement);
       const [poll] = pollAll([other]);
-      await untilBlocked(service, statement, 2);
-      assert.equal(await countBlocked(service, statement), 2, 'one of each team');
+      await untilTriedAgain(statement);
+      assert.equal(await countBlocked(service, ''), 0, 'no statement waits for a lock');
       const startedMs = performance.now();
       assert.equal((await stuckTeam.api.get('/v1/numbers')).status, 200);
       await lock.release();
@@ -146,55 +143,21 @@ describe('phones of a team that call together (specification sections 11.4 and 1
     });
   }
 
-  it('a poll whose hold ends while its claim waits for another phone of the team takes nothing (§3.2/handed-out-once)', async (t) => {
+  it('a poll whose hold ends while its number is locked takes nothing (§3.2/handed-out-once)', async (t) => {
     const owner = await service.newTeam();
-    const [first, second] = await connectMany(service, owner, 2);
-    assert.ok(first && second);
-    const [id] = await sendFromEach(owner, [first, second], 'to');
-    const lock = await holdRowLock(service, {
-      phoneNumber: [first, second].map(({ number }) => number.phoneNumber),
-    });
+    const phones = await connectMany(service, owner, 2);
+    await sendFromEach(owner, phones, 'to');
+    const lock = await holdRowLock(service, { phoneNumber: phones.map(({ number }) => number.phoneNumber) });
     t.after(() => lock.release());
-    const [claiming] = pollAll([first]);
-    await untilBlocked(service, 'messages.claim-waiting');
-    const watch = watchStatements(['messages.claim-unlocked']);
-    t.after(() => watch.stop());
-    const [waiting] = pollAll([second]);
-    await until('the second poll asks for its message', () => watch.take().length > 0);
+    const polls = pollAll(phones);
+    await untilTriedAgain('messages.claim');
     service.clock.advance(25_000);
     await lock.release();
-    assert.equal((await claiming)?.id, id);
-    assert.equal((await waiting)?.action, 'idle');
-    const [message] = await storedMessages(service, { to: second.contact });
-    assert.deepEqual([message?.status, message?.handOutCount], ['queued', 0]);
-  });
-
-  it('a phone’s first text is stored while its team has no permit, and its test is recorded after that', async (t) => {
-    const owner = await service.newTeam();
-    const [last, ...others] = await connectMany(service, owner, 4);
-    assert.ok(last);
-    const receive = ({ number, contact }: OneOfMany, text: string) =>
-      number.wire.call('inbound', { from: contact, text });
-    await Promise.all(others.map((phone) => receive(phone, 'earlier')));
-    const locks = await Promise.all(
-      others.map(({ contact }) => holdRowLock(service, { conversationWith: contact })),
-    );
-    t.after(() => Promise.all(locks.map((lock) => lock.release())));
-    // Each of these texts has one of the team's three permits.
-    const waiting = others.map((phone) => receive(phone, 'locked'));
-    await locks[0]?.waiting(3);
-    const watch = watchStatements(['devices.add-received-tests', 'usage.count-inbound']);
-    t.after(() => watch.stop());
-    const answer = receive(last, 'Hello');
-    await until('the text is stored', async () => {
-      const texts = await storedMessages(service, { to: last.number.phoneNumber });
-      return texts.length > 0;
-    });
-    await Promise.all(locks.map((lock) => lock.release()));
-    for (const { ok } of [await answer, ...(await Promise.all(waiting))]) assert.equal(ok, '1');
-    const names = watch.take();
-    assert.equal(names[0], 'usage.count-inbound', 'a text with a permit ended before');
-    assert.ok(names.includes('devices.add-received-tests'));
+    for (const { action } of await Promise.all(polls)) assert.equal(action, 'idle');
+    for (const { contact } of phones) {
+      const [message] = await storedMessages(service, { to: contact });
+      assert.deepEqual([message?.status, message?.handOutCount], ['queued', 0]);
+    }
   });
 
   it('a phone whose session or number stays locked beyond the time-out is answered unavailable, and no other phone is', async (t) => {

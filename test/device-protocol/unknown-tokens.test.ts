@@ -155,7 +155,7 @@ describe('calls without a known device token (specification section 11.1)', () =
     try {
       for (let n = 0; n < 3; n += 1)
         assert.equal((await number.wire.call('poll', stale)).reason, 'superseded');
-      assert.deepEqual(statements.take(), Array(3).fill('device-protocol.look-up-unlocked'));
+      assert.deepEqual(statements.take(), Array(3).fill('device-protocol.look-up-polls'));
     } finally {
       statements.stop();
     }

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
-import { holdRowLock, holdSchemaLock } from '#test/support/database/row-lock.ts';
+import { holdSchemaLock } from '#test/support/database/row-lock.ts';
+import { holdInserts } from '#test/support/database/table-faults.ts';
 import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { claim } from '#test/support/phones/test-phone.ts';
 import {
@@ -77,11 +78,11 @@ describe('a stop of the service (specification section 10.3)', () => {
   };
   /** Starts a send that is in progress until `release` is called. */
   const holdSend = async () => {
-    const lock = await holdRowLock({ databaseUrl: await findEngineUrl(dataDir) }, { everyNumber: true });
+    const inserts = await holdInserts({ databaseUrl: await findEngineUrl(dataDir) }, 'send_queue');
     const answer = api.post('/v1/messages/send', { from, to, content: 'Hello' });
     answer.catch(() => undefined);
-    await lock.waiting(1);
-    return { answer, release: () => lock.release() };
+    await inserts.waiting(1);
+    return { answer, release: inserts.end };
   };
   const isStopping = () =>
     until('the service stops', () =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { cutBlocked } from '#test/support/database/blocked-statements.ts';
 import { denyConnections } from '#test/support/database/lost-connections.ts';
-import { holdRowLock } from '#test/support/database/row-lock.ts';
+import { holdInserts } from '#test/support/database/table-faults.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
@@ -30,11 +30,11 @@ describe('requests while the database is away (specification sections 4.3 and 7.
 
   it('a send whose commit is in doubt gets 500 with the reason, and its repeat is safe (§4.3/idempotency-key)', async (t) => {
     assert.equal((await send('before', 'first')).status, 202);
-    const lock = await holdRowLock(service, { usageOf: team.id });
-    t.after(() => lock.release());
+    const inserts = await holdInserts(service, 'send_queue');
+    t.after(() => inserts.end());
     const answer = send('in doubt', 'second');
-    await cutBlocked(service, 'messages.accept-');
-    await lock.release();
+    await cutBlocked(service, 'messages.accept-sends');
+    await inserts.end();
     const doubtful = await answer;
     assertUnavailable(doubtful, 500);
     assert.match(

@@ -7,7 +7,6 @@ import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { findMediaFile } from '#server/media/media-store.ts';
 import { readMedia } from '#server/media/read-media.ts';
-import { acceptSends } from '#server/messages/accept-sends.ts';
 import { mediaLeaseMarginMs } from '#server/messages/limits.ts';
 import { findMessage } from '#server/messages/message-store.ts';
 import { operator } from '#server/platform/actor.ts';
@@ -20,6 +19,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database/te
 import { answerOf, type MediaHost, startMediaHost } from '#test/support/media/media-host.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { countStoredMedia, endFetchLeases, setClaims } from '#test/support/media/stored-media.ts';
+import { acceptAll } from '#test/support/messages/accept-all.ts';
 import { sendRow } from '#test/support/messages/send-row.ts';
 import { putNumber } from '#test/support/numbers/given-numbers.ts';
 import { spawnService } from '#test/support/processes/spawned-service.ts';
@@ -66,7 +66,7 @@ describe('a process that is killed while it fetches media (specification section
   const send = async (path: string): Promise<MessageId> => {
     const url: string = host.url(path);
     const row = sendRow({ teamId, from, to: '+14155550101', content: 'Look' });
-    const [outcome] = await acceptSends(runtime, [{ ...row, media: { url, origin: new URL(url).origin } }]);
+    const [outcome] = await acceptAll(runtime, [{ ...row, media: { url, origin: new URL(url).origin } }]);
     assert.ok(outcome?.messageId, String(outcome?.verdict));
     return outcome.messageId;
   };

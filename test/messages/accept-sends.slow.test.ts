@@ -3,15 +3,15 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { acceptSends } from '#server/messages/accept-sends.ts';
 import type { SendRow } from '#server/messages/accept-statement.ts';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
-import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { countRuns } from '#test/support/database/prepared-statements.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
+import { untilTriedAgain } from '#test/support/database/watch-statements.ts';
+import { acceptAll } from '#test/support/messages/accept-all.ts';
 import { sendRow } from '#test/support/messages/send-row.ts';
 import { queuedMessages, storedMessages } from '#test/support/messages/stored-messages.ts';
 import { holdNumberDeletion, putNumber } from '#test/support/numbers/given-numbers.ts';
@@ -19,9 +19,6 @@ import { startTestService, type TestService } from '#test/support/service/test-s
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 
 const to = '+14155550101';
-
-/** Prefix of the names of the statements that accept sends. */
-const accepting = 'messages.accept-';
 
 interface Sender {
   readonly teamId: TeamId;
@@ -77,8 +74,8 @@ describe('acceptSends (specification section 4.3)', () => {
     const paused = await newNumber(sender.teamId, { status: 'paused' });
     const pending = await newNumber(sender.teamId, { isPending: true });
     const foreign = await newSender();
-    await acceptSends(service.runtime, [row(sender, 'earlier', 'known')]);
-    const outcomes = await acceptSends(service.runtime, [
+    await acceptAll(service.runtime, [row(sender, 'earlier', 'known')]);
+    const outcomes = await acceptAll(service.runtime, [
       row({ ...sender, phone: paused }, 'a'),
       row(sender, 'one'),
       row({ ...sender, phone: pending }, 'a'),
@@ -114,7 +111,7 @@ describe('acceptSends (specification section 4.3)', () => {
   it('a sender resolves to its own team’s number, though the number is pending in another team', async () => {
     const [sender, neighbour] = [await newSender(), await newSender()];
     await newNumber(neighbour.teamId, { phone: sender.phone, isPending: true });
-    const outcomes = await acceptSends(service.runtime, [
+    const outcomes = await acceptAll(service.runtime, [
       row(sender, 'mine'),
       row({ ...neighbour, phone: sender.phone }, 'theirs'),
       row(sender, 'mine too'),
@@ -140,7 +137,7 @@ describe('acceptSends (specification section 4.3)', () => {
       row(sender, 'd'),
       { ...row(sender, 'e'), sentBy: key },
     ];
-    const outcomes = await acceptSends(service.runtime, rows);
+    const outcomes = await acceptAll(service.runtime, rows);
     const accepted = outcomes.flatMap(({ verdict, messageId }, index) =>
       verdict === 'accepted' ? [{ messageId, row: rows[index] }] : [],
     );
@@ -160,29 +157,31 @@ describe('acceptSends (specification section 4.3)', () => {
 
   it('the other rows of a batch are accepted although PostgreSQL refuses one row', async () => {
     const [sender, neighbour] = [await newSender(), await newSender()];
-    const outcomes = await acceptSends(service.runtime, [
+    const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
+    const sends = [
       row(sender, 'one'),
       row(sender, 'not \u0000 text'),
       row(neighbour, 'two', 'key'),
       row(sender, 'three', 'k'.repeat(256)),
       row(neighbour, 'two', 'key'),
       row(sender, 'four'),
-    ]);
-    assert.deepEqual(
-      outcomes.map((outcome) => outcome.verdict),
-      ['accepted', 'not_stored', 'accepted', 'not_stored', 'replayed', 'accepted'],
-    );
-    assert.deepEqual(await stored(sender.teamId), ['one', 'four']);
+    ];
+    const outcomes = await Promise.all(sends.map((send) => acceptor.accept(send)));
+    const verdicts = outcomes.map((outcome) => outcome.verdict);
+    const [one, bad, first, long, second, four] = verdicts;
+    assert.deepEqual([one, bad, long, four], ['accepted', 'not_stored', 'not_stored', 'accepted']);
+    assert.deepEqual([first, second].toSorted(), ['accepted', 'replayed']);
+    assert.deepEqual((await stored(sender.teamId)).toSorted(), ['four', 'one']);
     assert.equal(await used(sender.teamId), 2);
     assert.equal(await used(neighbour.teamId), 1);
   });
 
   it('100 repeats of one key over the monthly limit are refused with two statements', async () => {
     const sender = await newSender(0);
-    const runs = () => countRuns(other.database.hot, 'messages.accept-waiting');
-    await acceptSends(other, [row(await newSender(), 'begin the connection')]);
+    const runs = () => countRuns(other.database.batches, 'messages.accept-sends');
+    await acceptAll(other, [row(await newSender(), 'begin the connection')]);
     const before = await runs();
-    const outcomes = await acceptSends(
+    const outcomes = await acceptAll(
       other,
       Array.from({ length: 100 }, () => row(sender, 'same', 'same')),
     );
@@ -194,17 +193,17 @@ describe('acceptSends (specification section 4.3)', () => {
 
   it('a row that turns out to be a repeat uses no quota, so that the next row of the batch is accepted', async (t) => {
     const sender = await newSender(3);
-    await acceptSends(service.runtime, [row(sender, 'begin the month')]);
+    await acceptAll(service.runtime, [row(sender, 'begin the month')]);
     const lock = await holdRowLock(service, { usageOf: sender.teamId });
     t.after(() => lock.release());
     // Both statements take their snapshots before either commits, so neither sees the other's idempotency key.
-    const first = acceptSends(service.runtime, [row(sender, 'keyed', 'key')]);
-    await untilBlocked(service, accepting, 1);
-    const second = acceptSends(other, [row(sender, 'keyed', 'key'), row(sender, 'plain')]);
-    await untilBlocked(service, accepting, 2);
+    const first = acceptAll(service.runtime, [row(sender, 'keyed', 'key')]);
+    await untilTriedAgain('messages.accept-sends');
+    const second = acceptAll(other, [row(sender, 'keyed', 'key'), row(sender, 'plain')]);
+    await untilTriedAgain('messages.accept-sends');
     await lock.release();
     const verdicts = [...(await first), ...(await second)].map((outcome) => outcome.verdict);
-    assert.deepEqual(verdicts, ['accepted', 'replayed', 'accepted']);
+    assert.deepEqual(verdicts.toSorted(), ['accepted', 'accepted', 'replayed']);
     assert.equal(await used(sender.teamId), 3);
   });
 
@@ -250,7 +249,7 @@ describe('acceptSends (specification section 4.3)', () => {
 
   it('a row that is refused for its sender leaves its idempotency key free for another row of the batch', async () => {
     const sender = await newSender(1);
-    const outcomes = await acceptSends(service.runtime, [
+    const outcomes = await acceptAll(service.runtime, [
       row({ ...sender, phone: '+14155559999' }, 'from nobody', 'key'),
       row(sender, 'from somebody', 'key'),
     ]);
@@ -300,7 +299,7 @@ describe('acceptSends (specification section 4.3)', () => {
     t.after(() => lock.release());
     const waiting = Promise.all(held.map((sender) => acceptor.accept(row(sender, 'stuck'))));
     waiting.catch(() => undefined);
-    await untilBlocked(service, accepting, 3);
+    await untilTriedAgain('messages.accept-sends');
     for (let n = 0; n < 20; n += 1)
       assert.equal((await acceptor.accept(row(free, `free ${n}`))).verdict, 'accepted');
     await lock.release();
@@ -314,7 +313,7 @@ describe('acceptSends (specification section 4.3)', () => {
     const deletion = await holdNumberDeletion(service, sender.teamId);
     t.after(() => deletion.release());
     const waiting = acceptor.accept(row(sender, 'too late'));
-    await untilBlocked(service, accepting);
+    await untilTriedAgain('messages.accept-sends');
     await deletion.release();
     assert.equal((await waiting).verdict, 'from_unregistered');
   });
@@ -322,7 +321,7 @@ describe('acceptSends (specification section 4.3)', () => {
   it('a batch is stored in the order of acceptance (§4.3/order)', async () => {
     const sender = await newSender();
     const contents = Array.from({ length: 100 }, (_, index) => `${index}`);
-    await acceptSends(
+    await acceptAll(
       service.runtime,
       contents.map((content) => row(sender, content)),
     );
@@ -357,7 +356,7 @@ describe('acceptSends (specification section 4.3)', () => {
     const verdicts: string[] = [];
     const work = async (runtime: Runtime) => {
       for (let batch = batches[next++]; batch !== undefined; batch = batches[next++]) {
-        const outcomes = await acceptSends(runtime, batch);
+        const outcomes = await acceptAll(runtime, batch);
         assert.equal(outcomes.length, batch.length);
         verdicts.push(...outcomes.map((outcome) => outcome.verdict));
       }

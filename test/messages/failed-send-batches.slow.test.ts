@@ -6,7 +6,7 @@ import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
-import { untilBlocked } from '#test/support/database/blocked-statements.ts';
+import { refuseInserts } from '#test/support/database/table-faults.ts';
 import { holdIdempotencyKey } from '#test/support/messages/given-messages.ts';
 import { sendRow } from '#test/support/messages/send-row.ts';
 import { queuedMessages } from '#test/support/messages/stored-messages.ts';
@@ -48,20 +48,33 @@ describe('batches of sends that fail (specification section 4.3)', () => {
       acceptor.accept(row(keyed, 'waits', 'key')),
       acceptor.accept(row(plain, 'two')),
     ]);
-    await untilBlocked(service, 'messages.accept-unlocked');
-    assert.deepEqual(
-      await stored(plain.teamId),
-      ['begin the month', 'one', 'two'],
-      'the first round is committed',
-    );
-    for (const result of await sends) {
-      assert.ok(result.status === 'rejected');
-      assert.equal(errorCodeOf(result.reason), '55P03');
-    }
+    const [one, keyedSend, two] = await sends;
+    assert.equal(one?.status, 'fulfilled', 'the neighbours do not wait');
+    assert.equal(two?.status, 'fulfilled');
+    assert.ok(keyedSend?.status === 'rejected');
+    assert.equal(keyedSend.reason.status, 503);
     assert.deepEqual(await stored(plain.teamId), ['begin the month', 'one', 'two']);
     assert.equal(await acceptedOf(service, plain.teamId), 3);
     assert.deepEqual(await stored(keyed.teamId), []);
     await key.release();
     assert.equal((await acceptor.accept(row(keyed, 'waits', 'key'))).verdict, 'key_reused');
+  });
+
+  it('a send whose month can’t begin fails with the cause, and a neighbour of its batch is stored once', async (t) => {
+    const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
+    const [begun, first] = [await newSender('+14155550113'), await newSender('+14155550114')];
+    await acceptor.accept(row(begun, 'begin the month'));
+    const refusal = await refuseInserts(service, 'usage_months', 'disk_full');
+    t.after(() => refusal.end());
+    const [neighbour, refused] = await Promise.allSettled([
+      acceptor.accept(row(begun, 'one')),
+      acceptor.accept(row(first, 'first')),
+    ]);
+    assert.ok(neighbour.status === 'fulfilled' && refused.status === 'rejected');
+    assert.equal(errorCodeOf(refused.reason), '53100');
+    assert.deepEqual(await stored(begun.teamId), ['begin the month', 'one']);
+    await refusal.end();
+    assert.equal((await acceptor.accept(row(first, 'first'))).verdict, 'accepted');
+    assert.deepEqual(await stored(first.teamId), ['first']);
   });
 });

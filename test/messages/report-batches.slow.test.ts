@@ -5,10 +5,10 @@ import { createReportBatcher, type ReportBatcher } from '#server/messages/report
 import { type Report, reportMessage } from '#server/messages/report-message.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { refuseRowsOf } from '#test/support/database/table-faults.ts';
-import { watchStatements } from '#test/support/database/watch-statements.ts';
+import { untilTriedAgain, watchStatements } from '#test/support/database/watch-statements.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { handOutsOf, messagesInFlight } from '#test/support/messages/stored-messages.ts';
-import { connectMany, type OneOfMany, sendFromEach, withoutLimit } from '#test/support/phones/many-phones.ts';
+import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/many-phones.ts';
 import { DeviceWire } from '#test/support/phones/test-phone.ts';
 import { givenRuntime } from '#test/support/service/given-runtime.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
@@ -41,7 +41,7 @@ describe('reports that share commits (specification sections 3.2 and 11.4)', () 
     error: null,
   });
   const reportAll = (batcher: ReportBatcher, phones: readonly Handed[]) =>
-    phones.map((one) => batcher.report(one.caller, reportOf(one), withoutLimit));
+    phones.map((one) => batcher.report(one.caller, reportOf(one)));
   const statusOf = async ({ id }: Handed) => (await team.api.get(`/v1/messages/${id}`)).json.status;
   const eventsOf = async ({ id }: Handed) =>
     (await storedEvents(service, { messageId: uuidOf('msg', id) })).map(({ body }) => JSON.parse(body));
@@ -110,7 +110,7 @@ describe('reports that share commits (specification sections 3.2 and 11.4)', () 
     const [waiting, ...free] = reportAll(createReportBatcher(service.runtime), phones);
     await Promise.all(free);
     assert.ok(performance.now() - startedMs < lockTimeoutMs, 'the others waited for no time-out');
-    await lock.waiting(1);
+    await untilTriedAgain('messages.confirm-sent');
     for (const one of phones) assert.equal(await statusOf(one), one === locked ? 'polling' : 'sent');
     await lock.release();
     assert.equal(await waiting, true);
@@ -169,8 +169,8 @@ describe('reports that share commits (specification sections 3.2 and 11.4)', () 
     assert.ok(first && second && third);
     const batcher = createReportBatcher(service.runtime);
     const reports = [
-      batcher.report(first.caller, reportOf(second), withoutLimit),
-      batcher.report(third.caller, reportOf(third), withoutLimit),
+      batcher.report(first.caller, reportOf(second)),
+      batcher.report(third.caller, reportOf(third)),
     ];
     assert.deepEqual(await Promise.all(reports), [false, true]);
     assert.deepEqual(await Promise.all(phones.map(statusOf)), ['polling', 'polling', 'sent']);

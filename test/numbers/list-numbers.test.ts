@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { sendMessage } from '#server/messages/send-message.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
-import { holdRowLock } from '#test/support/database/row-lock.ts';
+import { untilBlocked } from '#test/support/database/blocked-statements.ts';
+import { holdInserts } from '#test/support/database/table-faults.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
@@ -114,14 +115,14 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     service.clock.advance(toMidnight() + 12 * 3_600_000);
     await send('begins the month');
     service.clock.advance(toMidnight() - 1_000);
-    const month = await holdRowLock(service, { usageOf: sender.id });
+    const inserts = await holdInserts(service, 'send_queue');
     const first = send('in a statement before midnight');
-    await month.waiting(1);
+    await untilBlocked(service, 'messages.accept-sends');
     // The second send waits for the first in the batcher, so its statement runs after midnight.
     const second = send('in a statement after midnight');
     await wire.call('inbound', { from: to, text: 'received between the two' });
     service.clock.advance(1_000);
-    await month.release();
+    await inserts.end();
     const answers = [await first, await second].map(({ message }) => message);
 
     assert.equal((await findNumber(sender.api, phoneNumber))?.messages_today, 1);

@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { phoneQueueChannel } from '#server/database/channels.ts';
 import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { hearNotifications } from '#test/support/database/hear-notifications.ts';
-import { holdRowLock } from '#test/support/database/row-lock.ts';
+import { holdInserts } from '#test/support/database/table-faults.ts';
+import { untilTriedAgain } from '#test/support/database/watch-statements.ts';
 import { handOutsOf } from '#test/support/messages/stored-messages.ts';
 import { holdPause } from '#test/support/numbers/given-numbers.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
@@ -33,9 +34,9 @@ describe('a pause (specification section 3.3)', () => {
   it('a pause waits for a hand-out that has begun, which is committed before the PUT answers', async (t) => {
     const number = await connectNumber(service, team, '+14155550110');
     const poll = await heldPoll(service, number);
-    // With this lock on the session row the hand-out stops after it has locked the number's row.
-    const session = await holdRowLock(service, { sessionOf: number.phoneNumber });
-    t.after(() => session.release());
+    // The hand-out stops after it has locked the number's row.
+    const inserts = await holdInserts(service, 'hand_outs');
+    t.after(() => inserts.end());
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'just in time' });
     await untilBlocked(service, handOut);
     let answered = false;
@@ -44,20 +45,20 @@ describe('a pause (specification section 3.3)', () => {
     });
     await untilBlocked(service, 'numbers.update');
     assert.equal(answered, false);
-    await session.release();
+    await inserts.end();
     assert.equal((await poll.answer).id, id);
     await pause;
     assert.equal((await handOuts(number)).count, 1);
   });
 
-  it('a pause holds back a hand-out that waits for the row of the number (§2.5/status, §3.3/pause-and-resume)', async (t) => {
+  it('a pause holds back a hand-out that meets the lock of the number (§2.5/status, §3.3/pause-and-resume)', async (t) => {
     const number = await connectNumber(service, team, '+14155550111');
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'too late' });
     const pause = await holdPause(service, number.phoneNumber);
     t.after(() => pause.release());
-    // The hand-out has read the number as active, and waits for the lock of the number's row.
+    // The hand-out has read the number as active, and meets the lock of the number's row.
     const poll = number.wire.poll();
-    await untilBlocked(service, handOut);
+    await untilTriedAgain(handOut);
     await pause.release();
     assert.equal((await poll).action, 'idle');
     assert.equal((await handOuts(number)).count, 0);

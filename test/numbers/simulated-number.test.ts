@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { acceptSends } from '#server/messages/accept-sends.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
 import { findConversation, readMessages } from '#test/support/dashboard/conversations.ts';
+import { acceptAll } from '#test/support/messages/accept-all.ts';
 import { sendRow } from '#test/support/messages/send-row.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
@@ -185,7 +185,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
       idempotencyKey: 'the same',
       fingerprint: Buffer.from(from),
     }));
-    const outcomes = await acceptSends(service.runtime, rows);
+    const outcomes = await acceptAll(service.runtime, rows);
     assert.deepEqual(
       outcomes.map(({ verdict }) => verdict),
       ['accepted', 'key_reused'],

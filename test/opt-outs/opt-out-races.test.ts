@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failOptedOut, resolveOverdue, returnedMessagesMs } from '#server/messages/sweep-messages.ts';
+import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
+import { holdInserts } from '#test/support/database/table-faults.ts';
+import { untilTriedAgain } from '#test/support/database/watch-statements.ts';
 import { queuedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
-import { ApiClient } from '#test/support/service/api-client.ts';
+import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
@@ -32,65 +35,51 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     );
   }
 
-  it('a send that waits for the opt-out’s commit is accepted, never handed out, and failed by the sweep (§4.6/races)', async () => {
+  it('a send that meets the locks of an opt-out is tried again, and refused once it is committed (§4.6/races, §4.6/refused-sends)', async (t) => {
     await receive('Hello');
     // The opt-out locks the month's usage row, which an earlier send, cancelled and refunded, creates here.
     await team.api.post(`/v1/messages/${await send('+14155550103')}/cancel`);
     const stop = await holdRowLock(service, { receivedCountOf: team.id });
+    t.after(() => stop.release());
     const stopped = receive('STOP');
     await stop.waiting(1);
     const sending = team.api.post('/v1/messages/send', body());
-    await stop.waiting(2);
+    await untilTriedAgain('messages.accept-sends');
     await stop.release();
     assert.equal((await stopped).ok, '1');
     const answer = await sending;
-    // The statement of this send began before the opt-out was committed, so it does not see the opt-out.
-    assert.equal(answer.status, 202, answer.text);
-    const id = String(answer.json.id);
-    assert.equal((await number.wire.poll()).action, 'idle');
-    const next = await send('+14155550102');
-    assert.equal((await number.wire.poll()).id, next, 'later messages to others are not held up');
-    assert.equal((await get(id)).status, 'queued');
-    assert.equal(await failOptedOut(service.runtime, minuteMs), 1);
-    await assertFailed(id);
-    assert.equal(await acceptedOf(service, team.id), 1);
-    assert.equal(await failOptedOut(service.runtime, minuteMs), 0);
+    assert.equal(answer.status, 400, answer.text);
+    assert.match(String(field(answer.json, 'error.message')), /opted out/);
+    assert.equal(await acceptedOf(service, team.id), 0);
   });
 
-  it('a repeat of a send that raced the opt-out gets its 202, from another process too (§4.6/refused-sends, §4.3/idempotency-key)', async () => {
+  it('an opt-out fails a send that was not committed yet, and its repeat to another process gets the 202 (§4.6/races, §4.3/idempotency-key)', async (t) => {
     const second = await service.startAnother();
-    try {
-      await receive('Hello');
-      await team.api.post(`/v1/messages/${await send('+14155550103')}/cancel`);
-      const post = (api: ApiClient) => api.post('/v1/messages/send', body(), { 'idempotency-key': 'one' });
-      const stop = await holdRowLock(service, { receivedCountOf: team.id });
-      const stopped = receive('STOP');
-      await stop.waiting(1);
-      const sending = post(team.api);
-      await stop.waiting(2);
-      const accepting = await holdRowLock(service, { phoneNumber: number.phoneNumber }, 'no key update');
-      await stop.release();
-      assert.equal((await stopped).ok, '1');
-      await accepting.waiting(1);
-      // The repeat sees the opt-out, and waits for the uncommitted row of the same idempotency key.
-      const repeating = post(new ApiClient(second.baseUrl, team.api.key));
-      await accepting.waiting(2);
-      await accepting.release();
-      const [accepted, repeated] = [await sending, await repeating];
-      assert.deepEqual([accepted.status, repeated.status], [202, 202], repeated.text);
-      assert.equal(repeated.json.id, accepted.json.id);
-      assert.equal(repeated.headers.get('idempotent-replayed'), 'true');
-      assert.equal(await failOptedOut(service.runtime, minuteMs), 1);
-    } finally {
-      await second.close();
-    }
+    t.after(() => second.close());
+    await receive('Hello');
+    await send('+14155550103');
+    const post = (api: ApiClient) => api.post('/v1/messages/send', body(), { 'idempotency-key': 'one' });
+    const inserts = await holdInserts(service, 'send_queue');
+    t.after(() => inserts.end());
+    const sending = post(team.api);
+    await untilBlocked(service, 'messages.accept-sends');
+    const stopped = receive('STOP');
+    await untilBlocked(service, 'usage.lock-months');
+    const repeating = post(new ApiClient(second.baseUrl, team.api.key));
+    await inserts.end();
+    const [accepted, repeated] = [await sending, await repeating];
+    assert.deepEqual([accepted.status, repeated.status], [202, 202], repeated.text);
+    assert.equal(repeated.json.id, accepted.json.id);
+    assert.equal(repeated.headers.get('idempotent-replayed'), 'true');
+    assert.equal((await stopped).ok, '1');
+    await assertFailed(String(accepted.json.id));
   });
 
-  it('a claim that waits while the contact opts out takes no message (§4.6/races)', async () => {
+  it('a claim of a locked number takes no message to a contact that opts out meanwhile (§4.6/races)', async () => {
     const id = await send();
     const claim = await holdRowLock(service, { phoneNumber: number.phoneNumber }, 'no key update');
     const polled = number.wire.poll();
-    await claim.waiting(1);
+    await untilTriedAgain('messages.claim');
     assert.equal((await receive('STOP')).ok, '1');
     await claim.release();
     assert.equal((await polled).action, 'idle');
@@ -100,12 +89,12 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
   it('an opt-out that waits for a claim leaves the message to the phone that took it (§4.6/queued-messages, §4.6/races)', async () => {
     const id = await send();
     const later = await send();
-    const claim = await holdRowLock(service, { messagesTo: contact });
+    const inserts = await holdInserts(service, 'hand_outs');
     const polled = number.wire.poll();
-    await claim.waiting(1);
+    await untilBlocked(service, 'messages.claim');
     const stopped = receive('STOP');
-    await claim.waiting(2);
-    await claim.release();
+    await untilBlocked(service, '', 2);
+    await inserts.end();
     assert.equal((await polled).id, id);
     assert.equal((await stopped).ok, '1');
     assert.equal((await get(id)).status, 'polling');

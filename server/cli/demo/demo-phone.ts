@@ -1,4 +1,4 @@
-import { lookUpPoll } from '#server/device-protocol/look-up-polls.ts';
+import { lookUpPolls } from '#server/device-protocol/look-up-polls.ts';
 import { startDeviceSession } from '#server/device-protocol/start-session.ts';
 import { claimDevice, closeSetupLink } from '#server/devices/claim-device.ts';
 import {
@@ -7,7 +7,7 @@ import {
   storeReceivedTests,
 } from '#server/devices/device-store.ts';
 import { anyText, inboundTests } from '#server/devices/inbound-tests.ts';
-import { claimMessage } from '#server/messages/claim-message.ts';
+import { claimMessages } from '#server/messages/claim-message.ts';
 import type { HandOut } from '#server/messages/claim-statement.ts';
 import { type Inbound, receiveMessage } from '#server/messages/receive-message.ts';
 import { type Report, reportMessage } from '#server/messages/report-message.ts';
@@ -40,7 +40,9 @@ export class DemoPhone {
     const setupToken = setupUrl.slice(setupUrl.lastIndexOf('/') + 1);
     const { deviceToken } = await claimDevice(demo, setupToken);
     const tokenHash = sha256(deviceToken);
-    const { row } = await lookUpPoll(demo, { teamId, tokenHash, isReporting: false, sessionId: undefined });
+    const asked = { teamId, tokenHash, isReporting: false, sessionId: undefined };
+    const [found] = await lookUpPolls(demo, [asked]);
+    const row = typeof found === 'object' ? found.row : undefined;
     const started = row && (await startDeviceSession(demo, tokenHash, row, description));
     const device = await findDeviceByToken(demo.trx, tokenHash);
     const number = await findNumber(demo.trx, teamId, id);
@@ -70,8 +72,8 @@ export class DemoPhone {
       sessionId: this.#sessionId,
       poll: row.poll ?? 0,
     };
-    const claim = await claimMessage(this.#demo, claimant, this.#demo.config.deviceHoldMs);
-    if (typeof claim === 'symbol' || claim.kind !== 'hand_out')
+    const [claim] = await claimMessages(this.#demo, [claimant], this.#demo.config.deviceHoldMs);
+    if (typeof claim !== 'object' || claim.kind !== 'hand_out')
       throw new Error('an iPhone of the demo found no message');
     return claim.handOut;
   }
@@ -79,9 +81,9 @@ export class DemoPhone {
   async poll() {
     const { team_id: teamId } = this.#number;
     const asked = { teamId, tokenHash: this.#tokenHash, isReporting: false, sessionId: this.#sessionId };
-    const { row } = await lookUpPoll(this.#demo, asked);
-    if (!row) throw new Error('a poll of the demo was refused');
-    return row;
+    const [found] = await lookUpPolls(this.#demo, [asked]);
+    if (typeof found !== 'object' || !found.row) throw new Error('a poll of the demo was refused');
+    return found.row;
   }
 
   async report(messageId: MessageId, status: Report['status'], error: string | null = null): Promise<void> {

@@ -18,6 +18,7 @@ export function createDemoRuntime(runtime: Runtime, trx: Transaction, startMs: n
   const clock = new Clock();
   clock.jump(startMs - clock.nowMs());
   const database: Database = Object.create(runtime.database, {
+    batches: { value: trx },
     hot: { value: trx },
     pages: { value: trx },
     pool: { value: trx },

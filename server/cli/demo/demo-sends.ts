@@ -1,5 +1,6 @@
+import { again } from '#server/database/group-commit.ts';
 import { MediaWriter } from '#server/media/media-writer.ts';
-import { acceptSends } from '#server/messages/accept-sends.ts';
+import { acceptSends, type SendOutcome } from '#server/messages/accept-sends.ts';
 import { cancelMessage } from '#server/messages/cancel-message.ts';
 import { failMediaFetch, finishMediaFetch } from '#server/messages/finish-media-fetch.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
@@ -82,10 +83,13 @@ export class DemoSends {
     return id;
   }
 
-  async #acceptRow(row: Parameters<typeof acceptSends>[1][number]) {
-    const [outcome] = await acceptSends(this.#demo, [row]);
-    if (!outcome) throw new Error('a send of the demo has no outcome');
-    return outcome;
+  /** The first send of a month runs again, because its team has no usage row yet. */
+  async #acceptRow(row: Parameters<typeof acceptSends>[1][number]): Promise<SendOutcome> {
+    for (let tries = 0; tries < 2; tries += 1) {
+      const [outcome] = await acceptSends(this.#demo, [row]);
+      if (outcome !== undefined && outcome !== again) return outcome;
+    }
+    throw new Error('a send of the demo has no outcome');
   }
 
   async #handOut(id: MessageId, outcome: DemoOutcome, phone: DemoPhone): Promise<void> {

@@ -247,13 +247,9 @@ COMMENT ON TABLE repeated_text_warnings IS
   'team; not erased; kept while needed; no person; in backups. Texts for which a warning was written lately.';
 
 -- A row that was removed or moved meanwhile is missing, or has another place or message.
-CREATE FUNCTION lock_queued(places tid[], waits boolean) RETURNS TABLE (place tid, message_id uuid) LANGUAGE plpgsql ROWS 10 AS $$
+CREATE FUNCTION lock_queued(places tid[]) RETURNS TABLE (place tid, message_id uuid) LANGUAGE plpgsql ROWS 10 AS $$
 BEGIN
-  IF waits THEN
-    RETURN QUERY SELECT q.ctid, q.message_id FROM send_queue q WHERE q.ctid = ANY (places) FOR UPDATE;
-  ELSE
-    RETURN QUERY SELECT q.ctid, q.message_id FROM send_queue q WHERE q.ctid = ANY (places) FOR UPDATE SKIP LOCKED;
-  END IF;
+  RETURN QUERY SELECT q.ctid, q.message_id FROM send_queue q WHERE q.ctid = ANY (places) FOR UPDATE SKIP LOCKED;
 END
 $$;
 

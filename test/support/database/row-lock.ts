@@ -12,7 +12,6 @@ type LockedRows =
   | { readonly usageOf: TeamId | readonly TeamId[] }
   | { readonly numbersOf: TeamId }
   | { readonly phoneNumber: string | readonly string[] }
-  | { readonly everyNumber: true }
   /** Sessions of the phones with these numbers. */
   | { readonly sessionOf: string | readonly string[] }
   /** The setup links of this phone number. */
@@ -68,7 +67,6 @@ function selection(rows: LockedRows): readonly [from: string, ...values: unknown
   if ('numbersOf' in rows) return ['numbers r WHERE r.team_id = $1', rows.numbersOf];
   if ('phoneNumber' in rows)
     return ['numbers r WHERE r.phone_number = ANY ($1) AND r.deleted_at IS NULL', [rows.phoneNumber].flat()];
-  if ('everyNumber' in rows) return ['numbers r'];
   if ('sessionOf' in rows)
     return [
       'device_sessions r JOIN numbers n ON n.id = r.number_id WHERE n.phone_number = ANY ($1)',

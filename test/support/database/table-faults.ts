@@ -1,6 +1,8 @@
+import pg from 'pg';
 import type { Transaction } from '#server/database/statement.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
+import { type HeldTransaction, holdTransaction } from './held-transaction.ts';
 
 /** Renames a table, so that statements with its name fail until it is restored. */
 export async function takeTableAway(
@@ -19,14 +21,39 @@ export async function failStatement(trx: Transaction): Promise<void> {
 /** Makes PostgreSQL refuse each insert into a table with an error of this name, until `end`. */
 export async function refuseInserts(
   { query }: Pick<TestService, 'query'>,
-  table: 'send_queue' | 'media_chunks',
+  table: 'send_queue' | 'media_chunks' | 'usage_months',
   condition: 'disk_full' | 'query_canceled' | 'data_exception' | 'connection_failure',
 ): Promise<{ readonly end: () => Promise<void> }> {
   await query(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE EXCEPTION 'refused for a test' USING ERRCODE = '${condition}'; END $$`);
   await query(`CREATE TRIGGER refuse BEFORE INSERT ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION refuse()`);
-  return { end: async () => void (await query('DROP FUNCTION refuse CASCADE')) };
+  return { end: async () => void (await query('DROP FUNCTION IF EXISTS refuse CASCADE')) };
+}
+
+/** Makes each insert into a table wait for a lock, in its statement, until `end`. */
+export async function holdInserts(
+  { databaseUrl }: Pick<TestService, 'databaseUrl'>,
+  table: 'send_queue' | 'hand_outs',
+): Promise<Pick<HeldTransaction, 'waiting'> & { readonly end: () => Promise<void> }> {
+  const run = async (sql: string) => {
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    await client.query(sql);
+    await client.end();
+  };
+  await run(`
+    CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = '1min' AS $$
+      BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NULL; END $$;
+    CREATE TRIGGER waits BEFORE INSERT ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION wait_for_test()`);
+  const { waiting, release } = await holdTransaction({ databaseUrl }, 'SELECT pg_advisory_xact_lock(1)', []);
+  return {
+    waiting,
+    end: async () => {
+      await release();
+      await run('DROP FUNCTION IF EXISTS wait_for_test CASCADE');
+    },
+  };
 }
 
 /** Makes PostgreSQL refuse each row of a team that is inserted into a table, until `end`. */
@@ -79,7 +106,7 @@ export async function refuseDeletesOf(
   await query(
     `CREATE TRIGGER refuse BEFORE DELETE ON ${table} FOR EACH ROW WHEN (OLD.message_id = '${messageId}') EXECUTE FUNCTION refuse()`,
   );
-  return { end: async () => void (await query('DROP FUNCTION refuse CASCADE')) };
+  return { end: async () => void (await query('DROP FUNCTION IF EXISTS refuse CASCADE')) };
 }
 
 /** Makes PostgreSQL refuse each new message with this text, until `end`. */

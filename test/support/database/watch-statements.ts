@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { until } from '#test/support/service/until.ts';
 
 /** Names of the statements that this process runs, in order. */
 export interface StatementWatch {
@@ -30,4 +31,18 @@ export function watchStatements(prefixes: readonly string[]): StatementWatch {
       pg.Client.prototype.query = original;
     },
   };
+}
+
+/** Resolves once this process has run a statement two more times, as it does for a row that stays locked. */
+export async function untilTriedAgain(name: string): Promise<void> {
+  const watch = watchStatements([name]);
+  let tries = 0;
+  try {
+    await until(`${name} is tried again`, async () => {
+      tries += watch.take().filter((run) => run === name).length;
+      return tries >= 2;
+    });
+  } finally {
+    watch.stop();
+  }
 }

@@ -1,6 +1,6 @@
-import { skipped } from '#server/database/group-commit.ts';
+import { again } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Claim, type ClaimingPoll, claimMessage, nothing } from '#server/messages/claim-message.ts';
+import { type Claim, type ClaimingPoll, claimMessages, nothing } from '#server/messages/claim-message.ts';
 import type { HandOut } from '#server/messages/claim-statement.ts';
 import { releaseMessage } from '#server/messages/release-message.ts';
 import { type Report, reportMessage } from '#server/messages/report-message.ts';
@@ -25,8 +25,8 @@ export class DirectPhone {
   }
 
   async claim(runtime: Runtime): Promise<Claim> {
-    const claim = await claimMessage(runtime, this.session, 60_000);
-    return claim === skipped ? nothing : claim;
+    const [claim] = await claimMessages(runtime, [this.session], 60_000);
+    return claim === undefined || claim === again ? nothing : claim;
   }
 
   async report(

@@ -34,9 +34,6 @@ export function connectMany(service: TestService, team: TestTeam, count: number)
   return Promise.all(Array.from({ length: count }, connect));
 }
 
-/** Runs work without a limit on the requests of a team. */
-export const withoutLimit = <T>(work: () => Promise<T>): Promise<T> => work();
-
 /** Sends a message from each phone's number to its contact. @returns the ids, in the order of the phones */
 export function sendFromEach(
   team: TestTeam,

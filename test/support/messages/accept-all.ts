@@ -1,0 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { again } from '#server/database/group-commit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { acceptSends, type SendOutcome } from '#server/messages/accept-sends.ts';
+import type { SendRow } from '#server/messages/accept-statement.ts';
+
+/** Accepts sends without a batcher, and tries rows again until each has an outcome. */
+export async function acceptAll(runtime: Runtime, rows: readonly SendRow[]): Promise<SendOutcome[]> {
+  const results = await acceptSends(runtime, rows);
+  const open = rows.filter((_, index) => results[index] === again);
+  if (open.length > 0) await pause(5);
+  const later = open.length > 0 ? await acceptAll(runtime, open) : [];
+  return results.flatMap((result) => (result === again ? (later.shift() ?? []) : result));
+}
