@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { defaultPacing } from '#server/numbers/pacing-policy.ts';
 import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
-import { type ClaimRow, claimStatement, type HandOut } from './claim-statement.ts';
+import { type ClaimFacts, claimStatement, type HandOut } from './claim-statement.ts';
 
 /** A poll that asks for a message: only the newest poll of the current session gets one. */
 export interface ClaimingPoll {
@@ -57,15 +57,23 @@ export async function claimMessages(
     clock.in(sessionLifeMs, now),
     defaultPacing(config.pacing),
   );
-  const claims: (Claim | typeof again)[] = claimants.map(() => nothing);
-  for (const row of rows) claims[row.n - 1] = toClaim(row);
-  return claims;
+  const factsOf = new Map(rows.map((facts) => [facts.n, facts]));
+  return claimants.map((_, index) => decideClaim(factsOf.get(index + 1), now));
 }
 
-function toClaim(row: ClaimRow): Claim | typeof again {
-  if (row.is_again) return again;
-  if (row.message_id !== null) return { kind: 'hand_out', handOut: row };
-  return { kind: 'paced', until: row.may_send_at, isWholeNumber: row.is_whole_number };
+/** Names the outcome of a claim (specification section 11.4). */
+export function decideClaim(facts: ClaimFacts | undefined, now: Date): Claim | typeof again {
+  if (!facts || facts.is_active === false || facts.is_newest === false) return nothing;
+  const { message_id, ready_at: readyAt } = facts;
+  if (message_id !== null) return { kind: 'hand_out', handOut: { ...facts, message_id } };
+  // Another transaction has locked the number or the session, or has locked or changed the queue.
+  if (facts.is_active === null || facts.is_newest === null || facts.is_requeued || facts.head !== null)
+    return again;
+  if (!facts.has_queue) return nothing;
+  if (readyAt !== null && readyAt > now) return { kind: 'paced', until: readyAt, isWholeNumber: true };
+  if (facts.mode === 'strict')
+    return { kind: 'paced', until: facts.new_contacts_until, isWholeNumber: false };
+  return nothing;
 }
 
 const waitingNumbers = statement<[readonly NumberId[]], { number_id: NumberId }>(

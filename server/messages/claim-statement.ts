@@ -1,3 +1,4 @@
+import type { PacingMode } from '#contract/pacing.ts';
 import { statement } from '#server/database/statement.ts';
 import type { PacingPolicy } from '#server/numbers/pacing-policy.ts';
 import { sqlIsBeingErased } from '#server/opt-outs/erasure-store.ts';
@@ -17,21 +18,33 @@ export interface HandOut {
   readonly media_name: string | null;
 }
 
-/** The outcome of a claim for one poll: a message, or the information that pacing holds its messages back. */
-export type ClaimRow = {
+/** What a claim found out for one poll, and what it handed out. `decideClaim` names the outcome. */
+export interface ClaimFacts {
   /** Position of the poll in the batch, from 1. */
   readonly n: number;
-} & (
-  | (HandOut & { readonly team_id: TeamId; readonly is_again: false })
-  | {
-      readonly team_id: null;
-      readonly message_id: null;
-      readonly is_again: false;
-      readonly is_whole_number: boolean;
-      readonly may_send_at: Date | null;
-    }
-  | { readonly team_id: null; readonly message_id: null; readonly is_again: true }
-);
+  /** False if the number is paused or deleted; null if another transaction has locked it. */
+  readonly is_active: boolean | null;
+  /** Whether the poll is the newest of the number's current session; null if another transaction has locked that. */
+  readonly is_newest: boolean | null;
+  /** Whether a message has returned to the queue since the snapshot. */
+  readonly is_requeued: boolean | null;
+  readonly mode: PacingMode;
+  /** When pacing lets the number send; null for now. */
+  readonly ready_at: Date | null;
+  /** When strict pacing lets the number write to a new contact; null for now. */
+  readonly new_contacts_until: Date | null;
+  /** The message that was found for the poll. */
+  readonly head: MessageId | null;
+  /** Whether the number has a queue; read only if pacing may hold it back. */
+  readonly has_queue: boolean | null;
+  /** The message that was handed out, with its team; null if none was. */
+  readonly team_id: TeamId | null;
+  readonly message_id: MessageId | null;
+  readonly hand_out: number;
+  readonly to_handle: string;
+  readonly content: string;
+  readonly media_name: string | null;
+}
 
 /** The values $1 to $9: the columns of the batch; the time, the end of the leases, the end of the sessions, the pacing. */
 type ClaimParams = [
@@ -67,12 +80,10 @@ type ClaimParams = [
  * message, and its look-up committed before this statement began. Every hand-out of an earlier poll committed before
  * that look-up. The snapshot may miss a released hand-out or a reply: both only allow more messages.
  *
- * Functions take the locks (decision 0050).
- *
  * Each table is read through LATERAL, row by row along one index, and updated by ctid. A plan for a join could be
  * cached while the queue or the history is empty, and would then read whole tables.
  */
-export const claimStatement = statement<ClaimParams, ClaimRow>(
+export const claimStatement = statement<ClaimParams, ClaimFacts>(
   'messages.claim',
   `WITH
    -- 1. The polls that ask for a message, in the order of their numbers.
@@ -81,62 +92,57 @@ export const claimStatement = statement<ClaimParams, ClaimRow>(
        WITH ORDINALITY AS t (team_id, number_id, device_id, session_id, poll_sequence, n)
      ORDER BY number_id
    ),
-   -- 2. Lock the active numbers.
-   number AS MATERIALIZED (
-     SELECT i.*, nu.pacing FROM input i
-     JOIN lock_active_numbers($2::uuid[]) nu ON nu.id = i.number_id AND nu.team_id = i.team_id
-   ),
-   -- 3. Lock their sessions. Those whose newest poll asks go on, if no message has returned to their queue since the snapshot.
-   session AS MATERIALIZED (
-     SELECT n.*, s.hand_out_total FROM number n
-     JOIN lock_sessions(ARRAY(SELECT number_id FROM number)) s
-       ON s.number_id = n.number_id AND s.device_id = n.device_id AND s.session_id = n.session_id AND s.poll_sequence = n.poll_sequence
-     WHERE s.requeue_count = (SELECT seen.requeue_count FROM device_sessions seen WHERE seen.number_id = n.number_id)
-   ),
-   -- 4. Compute when pacing lets each number send; where pacing is off, nothing is read.
-   paced AS MATERIALIZED (
-     SELECT s.*, p.mode, p.unanswered_per_contact, greatest(w.gap_until, w.hour_until, w.day_until) AS ready_at, w.new_contacts_until
-     FROM session s ${sqlPacingPolicy('$9', 's.pacing')}
+   facts AS MATERIALIZED (
+     SELECT i.*, nu.is_active, s.is_newest, s.is_requeued, s.hand_out_total, p.mode, r.ready_at, w.new_contacts_until,
+       h.message_id, h.seq, h.contact, h.place AS queue_place, m.place,
+       q.is_locked AND (c.is_locked OR NOT h.is_known) AS is_ready
+     FROM input i
+     -- 2. Lock the number.
+     LEFT JOIN LATERAL (
+       SELECT nu.pacing, nu.status = 'active' AND nu.deleted_at IS NULL AND nu.team_id = i.team_id AS is_active
+       FROM numbers nu WHERE nu.id = i.number_id FOR SHARE SKIP LOCKED
+     ) nu ON true
+     -- 3. Lock the session of an active number.
+     LEFT JOIN LATERAL (
+       SELECT s.number_id, s.hand_out_total,
+         s.device_id = i.device_id AND s.session_id = i.session_id AND s.poll_sequence = i.poll_sequence AS is_newest,
+         s.requeue_count <> (SELECT seen.requeue_count FROM device_sessions seen WHERE seen.number_id = s.number_id) AS is_requeued
+       FROM device_sessions s WHERE s.number_id = i.number_id AND nu.is_active FOR UPDATE SKIP LOCKED
+     ) s ON true
+     -- 4. Compute when pacing lets the number send; where pacing is off, nothing is read.
+     ${sqlPacingPolicy('$9', 'nu.pacing')}
      ${sqlPacingWindows('s', '$6')}
-   ),
-   -- 5. Find the oldest head that may go, for each number that may send and has no message in flight.
-   head AS MATERIALIZED (
-     SELECT s.*, h.message_id, h.seq, h.contact, h.queue_place FROM paced s CROSS JOIN LATERAL (
-       SELECT q.message_id, q.seq, q.to_handle AS contact, q.ctid AS queue_place FROM send_queue q
-       WHERE q.number_id = s.number_id AND NOT q.waits_for_media
+     CROSS JOIN LATERAL (SELECT greatest(w.gap_until, w.hour_until, w.day_until) AS ready_at) r
+     -- 5. Find the oldest head that may go, if the number may send and has no message in flight.
+     LEFT JOIN LATERAL (
+       SELECT q.message_id, q.seq, q.to_handle AS contact, q.ctid AS place,
+         EXISTS (SELECT FROM conversations o WHERE o.number_id = q.number_id AND o.contact = q.to_handle) AS is_known
+       FROM send_queue q
+       WHERE s.is_newest AND NOT s.is_requeued AND (r.ready_at IS NULL OR r.ready_at <= $6)
+         AND NOT EXISTS (SELECT FROM in_flight f WHERE f.number_id = i.number_id OFFSET 0)
+         AND q.number_id = i.number_id AND NOT q.waits_for_media
          AND q.seq = (SELECT min(e.seq) FROM send_queue e WHERE e.number_id = q.number_id AND e.to_handle = q.to_handle)
-         AND NOT ${sqlIsOptedOut('s.team_id', 'q.to_handle')}
-         AND NOT ${sqlIsBeingErased('s.team_id', 'q.to_handle')}
-         AND ${sqlContactMaySend('q', 's', '$6')}
+         AND NOT ${sqlIsOptedOut('i.team_id', 'q.to_handle')}
+         AND NOT ${sqlIsBeingErased('i.team_id', 'q.to_handle')}
+         AND ${sqlContactMaySend('q', '$6')}
        ORDER BY q.number_id, q.seq LIMIT 1
-     ) h
-     WHERE (s.ready_at IS NULL OR s.ready_at <= $6)
-       AND NOT EXISTS (SELECT FROM in_flight f WHERE f.number_id = s.number_id OFFSET 0)
-   ),
-   -- 6. Lock the message in the queue; if it was cancelled meanwhile, its row is gone.
-   locked AS MATERIALIZED (
-     SELECT h.* FROM head h JOIN lock_queued(ARRAY(SELECT queue_place FROM head)) q
-       ON q.place = h.queue_place AND q.message_id = h.message_id
-   ),
-   -- 7. Find the message's row in the history. BETWEEN with ORDER BY makes the planner use the primary key.
-   found AS MATERIALIZED (
-     SELECT l.*, m.place FROM locked l CROSS JOIN LATERAL (
-       SELECT m.ctid AS place FROM messages m
-       WHERE m.team_id = l.team_id AND m.id BETWEEN l.message_id AND l.message_id AND ${sqlStatusGuard('hand_out', 'm')}
-       ORDER BY m.team_id, m.id LIMIT 1
-     ) m
-   ),
-   -- 8. Lock its conversation, if that exists.
-   ready AS MATERIALIZED (
-     SELECT f.* FROM found f
-     LEFT JOIN lock_conversations(ARRAY(SELECT number_id FROM found), ARRAY(SELECT contact FROM found)) c ON c.number_id = f.number_id
-     WHERE c.number_id IS NOT NULL
-       OR NOT EXISTS (SELECT FROM conversations o WHERE o.number_id = f.number_id AND o.contact = f.contact OFFSET 0)
+     ) h ON true
+     -- 6. Lock the message in the queue; if it was cancelled meanwhile, its row is gone.
+     LEFT JOIN LATERAL (
+       SELECT true AS is_locked FROM send_queue q WHERE q.ctid = h.place AND q.message_id = h.message_id FOR UPDATE SKIP LOCKED
+     ) q ON true
+     -- 7. Lock its conversation, if that exists.
+     LEFT JOIN LATERAL (
+       SELECT true AS is_locked FROM conversations c
+       WHERE c.number_id = i.number_id AND c.contact = h.contact FOR NO KEY UPDATE SKIP LOCKED
+     ) c ON true
+     -- 8. Find the message's row in the history.
+     LEFT JOIN LATERAL (SELECT m.ctid AS place FROM messages m WHERE m.team_id = i.team_id AND m.id = h.message_id OFFSET 0) m ON true
    ),
    -- 9. Set its status to polling. The next steps take only messages whose status changed.
    given AS (
      UPDATE messages m SET status = ${sqlNextStatus('hand_out')}, hand_out_count = m.hand_out_count + 1
-     FROM ready f WHERE m.ctid = f.place AND m.id = f.message_id AND ${sqlStatusGuard('hand_out', 'm')}
+     FROM facts f WHERE f.is_ready AND m.ctid = f.place AND m.id = f.message_id AND ${sqlStatusGuard('hand_out', 'm')}
      RETURNING f.n, f.team_id, f.number_id, f.message_id, f.device_id, f.session_id, f.poll_sequence, f.seq, f.contact, f.queue_place, f.hand_out_total, f.mode,
        m.hand_out_count AS hand_out, m.to_handle, m.content, m.media_url
    ),
@@ -172,32 +178,13 @@ export const claimStatement = statement<ClaimParams, ClaimRow>(
        $6, message_id, CASE WHEN to_handle = contact THEN '{}' ELSE ARRAY[to_handle] END FROM given
      ON CONFLICT (number_id, contact) DO UPDATE SET unanswered_count = c.unanswered_count + 1, ${sqlNoteActivity}
    )
-   SELECT n::int, team_id, message_id, hand_out, to_handle, content,
-     CASE WHEN media_url IS NOT NULL
-       THEN (SELECT f.name FROM media f WHERE f.message_id = given.message_id AND f.is_complete) END AS media_name,
-     false AS is_whole_number, NULL::timestamptz AS may_send_at, false AS is_again
-   FROM given
-   UNION ALL
-   -- The numbers that pacing holds back. A null team_id notifies no change.
-   SELECT p.n::int, NULL, NULL, NULL, NULL, NULL, NULL, p.ready_at > $6, CASE WHEN p.ready_at > $6 THEN p.ready_at ELSE p.new_contacts_until END, false
-   FROM paced p
-   WHERE (p.ready_at > $6 OR p.mode = 'strict') AND p.n NOT IN (SELECT n FROM given) AND p.n NOT IN (SELECT n FROM head)
-     AND EXISTS (SELECT FROM send_queue q WHERE q.number_id = p.number_id OFFSET 0)
-   UNION ALL
-   -- The polls that claim again: another transaction has changed the message that was found for them, or has locked a row.
-   SELECT i.n::int, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, true
-   FROM input i
-   WHERE i.n IN (SELECT n FROM head) AND i.n NOT IN (SELECT n FROM given)
-     -- SKIP LOCKED left out the number or the session: the snapshot has both, and they allow a claim.
-     OR i.n NOT IN (SELECT n FROM session)
-     AND EXISTS (
-       SELECT FROM numbers nu
-       WHERE nu.id = i.number_id AND nu.team_id IS NOT DISTINCT FROM i.team_id AND nu.status = 'active' AND nu.deleted_at IS NULL OFFSET 0
-     )
-     AND EXISTS (
-       SELECT FROM device_sessions s
-       WHERE s.number_id = i.number_id AND s.device_id = i.device_id AND s.session_id = i.session_id
-         AND s.poll_sequence = i.poll_sequence OFFSET 0
-     )`,
+   -- 16. Return what was found for each poll. A null team_id notifies no change.
+   SELECT f.n::int, f.is_active, f.is_newest, f.is_requeued, f.mode, f.ready_at, f.new_contacts_until, f.message_id AS head,
+     CASE WHEN g.n IS NULL AND f.is_newest AND (f.ready_at IS NOT NULL OR f.mode = 'strict')
+       THEN EXISTS (SELECT FROM send_queue q WHERE q.number_id = f.number_id OFFSET 0) END AS has_queue,
+     g.team_id, g.message_id, g.hand_out, g.to_handle, g.content,
+     CASE WHEN g.media_url IS NOT NULL
+       THEN (SELECT x.name FROM media x WHERE x.message_id = g.message_id AND x.is_complete) END AS media_name
+   FROM facts f LEFT JOIN given g ON g.n = f.n`,
   { changes: 'message', team: 'team_id', ids: 'message_id' },
 );

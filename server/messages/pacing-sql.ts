@@ -67,13 +67,12 @@ export function sqlPacingWindows(row: string, now: string): string {
 
 /**
  * The SQL condition that strict pacing lets a message go: its contact has answered, or is new and the windows allow a
- * new contact.
+ * new contact. It reads the policy `p` and the windows `w`.
  * @param queued alias of the message in send_queue
- * @param row alias of a row with mode, unanswered_per_contact and new_contacts_until
  */
-export function sqlContactMaySend(queued: string, row: string, now: string): string {
-  return `(${row}.mode <> 'strict' OR coalesce(
-           (SELECT c.unanswered_count < ${row}.unanswered_per_contact FROM conversations c
+export function sqlContactMaySend(queued: string, now: string): string {
+  return `(p.mode <> 'strict' OR coalesce(
+           (SELECT c.unanswered_count < p.unanswered_per_contact FROM conversations c
             WHERE c.number_id = ${queued}.number_id AND c.contact = ${queued}.to_handle),
-           ${row}.new_contacts_until IS NULL OR ${row}.new_contacts_until <= ${now}))`;
+           w.new_contacts_until IS NULL OR w.new_contacts_until <= ${now}))`;
 }
