@@ -30,7 +30,7 @@ function register(metrics: Metrics) {
     aloneRows: new Counter({
       ...shared,
       name: 'ownline_batch_alone_rows_total',
-      help: 'Rows that need a transaction of their own.',
+      help: 'Rows that ran in a transaction of their own.',
     }),
     rollbacks: new Counter({
       ...shared,

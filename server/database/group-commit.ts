@@ -9,10 +9,8 @@ import { batchMetricsOf } from './group-commit-metrics.ts';
 
 /** Another transaction has locked or changed the row: it goes back into its queue, until its deadline. */
 export const again = Symbol('again');
-/** The row needs a transaction of its own. */
-export const alone = Symbol('alone');
-
-type Result<Outcome> = Outcome | typeof again | typeof alone;
+/** The batch of the row failed, so the row needs a transaction of its own. */
+const alone = Symbol('alone');
 
 interface GroupCommitOptions<Row, Outcome> {
   /** The label of its batches in the metrics. */
@@ -22,9 +20,9 @@ interface GroupCommitOptions<Row, Outcome> {
    * Runs a batch in one transaction, and waits for no lock of a row. It returns one result per row, in the same order.
    * If it throws, nothing was committed, or the database went away.
    */
-  readonly run: (rows: readonly Row[]) => Promise<readonly Result<Outcome>[]>;
+  readonly run: (rows: readonly Row[]) => Promise<readonly (Outcome | typeof again)[]>;
   /** Runs a row in a transaction of its own; by default it is a batch of one. */
-  readonly runAlone?: (row: Row) => Promise<Result<Outcome>>;
+  readonly runAlone?: (row: Row) => Promise<Outcome | typeof again>;
   /** The team of a row. A batch takes rows of all teams round robin. */
   readonly teamOf: (row: Row) => unknown;
   /** The lock that many rows may need. Only some of its rows are tried again at a time. */
@@ -36,6 +34,7 @@ interface GroupCommitOptions<Row, Outcome> {
   readonly refuse: () => Error;
 }
 
+type Result<Outcome> = Outcome | typeof again | typeof alone;
 type Lane<Row, Outcome> = Batcher<Row, Result<Outcome>>;
 
 const rowsMax = 256;
@@ -84,12 +83,11 @@ export class GroupCommit<Row, Outcome> {
       ...queue,
       sizeMax: rowsMax,
       windowMs,
-      run: async (rows) => {
+      run: async (rows): Promise<readonly Result<Outcome>[]> => {
         size.observe(batch, rows.length);
         try {
           const results = await run(rows);
           againRows.inc(batch, results.filter((result) => result === again).length);
-          aloneRows.inc(batch, results.filter((result) => result === alone).length);
           return results;
         } catch (error) {
           // While the database is away, the rows would fail alone, too, and a commit may have succeeded.
@@ -104,6 +102,7 @@ export class GroupCommit<Row, Outcome> {
       sizeMax: 1,
       windowMs: 0,
       run: async (rows) => {
+        aloneRows.inc(batch, rows.length);
         const results: Result<Outcome>[] = [];
         for (const row of rows) results.push(await runAlone(row).catch(againIfLocked));
         return results;

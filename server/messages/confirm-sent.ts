@@ -1,125 +1,164 @@
-import { again, alone } from '#server/database/group-commit.ts';
+import { pacingChannel } from '#server/database/channels.ts';
+import { again } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { transactionStatement } from '#server/database/statement.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import { lateReportMs } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
-import { sqlStatusGuard } from './message-status.ts';
-import { sqlSentColumns } from './message-store.ts';
+import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
-/** The common report: the phone sent the message that it has, and says so with the session that got it. */
+/** A report that a message was sent. */
 export interface SentReport {
   readonly teamId: TeamId;
   readonly numberId: NumberId;
   readonly messageId: MessageId;
+  /** The session of the poll that reports; undefined for POST /v1/device/status. */
   readonly sessionId: DeviceSessionId | undefined;
 }
 
-/** A report, with its message if that was confirmed. */
-type ConfirmRow = {
+/** What was found out for a report, with the message if it was confirmed. `decideReport` names the outcome. */
+type ReportFacts = {
   /** Position of the report in the batch, from 1. */
   readonly n: number;
-} & (
-  | (MessageRow & { readonly is_locked: false })
-  /** `is_locked`: another transaction has locked the session. */
-  | { readonly team_id: null; readonly id: null; readonly is_locked: boolean }
-);
+  readonly number_id: NumberId;
+  /** Whether another transaction has locked the session. */
+  readonly is_locked: boolean;
+  /** Whether the message is of this number, and was handed out. */
+  readonly is_known: boolean;
+  /** Whether the message's status allows the confirmation. */
+  readonly may_confirm: boolean;
+  /** Whether the reporting session has the message. Its next poll asks anyway, so that no poll has to be woken. */
+  readonly is_holder: boolean;
+} & (MessageRow | { readonly team_id: null; readonly id: null });
 
 /**
- * Confirms messages in flight as sent (specification section 3.2). Reports that are late, repeated or about an earlier
- * hand-out change nothing.
+ * Confirms that messages were sent (specification section 3.2): the only such step. A report means the hand-out to its
+ * session, otherwise the latest one. A repeated report changes nothing. A late one confirms a message that failed with
+ * device_timeout, or one that waits for its retry, which it cancels.
  *
- * Locks are taken in the order of every writer: sessions by number, the row in flight, the message. A function locks
- * the sessions (decision 0050). Each table is read through LATERAL and
- * changed by ctid, for the reason that the claim gives.
+ * Each table is read through LATERAL and changed by ctid, for the reason that the claim gives. The rows are read from
+ * the snapshot, which is a little older than the locks. A message that was changed in between is not confirmed, and its
+ * report runs again.
  */
 const confirm = transactionStatement<
-  [readonly TeamId[], readonly NumberId[], readonly MessageId[], readonly (DeviceSessionId | null)[], Date],
-  ConfirmRow
+  [
+    readonly TeamId[],
+    readonly NumberId[],
+    readonly MessageId[],
+    readonly (DeviceSessionId | null)[],
+    at: Date,
+    lateSince: Date,
+  ],
+  ReportFacts
 >(
   'messages.confirm-sent',
   `WITH
    -- 1. The reports, in the order of their numbers.
    input AS MATERIALIZED (
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[]) WITH ORDINALITY AS t (team_id, number_id, message_id, session_id, n)
+     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[])
+       WITH ORDINALITY AS t (team_id, number_id, message_id, session_id, n)
      ORDER BY number_id
    ),
-   -- 2. Lock the sessions of the numbers.
-   session AS MATERIALIZED (
-     SELECT i.* FROM input i JOIN lock_sessions($2::uuid[]) s ON s.number_id = i.number_id
-   ),
-   -- 3. Find the hand-outs in flight.
-   flying AS MATERIALIZED (
-     SELECT s.*, f.hand_out, f.place FROM session s CROSS JOIN LATERAL (
-       SELECT f.hand_out, f.ctid AS place FROM in_flight f
-       WHERE f.number_id = s.number_id AND f.team_id = s.team_id AND f.message_id = s.message_id AND f.session_id = s.session_id
+   facts AS MATERIALIZED (
+     SELECT i.*, s.is_free, h.hand_out, h.place AS hand_out_place, h.outcome, m.place, m.may_confirm, q.place AS queue_place,
+       m.may_confirm AND (m.status <> 'queued' OR q.place IS NOT NULL) AS is_ready,
+       coalesce(h.session_id = i.session_id AND s.session_id = i.session_id, false) AS is_holder
+     FROM input i
+     -- 2. Lock the session of the number.
+     LEFT JOIN LATERAL (
+       SELECT true AS is_free, s.session_id FROM device_sessions s WHERE s.number_id = i.number_id FOR UPDATE SKIP LOCKED
+     ) s ON true
+     -- 3. Find the hand-out that is meant.
+     LEFT JOIN LATERAL (
+       SELECT h.hand_out, h.session_id, h.handed_out_at, h.outcome, h.ctid AS place FROM hand_outs h
+       WHERE s.is_free AND h.message_id = i.message_id
+       ORDER BY (h.session_id = i.session_id) IS TRUE DESC, h.hand_out DESC LIMIT 1
+     ) h ON true
+     -- 4. Find the message, and see whether its status allows the confirmation.
+     LEFT JOIN LATERAL (
+       SELECT m.ctid AS place, m.status, ${sqlStatusGuard('confirm_sent', 'm')}
+           OR ${sqlStatusGuard('confirm_sent_in_queue', 'm')} AND m.hand_out_count > 0
+           OR ${sqlStatusGuard('confirm_sent_late', 'm')} AND m.error_code = 'device_timeout' AND h.handed_out_at >= $6 AS may_confirm
+       FROM messages m WHERE m.team_id = i.team_id AND m.id = i.message_id AND m.number_id = i.number_id AND h.hand_out IS NOT NULL
        OFFSET 0
-     ) f
-   ),
-   -- 4. Find the rows of the message and of the hand-out in the history.
-   found AS MATERIALIZED (
-     SELECT x.*, m.message_place, h.hand_out_place FROM flying x
-     CROSS JOIN LATERAL (
-       SELECT m.ctid AS message_place FROM messages m
-       WHERE m.team_id = x.team_id AND m.id BETWEEN x.message_id AND x.message_id AND ${sqlStatusGuard('confirm_sent', 'm')}
-       ORDER BY m.team_id, m.id LIMIT 1
-     ) m
-     CROSS JOIN LATERAL (
-       SELECT h.ctid AS hand_out_place FROM hand_outs h
-       WHERE h.message_id BETWEEN x.message_id AND x.message_id AND h.hand_out = x.hand_out
-       ORDER BY h.message_id, h.hand_out LIMIT 1
-     ) h
-   ),
-   -- 5. Remove them from the messages in flight, so that the phones may get their next one.
-   landed AS (
-     DELETE FROM in_flight f USING found x
-     WHERE f.ctid = x.place AND f.number_id = x.number_id AND f.message_id = x.message_id AND f.hand_out = x.hand_out
-     RETURNING x.n, x.message_id, x.hand_out, x.message_place, x.hand_out_place
+     ) m ON true
+     -- 5. Lock its place in the queue, if it waits for its retry.
+     LEFT JOIN LATERAL (
+       SELECT q.ctid AS place FROM send_queue q
+       WHERE m.status = 'queued' AND q.team_id = i.team_id AND q.message_id = i.message_id FOR UPDATE SKIP LOCKED
+     ) q ON true
    ),
    -- 6. Set the message's status to sent.
    sent AS (
-     UPDATE messages m SET ${sqlSentColumns('$5')} FROM landed f
-     WHERE m.ctid = f.message_place AND m.id = f.message_id AND ${sqlStatusGuard('confirm_sent', 'm')}
-     RETURNING f.n, f.hand_out, f.hand_out_place, ${sqlMessageColumns('m')}
+     UPDATE messages m SET status = ${sqlNextStatus('confirm_sent')}, sent_at = $5, failed_at = NULL, error_code = NULL,
+       device_error = NULL, may_have_been_sent = false, last_event_sequence = m.last_event_sequence + 1
+     FROM facts f WHERE f.is_ready AND m.ctid = f.place AND m.id = f.message_id
+     RETURNING f.n, ${sqlMessageColumns('m')}
    ),
-   -- 7. Record the outcome of the hand-out.
+   -- 7. Remove it from the messages in flight, so that the phone may get its next one, and from the queue.
+   landed AS (
+     DELETE FROM in_flight x USING facts f
+     WHERE f.place IS NOT NULL AND x.number_id = f.number_id AND x.message_id = f.message_id AND x.hand_out = f.hand_out
+   ),
+   dequeued AS (
+     DELETE FROM send_queue q USING facts f WHERE f.is_ready AND q.ctid = f.queue_place AND q.message_id = f.message_id
+   ),
+   -- 8. Record the outcome of the hand-out. That of a message that was not confirmed now is kept.
    settled AS (
-     UPDATE hand_outs h SET outcome = 'sent', resolved_at = $5 FROM sent s
-     WHERE h.ctid = s.hand_out_place AND h.message_id = s.id AND h.hand_out = s.hand_out
+     UPDATE hand_outs h SET outcome = 'sent', resolved_at = $5 FROM facts f
+     WHERE f.place IS NOT NULL AND h.ctid = f.hand_out_place AND h.message_id = f.message_id AND h.hand_out = f.hand_out
+       AND (h.outcome IS NULL OR f.is_ready AND h.outcome <> 'sent')
    )
-   SELECT i.n::int, i.n NOT IN (SELECT n FROM session)
-       AND EXISTS (SELECT FROM device_sessions d WHERE d.number_id = i.number_id OFFSET 0) AS is_locked, ${sqlMessageColumns('s')}
-   FROM input i LEFT JOIN sent s ON s.n = i.n`,
+   SELECT f.n::int, f.number_id, f.is_free IS NULL AND EXISTS (SELECT FROM device_sessions d WHERE d.number_id = f.number_id OFFSET 0) AS is_locked, f.place IS NOT NULL AS is_known, f.may_confirm IS TRUE AS may_confirm,
+     f.is_holder, ${sqlMessageColumns('s')}
+   FROM facts f LEFT JOIN sent s ON s.n = f.n`,
   { changes: 'message', team: 'team_id', ids: 'id' },
 );
 
-/**
- * Confirms a batch of common reports in one transaction.
- * @returns one result per report, in order: `again` for a locked session, `alone` for a report that is not common
- */
-export function confirmSentMessages(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>,
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
+
+/** Names the outcome of a report: whether its message is of this number and was handed out. */
+function decideReport(facts: ReportFacts | undefined): boolean | typeof again {
+  if (!facts || facts.is_locked) return again;
+  if (!facts.is_known) return false;
+  // Another transaction has changed the message since the snapshot, or another report of the batch confirmed it.
+  return facts.may_confirm && facts.id === null ? again : true;
+}
+
+/** Confirms messages, and appends their events. @returns one outcome per report, in order */
+export async function confirmSent(
+  services: Services,
+  trx: Transaction,
   reports: readonly SentReport[],
-): Promise<(true | typeof again | typeof alone)[]> {
-  const { database, clock } = services;
-  return database.transaction(async (trx) => {
-    const rows = await confirm.rows(
-      trx,
-      reports.map(({ teamId }) => teamId),
-      reports.map(({ numberId }) => numberId),
-      reports.map(({ messageId }) => messageId),
-      reports.map(({ sessionId }) => sessionId ?? null),
-      clock.now(),
-    );
-    const sent = rows.filter((row) => row.id !== null);
-    await appendMessageEvents(trx, services, 'message.sent', sent);
+): Promise<(boolean | typeof again)[]> {
+  const { clock } = services;
+  const rows = await confirm.rows(
+    trx,
+    reports.map(({ teamId }) => teamId),
+    reports.map(({ numberId }) => numberId),
+    reports.map(({ messageId }) => messageId),
+    reports.map(({ sessionId }) => sessionId ?? null),
+    clock.now(),
+    new Date(clock.expiryNow().getTime() - lateReportMs),
+  );
+  const sent = rows.filter((row) => row.id !== null);
+  await appendMessageEvents(trx, services, 'message.sent', sent);
+  const freed = rows.filter(({ is_known, is_holder }) => is_known && !is_holder);
+  if (freed.length > 0) trx.notifyAfterCommit(pacingChannel, new Set(freed.map((row) => row.number_id)));
+  const factsOf = new Map(rows.map((row) => [row.n, row]));
+  return reports.map((_, index) => decideReport(factsOf.get(index + 1)));
+}
+
+/** Confirms a batch of reports in one transaction. */
+export function confirmSentReports(
+  services: Services,
+  reports: readonly SentReport[],
+): Promise<(boolean | typeof again)[]> {
+  return services.database.transaction(async (trx) => {
+    const outcomes = await confirmSent(services, trx, reports);
     failpoint('reports before commit');
-    const byPosition = new Map(rows.map((row) => [row.n, row]));
-    return reports.map((_, index) => {
-      const row = byPosition.get(index + 1);
-      if (row?.is_locked) return again;
-      return row?.id ? true : alone;
-    });
-  }, database.batches);
+    return outcomes;
+  }, services.database.batches);
 }

@@ -87,10 +87,6 @@ export const isInFlightAt = statement<[numberId: NumberId, deviceId: DeviceId, m
   'SELECT hand_out FROM in_flight WHERE number_id = $1 AND device_id = $2 AND message_id = $3',
 ).hasRow;
 
-export const removeFromQueue = transactionStatement<[teamId: TeamId, messageId: MessageId]>(
-  'messages.leave-queue',
-  'DELETE FROM send_queue WHERE team_id = $1 AND message_id = $2',
-).run;
 const joinQueue = transactionStatement<[MessageId, TeamId, NumberId, number, string, Date]>(
   'messages.join-queue',
   `WITH counted AS (
@@ -99,20 +95,6 @@ const joinQueue = transactionStatement<[MessageId, TeamId, NumberId, number, str
    INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 
-/** The SET list of a confirmation: it clears may_have_been_sent and the error of a time-out. @param at parameter with the time */
-export function sqlSentColumns(at: string): string {
-  return `status = ${sqlNextStatus('confirm_sent')}, sent_at = ${at}, failed_at = NULL, error_code = NULL,
-    device_error = NULL, may_have_been_sent = false, last_event_sequence = m.last_event_sequence + 1`;
-}
-const markSent = transactionStatement<[TeamId, MessageId, Date], MessageRow>(
-  'messages.mark-sent',
-  `UPDATE messages m SET ${sqlSentColumns('$3')} WHERE m.team_id = $1 AND m.id = $2
-     AND (${sqlStatusGuard('confirm_sent', 'm')}
-       OR (${sqlStatusGuard('confirm_sent_in_queue', 'm')} AND m.hand_out_count > 0)
-       OR (${sqlStatusGuard('confirm_sent_late', 'm')} AND m.error_code = 'device_timeout'))
-   RETURNING ${sqlMessageColumns('m')}`,
-  { changes: 'message', team: '$1', ids: '$2' },
-);
 const markDelivered = transactionStatement<[TeamId, MessageId, Date, 0 | 1], MessageRow>(
   'messages.mark-delivered',
   `UPDATE messages m SET status = ${sqlNextStatus('confirm_delivered')}, delivered_at = $3, last_event_sequence = m.last_event_sequence + $4
@@ -168,21 +150,13 @@ export async function returnToQueue(
  * That is an expected outcome: reports are repeated and come late.
  */
 
-export function confirmSent(
-  trx: Transaction,
-  message: MessageRow,
-  at: Date,
-): Promise<MessageRow | undefined> {
-  return markSent.row(trx, message.team_id, message.id, at);
-}
-
 /**
  * Records that a message was delivered. @param withEvent true if the team's plan has message.delivered; otherwise no
  * event number is used
  */
 export function confirmDelivered(
   trx: Transaction,
-  message: MessageRow,
+  message: Pick<MessageRow, 'team_id' | 'id'>,
   at: Date,
   withEvent: boolean,
 ): Promise<MessageRow | undefined> {

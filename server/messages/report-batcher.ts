@@ -1,7 +1,7 @@
 import { GroupCommit } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import { confirmSentMessages } from './confirm-sent.ts';
+import { confirmSentReports } from './confirm-sent.ts';
 import { phoneCommitWindowMs, phonesWaitingMax } from './limits.ts';
 import { type Report, type ReportingDevice, reportMessage } from './report-message.ts';
 
@@ -11,8 +11,7 @@ export interface ReportBatcher {
 }
 
 /**
- * Confirms the common report, a message in flight that was sent, in a group commit. Every other report runs alone, in a
- * transaction that looks at the message's history.
+ * Confirms messages that were sent in a group commit. A report of a failure or a delivery runs alone.
  */
 export function createReportBatcher(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>,
@@ -20,7 +19,7 @@ export function createReportBatcher(
   const commit = new GroupCommit<ReportingDevice & Report, boolean>({
     name: 'reports',
     metrics: services.metrics,
-    run: (reports) => confirmSentMessages(services, reports),
+    run: (reports) => confirmSentReports(services, reports),
     runAlone: (report) => reportMessage(services, report, report),
     teamOf: ({ teamId }) => teamId,
     windowMs: phoneCommitWindowMs,

@@ -48,7 +48,7 @@ describe('statements that phones share, beside a long queue and history of their
     return {
       'device-protocol.look-up-polls': lookUp,
       'messages.claim': claim,
-      'messages.confirm-sent': [each(team), ofEach('01', 500), inFlight, ofEach('03', 500), now],
+      'messages.confirm-sent': [each(team), ofEach('01', 500), inFlight, ofEach('03', 500), now, new Date(0)],
     };
   }
 
