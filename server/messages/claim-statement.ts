@@ -18,7 +18,7 @@ export interface HandOut {
   readonly media_name: string | null;
 }
 
-/** What a claim found out for one poll, and what it handed out. `decideClaim` names the outcome. */
+/** Facts that a claim found for one poll, and the message that it handed out. `decideClaim` names the outcome. */
 export interface ClaimFacts {
   /** Position of the poll in the batch, from 1. */
   readonly n: number;

@@ -18,7 +18,7 @@ export interface SentReport {
   readonly sessionId: DeviceSessionId | undefined;
 }
 
-/** What was found out for a report, with the message if it was confirmed. `decideReport` names the outcome. */
+/** Facts that were found for a report, and the message if it was confirmed. `decideReport` names the outcome. */
 type ReportFacts = {
   /** Position of the report in the batch, from 1. */
   readonly n: number;

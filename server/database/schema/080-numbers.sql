@@ -90,17 +90,3 @@ CREATE TABLE simulated_phones (
 );
 COMMENT ON TABLE simulated_phones IS
   'team; not erased; kept while needed; no person; in backups. Leases of simulated phones.';
-
--- Locks of statements that do more than lock are taken in functions, each of which runs its SELECT in an execution of its
--- own (decision 0050). Its snapshot is newer than the statement's.
--- It reads each number by its id. A plan of id = ANY that was made while the table was empty read the numbers of all teams.
-CREATE FUNCTION lock_active_numbers(ids uuid[]) RETURNS TABLE (id uuid, team_id uuid, pacing jsonb)
-LANGUAGE plpgsql ROWS 10 AS $$
-BEGIN
-  RETURN QUERY SELECT l.id, l.team_id, l.pacing FROM (SELECT u.id FROM unnest(ids) AS u (id) ORDER BY u.id) i
-    CROSS JOIN LATERAL (
-      SELECT n.id, n.team_id, n.pacing FROM numbers n
-      WHERE n.id = i.id AND n.status = 'active' AND n.deleted_at IS NULL FOR SHARE SKIP LOCKED
-    ) l;
-END
-$$;

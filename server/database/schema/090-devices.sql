@@ -68,12 +68,3 @@ CREATE TABLE device_sessions (
 );
 COMMENT ON TABLE device_sessions IS
   'team; not erased; kept until deleted; no person; in backups. The one session of a number that may be handed messages.';
-
-CREATE FUNCTION lock_sessions(numbers uuid[])
-RETURNS TABLE (number_id uuid, device_id uuid, session_id uuid, poll_sequence bigint, requeue_count bigint, hand_out_total bigint)
-LANGUAGE plpgsql ROWS 10 AS $$
-BEGIN
-  RETURN QUERY SELECT s.number_id, s.device_id, s.session_id, s.poll_sequence, s.requeue_count, s.hand_out_total
-    FROM device_sessions s WHERE s.number_id = ANY (numbers) ORDER BY s.number_id FOR UPDATE SKIP LOCKED;
-END
-$$;

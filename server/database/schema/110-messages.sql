@@ -245,22 +245,3 @@ CREATE TABLE repeated_text_warnings (
 );
 COMMENT ON TABLE repeated_text_warnings IS
   'team; not erased; kept while needed; no person; in backups. Texts for which a warning was written lately.';
-
--- A row that was removed or moved meanwhile is missing, or has another place or message.
-CREATE FUNCTION lock_queued(places tid[]) RETURNS TABLE (place tid, message_id uuid) LANGUAGE plpgsql ROWS 10 AS $$
-BEGIN
-  RETURN QUERY SELECT q.ctid, q.message_id FROM send_queue q WHERE q.ctid = ANY (places) FOR UPDATE SKIP LOCKED;
-END
-$$;
-
--- Locks the conversations of hand-outs that share a commit, and skips locked ones (decision 0039).
-CREATE FUNCTION lock_conversations(numbers uuid[], contacts text[]) RETURNS TABLE (number_id uuid, contact text)
-LANGUAGE plpgsql ROWS 10 AS $$
-BEGIN
-  RETURN QUERY SELECT l.number_id, l.contact FROM unnest(numbers, contacts) AS i (number_id, contact)
-    CROSS JOIN LATERAL (
-      SELECT c.number_id, c.contact FROM conversations c
-      WHERE c.number_id = i.number_id AND c.contact = i.contact FOR NO KEY UPDATE SKIP LOCKED
-    ) l;
-END
-$$;

@@ -129,11 +129,3 @@ CREATE TABLE erased_events (
 );
 COMMENT ON TABLE erased_events IS
   'team; not erased; kept while needed; no person; in backups. Erased events whose answers are erased next.';
-
--- Locks webhooks only to block disabling and the counting of failures.
-CREATE FUNCTION lock_webhooks(ids uuid[]) RETURNS TABLE (id uuid, generation integer, failure_count smallint)
-LANGUAGE plpgsql ROWS 10 AS $$
-BEGIN
-  RETURN QUERY SELECT w.id, w.generation, w.failure_count FROM webhooks w WHERE w.id = ANY (ids) ORDER BY w.id FOR KEY SHARE;
-END
-$$;

@@ -57,9 +57,9 @@ const write = statement<WriteParams, { readonly omitted: number }>(
      WITH ORDINALITY AS i (team_id, webhook_id, delivery_id, lease, generation, next_due_at, is_counted,
        attempt_id, started_at, duration_ms, outcome, status_code, url, response_body, response_truncated, n)
    ), hooks AS MATERIALIZED (
-     -- 2. Lock the webhooks, only to block disabling: another transaction counts failures. A function locks them
-     -- (decision 0050).
-     SELECT id, generation, failure_count FROM lock_webhooks($16::uuid[])
+     -- 2. Lock the webhooks in the order of their ids, only to block disabling: another transaction counts failures.
+     SELECT w.* FROM (SELECT id FROM unnest($16::uuid[]) AS u (id) ORDER BY id) i
+     CROSS JOIN LATERAL (SELECT id, generation, failure_count FROM webhooks WHERE id = i.id FOR KEY SHARE) w
    ), included AS MATERIALIZED (
      -- 3. If the caller counts no failures, omit counted results of a webhook that has failures in this generation.
      SELECT i.*, coalesce(h.generation = i.generation, false) AS is_of_generation
