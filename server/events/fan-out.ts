@@ -25,7 +25,8 @@ const listTeams = statement<[], { readonly team_id: TeamId }>(
   'SELECT DISTINCT team_id FROM fan_outs',
 );
 // The lock reads the newest version of the row, so `done` includes a batch that another process wrote meanwhile. A
-// deleted webhook gets no delivery, and a disabled webhook gets a skipped delivery.
+// deleted webhook gets no delivery, and a disabled webhook gets a skipped delivery. Deliveries are due when they are written:
+// the time of their event may lie below the mark from which claims read.
 const writePart = statement<[TeamId, Date], { readonly team_id: TeamId; readonly due: WebhookId[] | null }>(
   'events.write-fan-out',
   `WITH oldest AS MATERIALIZED (
@@ -44,7 +45,7 @@ const writePart = statement<[TeamId, Date], { readonly team_id: TeamId; readonly
      FROM batch
    ), due AS (
      INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
-     SELECT webhook_id, delivery_id, team_id, event_id, created_at FROM batch WHERE is_active ORDER BY n
+     SELECT webhook_id, delivery_id, team_id, event_id, greatest(created_at, $2) FROM batch WHERE is_active ORDER BY n
    ), advanced AS (
      UPDATE fan_outs f SET done = f.done + ${batchMax} FROM oldest o
      WHERE f.team_id = o.team_id AND f.event_id = o.event_id AND o.done + ${batchMax} < cardinality(o.webhook_ids)

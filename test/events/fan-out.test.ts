@@ -7,7 +7,12 @@ import { writeFanOutDeliveries } from '#server/events/fan-out.ts';
 import { listTeamsWithErasedEvents, noteErasedEvents } from '#server/webhooks/deliveries/erase-answers.ts';
 import { refuseInsertsOf } from '#test/support/database/table-faults.ts';
 import { putSubscriptions } from '#test/support/events/given-subscriptions.ts';
-import { countDue, countFanOuts, writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
+import {
+  countDue,
+  countFanOuts,
+  earliestDue,
+  writtenDeliveries,
+} from '#test/support/events/stored-deliveries.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
@@ -61,6 +66,19 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
       assert.deepEqual(await listTeamsWithErasedEvents(trx), [team.id]);
     });
     assert.equal(await counted(), 101);
+  });
+
+  it('deliveries that are written late are due when they are written, so that claims that passed their event see them', async () => {
+    await newTeam(101);
+    await cancelOne();
+    service.clock.advance(60_000);
+    const writtenAfter = service.clock.now();
+    await writeFanOutDeliveries(service.runtime);
+    const earliest = await earliestDue(service, team.id);
+    assert.ok(
+      earliest && earliest >= writtenAfter,
+      `${earliest?.toISOString()}, ${writtenAfter.toISOString()}`,
+    );
   });
 
   it('an event for 2,000 webhooks writes one row, and several processes then write each delivery once', async () => {

@@ -13,7 +13,7 @@ export interface WrittenDelivery {
   readonly messageId: MessageId | null;
   readonly sequence: number;
   readonly status: string;
-  /** True if the first attempt waits in the queue, due since the event. */
+  /** True if the first attempt waits in the queue, due since the event, or since its fan-out. */
   readonly isDue: boolean;
   /** True if the delivery was finished when its event was written; null if it is not finished. */
   readonly isFinishedWithEvent: boolean | null;
@@ -28,7 +28,7 @@ export function writtenDeliveries({ query }: Service, teamId: TeamId): Promise<W
        e.message_id AS "messageId", e.sequence, d.status, d.finished_at = e.created_at AS "isFinishedWithEvent",
        substr(d.id::text, 1, 28) = substr(e.id::text, 1, 28) AND d.created_at = e.created_at AS "isOfEventMoment",
        EXISTS (SELECT FROM due_deliveries q WHERE q.webhook_id = d.webhook_id AND q.delivery_id = d.id AND q.lane = 'live'
-         AND q.event_id = e.id AND q.team_id = e.team_id AND q.attempt = 1 AND q.due_at = e.created_at AND q.lease IS NULL)
+         AND q.event_id = e.id AND q.team_id = e.team_id AND q.attempt = 1 AND q.due_at >= e.created_at AND q.lease IS NULL)
          AS "isDue"
      FROM deliveries d LEFT JOIN events e ON e.team_id = d.team_id AND e.id = d.event_id AND e.type = d.event_type
      WHERE d.team_id = $1 ORDER BY d.id`,
@@ -39,6 +39,15 @@ export function writtenDeliveries({ query }: Service, teamId: TeamId): Promise<W
 /** Counts the team's deliveries in the queue. */
 export async function countDue({ query }: Service, teamId: TeamId): Promise<number> {
   return (await query('SELECT FROM due_deliveries WHERE team_id = $1', [teamId])).length;
+}
+
+/** The earliest due time of the team's deliveries in the queue. */
+export async function earliestDue({ query }: Service, teamId: TeamId): Promise<Date | undefined> {
+  const rows = await query<{ due: Date }>(
+    'SELECT min(due_at) AS due FROM due_deliveries WHERE team_id = $1',
+    [teamId],
+  );
+  return rows[0]?.due;
 }
 
 /** Number of the team's events whose deliveries are not written yet. */
