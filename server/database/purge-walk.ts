@@ -57,7 +57,7 @@ const dayMs = 86_400_000;
 /** Rows of a batch, which takes some 20 ms. */
 export const purgeBatchMax = 500;
 
-/** How many rows a walk passes over in one day of a history, before it passes over the rest of that day. */
+/** How many rows a walk passes over one by one. Beyond it, a day with such a row is passed over from there on. */
 const passedOverMax = 1_000;
 
 /**
@@ -196,7 +196,13 @@ export class PurgeWalk<Row extends OldRow = OldRow> {
     }
     const end = performance.now() + pace.budgetMs;
     while (this.#reachedMs < boundMs) {
-      const next = await this.#history.findNext(database.pool, firstIdAt(this.#reachedMs));
+      const next = await this.#history
+        .findNext(database.pool, firstIdAt(this.#reachedMs))
+        // A damaged page is met again by the batch, which passes over it.
+        .catch((error: unknown) => {
+          if (!isOfRow(error)) throw error;
+          return firstIdAt(this.#reachedMs);
+        });
       this.#moveTo(next === undefined ? boundMs : Math.min(boundMs, timeOfId(next).getTime()));
       if (this.#reachedMs === boundMs) break;
       const toMs = Math.min(boundMs, startOfNextDay(this.#reachedMs));

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type History, PurgeWalk } from '#server/database/purge-walk.ts';
+import { firstIdAt } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { Clock } from '#server/platform/time/clock.ts';
+import { givenDatabase } from '#test/support/database/given-database.ts';
+
+const dayMs = 86_400_000;
+
+describe('the purge walk (specification section 10.9)', () => {
+  const { service: database } = givenDatabase();
+
+  it('a page that can’t be read stops no history: the walk passes over the rest of its day', async () => {
+    const damaged = { from: firstIdAt(2 * dayMs), to: firstIdAt(3 * dayMs) };
+    const isDamaged = (id: string) => id >= damaged.from && id < damaged.to;
+    const refuse = () => Promise.reject(Object.assign(new Error('invalid page'), { code: 'XX001' }));
+    const old = new Set([1, 3].map((day) => firstIdAt(day * dayMs + 1)));
+    const history: History<{ readonly id: string }> = {
+      name: 'audit_log',
+      findNext: async (_db, from) => {
+        const next = [...old].find((id) => id >= from);
+        return isDamaged(from) ? refuse() : next;
+      },
+      lock: async (_trx, range) =>
+        isDamaged(range.from)
+          ? refuse()
+          : [...old].flatMap((id) => (id >= range.from && id < range.to ? { id } : [])),
+      remove: async (_trx, rows) => {
+        for (const { id } of rows) old.delete(id);
+      },
+    };
+    const services = { database, clock: new Clock(), logger: createLogger('silent') };
+    const end = await new PurgeWalk(history).run(services, 5 * dayMs, { budgetMs: 10_000, pauseFactor: 0 });
+    assert.equal(end, 'done');
+    assert.deepEqual([...old], []);
+  });
+});
