@@ -1,3 +1,4 @@
+import { isStatementTimeout } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
 import { LowWaterMark, wholeLook } from '#server/platform/concurrency/low-water-mark.ts';
@@ -29,7 +30,11 @@ export class Publisher {
       ...wholeLook,
       logger,
       run: async () => {
-        const found = await findUnpublishedBefore(database.pages, mark.position);
+        const found = await findUnpublishedBefore(database.pages, mark.position).catch((error: unknown) => {
+          // Beside millions of dead rows a look takes too long each time. Rounds then have to look below the mark.
+          if (isStatementTimeout(error)) mark.lower(0);
+          throw error;
+        });
         if (!found) return;
         mark.lower(found.seq);
         this.#loop.notify();

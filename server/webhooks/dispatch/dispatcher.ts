@@ -1,3 +1,4 @@
+import { isStatementTimeout } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
 import { wholeLook } from '#server/platform/concurrency/low-water-mark.ts';
@@ -122,9 +123,16 @@ export class Dispatcher {
 
   /** Looks at the whole queue, for what no notification named and for what lies below a mark. */
   async #look(): Promise<void> {
-    for (const { id, ...due } of await findQueuedWebhooks(this.#services.database.pages))
-      this.#waiting.lower(id, due);
-    this.#loop.notify();
+    try {
+      for (const { id, ...due } of await findQueuedWebhooks(this.#services.database.pages))
+        this.#waiting.lower(id, due);
+    } catch (error) {
+      // Beside millions of dead rows a look takes too long each time. Claims then have to look below the marks.
+      if (isStatementTimeout(error)) this.#waiting.forgetMarks();
+      throw error;
+    } finally {
+      this.#loop.notify();
+    }
   }
 
   /**

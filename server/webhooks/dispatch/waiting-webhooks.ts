@@ -61,6 +61,12 @@ export class WaitingWebhooks {
     }
   }
 
+  /** Forgets all marks. Their webhooks are examined from the first row on. */
+  forgetMarks(): void {
+    this.add(this.#marks.keys());
+    this.#marks.clear();
+  }
+
   #marksOf(id: WebhookId): Marks {
     const marks = this.#marks.get(id) ?? {
       live: new LowWaterMark(),
