@@ -59,8 +59,8 @@ const [pauseMinMs, pauseMaxMs, pauseShare] = [3, 250, 1 / 16];
  * Group commit (decision 0039): rows of all teams that arrive together share one transaction and one commit. Sends,
  * look-ups of polls, claims and reports use it.
  *
- * A row ends as an outcome, as `again` or as `alone`. So no row waits inside PostgreSQL for the lock of another
- * transaction, and none delays another team. If a batch fails, each of its rows is tried alone.
+ * A row has its outcome, or it is tried again. So no row waits long inside PostgreSQL for the lock of another transaction,
+ * and none delays another team. If a batch fails, each of its rows is tried alone.
  */
 export class GroupCommit<Row, Outcome> {
   readonly #shared: Lane<Row, Outcome>;

@@ -171,7 +171,10 @@ export const lockCurrentSession = transactionStatement<
   `SELECT number_id, team_id, device_id, session_id, expires_at, last_seen_at, poll_sequence
    FROM device_sessions WHERE team_id = $1 AND number_id = $2 FOR UPDATE`,
 ).row;
-/** As `lockCurrentSession`, but fails at once while another transaction has locked the session. */
+/**
+ * As `lockCurrentSession`, but fails at once while another transaction has locked the session: reports of other numbers
+ * wait behind this one.
+ */
 export const lockFreeSession = transactionStatement<[teamId: TeamId, numberId: NumberId]>(
   'devices.lock-free-session',
   'SELECT FROM device_sessions WHERE team_id = $1 AND number_id = $2 FOR UPDATE NOWAIT',
