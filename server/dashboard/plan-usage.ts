@@ -26,7 +26,7 @@ export async function countResources(
   const [members, numbers, webhooks] = await Promise.all([
     countSeats(pool, { clock }, teamId),
     countNumbers(pool, teamId),
-    countWebhooks(pool, teamId),
+    countWebhooks(pool, { teamId }),
   ]);
   return { members, numbers, webhooks };
 }

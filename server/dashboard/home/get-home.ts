@@ -41,7 +41,7 @@ export async function getHome(
   const failedAfter = clock.in(-failedPeriodMs);
   // The statements run one after the other, because each takes one of the process's few connections for pages.
   const numbers = await listHomeNumbers(services, teamId, now);
-  const webhooks = await countWebhookHealth(pool, teamId);
+  const webhooks = await countWebhookHealth(pool, { teamId });
   return {
     waiting_messages: await countWaitingMessages(pages, teamId, homeCountMax),
     failed_last_day: await countFailedMessages(pages, teamId, failedAfter, homeCountMax),

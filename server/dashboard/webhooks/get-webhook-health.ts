@@ -17,11 +17,11 @@ export async function getWebhookHealth(
   teamId: TeamId,
   webhookId: WebhookId,
 ): Promise<WebhookHealth> {
-  const webhook = await findWebhook(pages, teamId, webhookId);
+  const webhook = await findWebhook(pages, { teamId, webhookId });
   if (!webhook) throw notFound('webhook');
   const { is_active: isActive, disabled_at: at, disabled_by: by } = webhook;
   const failure = await findLastFailure(pages, teamId, webhookId, isActive ? null : at);
-  const { since, missed } = await findMissedSince(pages, teamId, webhookId);
+  const { since, missed } = await findMissedSince(pages, { teamId, webhookId });
   const failingSince =
     at !== null && by === 'failures' ? await findFailingSince(pages, teamId, webhookId, at) : undefined;
   return {

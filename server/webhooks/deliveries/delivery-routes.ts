@@ -78,7 +78,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
       answers: { 200: DeliveryDetail },
       handle: async (call) => {
         const { teamId, webhookId } = webhookTargetOf(call);
-        if (!(await findWebhook(database.pool, teamId, webhookId))) throw notFound('webhook');
+        if (!(await findWebhook(database.pool, { teamId, webhookId }))) throw notFound('webhook');
         const delivery = await findDelivery(database.pool, teamId, webhookId, deliveryIdOf(call.params));
         if (!delivery) throw notFound('delivery');
         return { body: deliveryDetailView(delivery, await listLatestAttempts(database.pool, delivery)) };

@@ -92,7 +92,7 @@ function readDeliveryPage(
 ) {
   const { status = null, event_type: eventType = null } = query;
   return readPage('dlv', query, async (before, limit) => {
-    if (!(await findWebhook(database.pool, teamId, webhookId))) throw notFound('webhook');
+    if (!(await findWebhook(database.pool, { teamId, webhookId }))) throw notFound('webhook');
     const way = status === 'pending' ? pending : byTime;
     return way.rows(database.pages, teamId, webhookId, before, status, eventType, limit);
   });

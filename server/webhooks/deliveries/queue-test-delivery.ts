@@ -18,7 +18,7 @@ export function queueTestDelivery(
 ): Promise<DeliveryRow> {
   const { database, clock, ids } = services;
   return database.transaction(async (trx) => {
-    const webhook = await lockWebhookNoKeyUpdate(trx, teamId, webhookId);
+    const webhook = await lockWebhookNoKeyUpdate(trx, { teamId, webhookId });
     const [type] = webhook?.events ?? [];
     if (!webhook || type === undefined) throw notFound('webhook');
     const at = clock.now();

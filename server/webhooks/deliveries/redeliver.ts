@@ -18,7 +18,7 @@ export function redeliver(
 ): Promise<DeliveryRow> {
   return services.database.transaction(async (trx) => {
     // The lock prevents a deletion of the webhook meanwhile.
-    if (!(await lockWebhookNoKeyUpdate(trx, teamId, webhookId))) throw notFound('webhook');
+    if (!(await lockWebhookNoKeyUpdate(trx, { teamId, webhookId }))) throw notFound('webhook');
     const delivery = await findDelivery(trx, teamId, webhookId, deliveryId);
     if (!delivery) throw notFound('delivery');
     if (delivery.is_test) {

@@ -56,7 +56,7 @@ function oneRound(
 ): Promise<ReplayBatch> {
   return services.database.transaction(async (trx) => {
     // FOR UPDATE makes late results of skipped deliveries wait until the round has ended.
-    const webhook = await lockWebhook(trx, teamId, webhookId);
+    const webhook = await lockWebhook(trx, { teamId, webhookId });
     if (!webhook && noted) throw notFound('webhook');
     if (!webhook?.is_active) {
       if (!noted) return { queued: 0, examined: 0, last_id: null };

@@ -71,7 +71,7 @@ async function skipWritten(
     const webhook = await find.row(database.pool, firstIdAfter(heldBefore));
     if (!webhook) return skipped;
     skipped += await database.transaction(async (trx) => {
-      await lockWebhook(trx, webhook.team_id, webhook.id);
+      await lockWebhook(trx, { teamId: webhook.team_id, webhookId: webhook.id });
       const round = await skip.row(trx, webhook.id, clock.now(), firstIdAfter(heldBefore));
       return round?.skipped ?? 0;
     });

@@ -27,12 +27,12 @@ export async function disableWebhook(
   webhook: CountedWebhook,
   lastFailure: AttemptFailure,
 ): Promise<void> {
+  const { id: webhookId, team_id: teamId, url } = webhook;
   const at = services.clock.now();
-  await markDisabled(trx, webhook.id, at, failuresMax);
-  const { since } = await findMissedSince(trx, webhook.team_id, webhook.id);
-  await skipPending(trx, webhook.id, at);
-  const { team_id: teamId, url } = webhook;
-  const target = publicId('wh', webhook.id);
+  await markDisabled(trx, webhookId, at, failuresMax);
+  const { since } = await findMissedSince(trx, { teamId, webhookId });
+  await skipPending(trx, webhookId, at);
+  const target = publicId('wh', webhookId);
   await recordAudit(trx, services, {
     by: serverItself,
     action: 'webhook.disabled',

@@ -27,23 +27,23 @@ export async function createWebhook(
   // The team is locked from the count to the insert, so that concurrent requests cannot exceed the limit of the plan.
   return runTeamChange(services, { teamId, by, permission: 'webhooks:manage' }, async (trx, team) => {
     if (phoneNumber !== null) await requireOwnNumber(trx, teamId, phoneNumber);
-    requireBelowPlanLimit(config, team, 'webhook', await countWebhooks(trx, teamId), 'Delete one');
-    const id = ids.next('wh');
+    requireBelowPlanLimit(config, team, 'webhook', await countWebhooks(trx, { teamId }), 'Delete one');
+    const webhookId = ids.next('wh');
     const secret = newWebhookSecret();
     const webhook = await insertWebhook(trx, {
       teamId,
-      id,
+      webhookId,
       url: input.url,
       events,
       phoneNumber,
-      sealedSecret: sealSecret(secrets, id, secret),
+      sealedSecret: sealSecret(secrets, webhookId, secret),
       createdAt: clock.now(),
     });
     await recordAudit(trx, services, {
       by,
       action: 'webhook.created',
       teamId,
-      target: publicId('wh', id),
+      target: publicId('wh', webhookId),
       details: { url: input.url, events, phone_number: phoneNumber },
     });
     return { webhook, secret };

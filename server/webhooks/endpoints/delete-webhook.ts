@@ -13,7 +13,7 @@ export async function deleteWebhook(
   target: WebhookTarget,
 ): Promise<void> {
   let dropped = await runWebhookChange(services, target, 'webhook.deleted', async (trx, webhook) => {
-    await removeWebhook(trx, webhook);
+    await removeWebhook(trx, target);
     return { result: await deletePending(trx, webhook.id), noted: { url: webhook.url } };
   });
   while (dropped === deleteBatchMax) dropped = await deletePending(services.database.pool, target.webhookId);

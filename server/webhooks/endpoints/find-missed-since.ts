@@ -1,15 +1,17 @@
 import { missedEventsMax } from '#contract/webhook-health.ts';
-import { type Queryable, statement } from '#server/database/statement.ts';
-import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import { query } from '#server/database/query.ts';
+import type { Queryable } from '#server/database/statement.ts';
+import type { DeliveryId } from '#server/platform/ids/ids.ts';
 import { timeOfId } from '#server/platform/ids/ids.ts';
+import type { WebhookIds } from './webhook-store.ts';
 
 /** How many of the latest deliveries are searched for the last success. Pending deliveries are found at any age. */
 const examinedMax = missedEventsMax;
 
-const find = statement<[TeamId, WebhookId], { readonly id: DeliveryId | null; readonly missed: number }>(
+const find = query<WebhookIds, { readonly id: DeliveryId | null; readonly missed: number }>(
   'webhooks.find-oldest-missed',
   `WITH latest AS MATERIALIZED (
-     SELECT id, status FROM deliveries WHERE team_id = $1 AND webhook_id = $2 AND NOT is_test
+     SELECT id, status FROM deliveries WHERE team_id = :teamId AND webhook_id = :webhookId AND NOT is_test
      ORDER BY team_id DESC, webhook_id DESC, id DESC LIMIT ${examinedMax}
    ),
    missed AS (
@@ -18,7 +20,7 @@ const find = statement<[TeamId, WebhookId], { readonly id: DeliveryId | null; re
        '00000000-0000-0000-0000-000000000000')
    ),
    waiting AS (
-     SELECT delivery_id AS id FROM due_deliveries WHERE webhook_id = $2 AND lane <> 'manual'
+     SELECT delivery_id AS id FROM due_deliveries WHERE webhook_id = :webhookId AND lane <> 'manual'
      ORDER BY webhook_id, delivery_id LIMIT 1
    )
    SELECT min(id::text)::uuid AS id, count(*)::int AS missed FROM (SELECT id FROM missed UNION SELECT id FROM waiting) AS either`,
@@ -30,9 +32,8 @@ const find = statement<[TeamId, WebhookId], { readonly id: DeliveryId | null; re
  */
 export async function findMissedSince(
   db: Queryable,
-  teamId: TeamId,
-  webhookId: WebhookId,
+  webhook: WebhookIds,
 ): Promise<{ readonly since: Date | undefined; readonly missed: number }> {
-  const { id, missed = 0 } = (await find.row(db, teamId, webhookId)) ?? {};
+  const { id, missed } = await find.one(db, webhook);
   return { since: id ? timeOfId(id) : undefined, missed: Math.min(missed, missedEventsMax) };
 }

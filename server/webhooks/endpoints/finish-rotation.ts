@@ -12,8 +12,8 @@ export function finishRotation(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   target: WebhookTarget,
 ): Promise<WebhookRow> {
-  return runWebhookChange(services, target, 'webhook.rotation_finished', async (trx, webhook) => {
-    const ended = await endRotation(trx, webhook, services.clock.now());
+  return runWebhookChange(services, target, 'webhook.rotation_finished', async (trx) => {
+    const ended = await endRotation(trx, { ...target, at: services.clock.now() });
     if (!ended) {
       throw conflict(
         'No rotation of the secret is in progress: it was finished, or its 24 hours are over. Start one with POST /v1/webhooks/:id/rotate-secret.',

@@ -14,12 +14,12 @@ export function rotateSecret(
   services: Runtime,
   target: WebhookTarget,
 ): Promise<{ readonly secret: string; readonly takesOverAt: Date }> {
-  return runWebhookChange(services, target, 'webhook.secret_rotated', async (trx, webhook) => {
+  return runWebhookChange(services, target, 'webhook.secret_rotated', async (trx) => {
     const secret = newWebhookSecret();
-    const now = services.clock.now();
-    const takesOverAt = services.clock.in(secretRotationMs, now);
-    const sealed = sealSecret(services.secrets, webhook.id, secret);
-    if (!(await startRotation(trx, webhook, sealed, takesOverAt, now))) {
+    const at = services.clock.now();
+    const takesOverAt = services.clock.in(secretRotationMs, at);
+    const sealedSecret = sealSecret(services.secrets, target.webhookId, secret);
+    if (!(await startRotation(trx, { ...target, sealedSecret, takesOverAt, at }))) {
       throw conflict(
         'A rotation of this secret is already in progress. Finish it with POST /v1/webhooks/:id/rotate-secret/finish, then start another.',
       );

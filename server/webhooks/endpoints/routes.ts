@@ -51,7 +51,7 @@ export function webhookRoutes(services: Runtime): Route[] {
       },
       answers: { 200: WebhookList },
       handle: async ({ principal }) => {
-        const webhooks = await listWebhooks(database.pool, principal.teamId);
+        const webhooks = await listWebhooks(database.pool, principal);
         return { body: { webhooks: webhooks.map(shown) } };
       },
     }),
@@ -70,8 +70,8 @@ export function webhookRoutes(services: Runtime): Route[] {
         examples: getWebhookExamples,
       },
       answers: { 200: Webhook },
-      handle: async ({ principal, params }) => {
-        const webhook = await findWebhook(database.pool, principal.teamId, webhookIdOf(params));
+      handle: async (call) => {
+        const webhook = await findWebhook(database.pool, webhookTargetOf(call));
         if (!webhook) throw notFound('webhook');
         return { body: shown(webhook) };
       },

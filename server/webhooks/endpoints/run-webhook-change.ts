@@ -4,13 +4,11 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { runTeamChange } from '#server/teams/members/run-team-change.ts';
-import { lockWebhook, type WebhookRow } from './webhook-store.ts';
+import { lockWebhook, type WebhookIds, type WebhookRow } from './webhook-store.ts';
 
-export interface WebhookTarget {
-  readonly teamId: TeamId;
-  readonly webhookId: WebhookId;
+export interface WebhookTarget extends WebhookIds {
   readonly by: AuditActor;
 }
 
@@ -30,7 +28,7 @@ export function runWebhookChange<T>(
   ) => Promise<{ readonly result: T; readonly noted: Readonly<Record<string, unknown>> | undefined }>,
 ): Promise<T> {
   return runTeamChange(services, { teamId, by, permission: 'webhooks:manage' }, async (trx) => {
-    const webhook = await lockWebhook(trx, teamId, webhookId);
+    const webhook = await lockWebhook(trx, { teamId, webhookId });
     if (!webhook) throw notFound('webhook');
     const { result, noted } = await work(trx, webhook);
     if (noted) {

@@ -1,9 +1,10 @@
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { query } from '#server/database/query.ts';
+import type { Queryable } from '#server/database/statement.ts';
 import type { Secrets } from '#server/platform/crypto.ts';
 import type { WebhookId } from '#server/platform/ids/ids.ts';
 import { type SealedSecrets, signingSecrets } from './webhook-secret.ts';
 
-const listSecrets = statement<[], SealedSecrets & { readonly id: WebhookId }>(
+const listSecrets = query<object, SealedSecrets & { readonly id: WebhookId }>(
   'webhooks.list-secrets',
   'SELECT id, secret, next_secret, next_secret_from FROM webhooks ORDER BY id',
 ).rows;

@@ -4,7 +4,7 @@ import { skipBatchMax, skipPending } from '#server/webhooks/queue/skip-pending.t
 import { runWebhookChange, type WebhookTarget } from './run-webhook-change.ts';
 import { requireOwnNumber, validateWebhookUrl } from './validate-webhook.ts';
 import { applyWebhookChange } from './webhook-settings.ts';
-import { lockWebhook, type WebhookRow, writeSettings } from './webhook-store.ts';
+import { lockWebhook, type WebhookIds, type WebhookRow, writeSettings } from './webhook-store.ts';
 
 /**
  * Changes the given fields of a webhook (specification section 4.4); `{}` changes nothing. Deliveries claimed after the
@@ -26,13 +26,13 @@ export async function updateWebhook(
       const { phone_number: phoneNumber } = change;
       if (typeof phoneNumber === 'string') await requireOwnNumber(trx, target.teamId, phoneNumber);
       const at = services.clock.now();
-      const webhook = await writeSettings(trx, before, applyWebhookChange(before, change, at));
+      const webhook = await writeSettings(trx, { ...target, ...applyWebhookChange(before, change, at) });
       const skipped = webhook.is_active ? 0 : await skipPending(trx, webhook.id, at);
       const noted = Object.keys(change).length > 0 ? { ...change } : undefined;
       return { result: { webhook, skipped }, noted };
     },
   );
-  if (skipped === skipBatchMax) await skipTheRest(services, webhook);
+  if (skipped === skipBatchMax) await skipTheRest(services, target);
   return webhook;
 }
 
@@ -42,13 +42,13 @@ export async function updateWebhook(
  */
 async function skipTheRest(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
-  { team_id: teamId, id }: WebhookRow,
+  ids: WebhookIds,
 ): Promise<void> {
   let skipped = skipBatchMax;
   while (skipped === skipBatchMax) {
     skipped = await database.transaction(async (trx) => {
-      const webhook = await lockWebhook(trx, teamId, id);
-      return webhook && !webhook.is_active ? skipPending(trx, id, clock.now()) : 0;
+      const webhook = await lockWebhook(trx, ids);
+      return webhook && !webhook.is_active ? skipPending(trx, ids.webhookId, clock.now()) : 0;
     });
   }
 }

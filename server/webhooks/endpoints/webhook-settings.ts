@@ -12,17 +12,21 @@ export function applyWebhookChange(
   change: UpdateWebhookRequest,
   at: Date,
 ): WebhookSettings {
-  const { url = webhook.url, active = webhook.is_active, phone_number = webhook.phone_number } = change;
+  const {
+    url = webhook.url,
+    active = webhook.is_active,
+    phone_number: phoneNumber = webhook.phone_number,
+  } = change;
   const isNewGeneration = change.active === true || url !== webhook.url;
   const isSwitchedOff = !active && webhook.is_active;
   return {
     url,
     events: change.events === undefined ? webhook.events : validateEvents(change.events),
-    phone_number,
-    is_active: active,
-    failure_count: isNewGeneration ? 0 : webhook.failure_count,
+    phoneNumber,
+    isActive: active,
+    failureCount: isNewGeneration ? 0 : webhook.failure_count,
     generation: isNewGeneration ? webhook.generation + 1 : webhook.generation,
-    disabled_at: active ? null : isSwitchedOff ? at : webhook.disabled_at,
-    disabled_by: active ? null : isSwitchedOff ? 'member' : webhook.disabled_by,
+    disabledAt: active ? null : isSwitchedOff ? at : webhook.disabled_at,
+    disabledBy: active ? null : isSwitchedOff ? 'member' : webhook.disabled_by,
   };
 }
