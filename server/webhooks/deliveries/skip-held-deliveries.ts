@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Queryable, statement } from '#server/database/statement.ts';
+import type { Queryable } from '#server/database/statement.ts';
 import { hasFanOutsBefore, writeFanOutDeliveries } from '#server/events/fan-out.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { countText } from '#server/platform/count-text.ts';
@@ -8,28 +9,28 @@ import { firstIdAfter, type TeamId, type WebhookId } from '#server/platform/ids/
 import { lockWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import { skipRound } from '#server/webhooks/queue/skip-pending.ts';
 
-const find = statement<[string], { readonly team_id: TeamId; readonly id: WebhookId }>(
+const findHeld = query<{ before: string }, { team_id: TeamId; id: WebhookId }>(
   'webhooks.find-held',
   `SELECT w.team_id, w.id FROM webhooks w
-   WHERE EXISTS (SELECT FROM due_deliveries d WHERE d.webhook_id = w.id AND d.delivery_id < $1) LIMIT 1`,
-);
+   WHERE EXISTS (SELECT FROM due_deliveries d WHERE d.webhook_id = w.id AND d.delivery_id < :before) LIMIT 1`,
+).row;
 // Manual attempts are skipped, too. None is in progress, because none is made during a restore hold.
-const skip = skipRound<[string]>('webhooks.skip-held', 'delivery_id < $3');
-const counted = statement<[string, number], { readonly count: number }>(
+const skip = skipRound<{ before: string }>('webhooks.skip-held', 'delivery_id < :before');
+const countBefore = query<{ before: string; limit: number }, { count: number }>(
   'webhooks.count-held',
   `SELECT count(*) FROM (
      SELECT FROM webhooks w
      CROSS JOIN LATERAL (
-       SELECT FROM due_deliveries d WHERE d.webhook_id = w.id AND d.delivery_id < $1 ORDER BY d.delivery_id LIMIT $2) d
-     LIMIT $2) c`,
-);
+       SELECT FROM due_deliveries d WHERE d.webhook_id = w.id AND d.delivery_id < :before ORDER BY d.delivery_id LIMIT :limit) d
+     LIMIT :limit) c`,
+).number;
 
 /**
  * Counts deliveries that a restore hold holds back. @returns the number of pending deliveries of events up to
- * `heldBefore`, at most `max`
+ * `heldBefore`, at most `limit`
  */
-export async function countHeldDeliveries(db: Queryable, heldBefore: Date, max: number): Promise<number> {
-  return (await counted.row(db, firstIdAfter(heldBefore), max))?.count ?? 0;
+export function countHeldDeliveries(db: Queryable, heldBefore: Date, limit: number): Promise<number> {
+  return countBefore(db, { before: firstIdAfter(heldBefore), limit });
 }
 
 /** How long to wait for another process that may be writing a batch of deliveries. */
@@ -66,14 +67,15 @@ async function skipWritten(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   heldBefore: Date,
 ): Promise<number> {
+  const before = firstIdAfter(heldBefore);
   let skipped = 0;
   for (;;) {
-    const webhook = await find.row(database.pool, firstIdAfter(heldBefore));
+    const webhook = await findHeld(database.pool, { before });
     if (!webhook) return skipped;
+    const { team_id: teamId, id: webhookId } = webhook;
     skipped += await database.transaction(async (trx) => {
-      await lockWebhook(trx, { teamId: webhook.team_id, webhookId: webhook.id });
-      const round = await skip.row(trx, webhook.id, clock.now(), firstIdAfter(heldBefore));
-      return round?.skipped ?? 0;
+      await lockWebhook(trx, { teamId, webhookId });
+      return skip(trx, { webhookId, at: clock.now(), before });
     });
   }
 }

@@ -31,7 +31,7 @@ export async function disableWebhook(
   const at = services.clock.now();
   await markDisabled(trx, webhookId, at, failuresMax);
   const { since } = await findMissedSince(trx, { teamId, webhookId });
-  await skipPending(trx, webhookId, at);
+  await skipPending(trx, { webhookId, at });
   const target = publicId('wh', webhookId);
   await recordAudit(trx, services, {
     by: serverItself,

@@ -14,7 +14,7 @@ export async function deleteWebhook(
 ): Promise<void> {
   let dropped = await runWebhookChange(services, target, 'webhook.deleted', async (trx, webhook) => {
     await removeWebhook(trx, target);
-    return { result: await deletePending(trx, webhook.id), noted: { url: webhook.url } };
+    return { result: await deletePending(trx, target), noted: { url: webhook.url } };
   });
-  while (dropped === deleteBatchMax) dropped = await deletePending(services.database.pool, target.webhookId);
+  while (dropped === deleteBatchMax) dropped = await deletePending(services.database.pool, target);
 }

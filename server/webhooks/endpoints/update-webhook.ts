@@ -27,7 +27,7 @@ export async function updateWebhook(
       if (typeof phoneNumber === 'string') await requireOwnNumber(trx, target.teamId, phoneNumber);
       const at = services.clock.now();
       const webhook = await writeSettings(trx, { ...target, ...applyWebhookChange(before, change, at) });
-      const skipped = webhook.is_active ? 0 : await skipPending(trx, webhook.id, at);
+      const skipped = webhook.is_active ? 0 : await skipPending(trx, { ...target, at });
       const noted = Object.keys(change).length > 0 ? { ...change } : undefined;
       return { result: { webhook, skipped }, noted };
     },
@@ -48,7 +48,7 @@ async function skipTheRest(
   while (skipped === skipBatchMax) {
     skipped = await database.transaction(async (trx) => {
       const webhook = await lockWebhook(trx, ids);
-      return webhook && !webhook.is_active ? skipPending(trx, ids.webhookId, clock.now()) : 0;
+      return webhook && !webhook.is_active ? skipPending(trx, { ...ids, at: clock.now() }) : 0;
     });
   }
 }

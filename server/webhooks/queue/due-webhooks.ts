@@ -1,4 +1,4 @@
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { query } from '#server/database/query.ts';
 import type { WebhookId } from '#server/platform/ids/ids.ts';
 import { type Lane, laneSlots } from '#server/webhooks/limits.ts';
 
@@ -24,7 +24,8 @@ export function sqlForEachLane(select: (lane: Lane, slots: number) => string): s
 /** A webhook with deliveries in the queue, and the first due time of each lane in milliseconds; null for an empty lane. */
 export type QueuedWebhook = Readonly<Record<Lane, number | null>> & { readonly id: WebhookId };
 
-const lookAtQueue = statement<[], QueuedWebhook>(
+/** Reads the whole queue, at a cost that depends on its dead rows. @returns the webhooks with deliveries */
+export const findQueuedWebhooks = query<object, QueuedWebhook>(
   'webhooks.look-at-queue',
   `WITH RECURSIVE ${sqlWebhooksWithDue}
    SELECT webhook_id AS id, ${Object.keys(laneSlots)
@@ -34,7 +35,4 @@ const lookAtQueue = statement<[], QueuedWebhook>(
      )
      .join(', ')}
    FROM walked w WHERE webhook_id IS NOT NULL`,
-);
-
-/** Reads the whole queue, at a cost that depends on its dead rows. @returns the webhooks with deliveries */
-export const findQueuedWebhooks = (db: Queryable): Promise<QueuedWebhook[]> => lookAtQueue.rows(db);
+).rows;

@@ -1,4 +1,4 @@
-import { type Transaction, transactionStatement } from '#server/database/statement.ts';
+import { transactionQuery } from '#server/database/query.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { sqlStatusAfter } from './delivery-status.ts';
 
@@ -8,39 +8,35 @@ export const skipBatchMax = 10_000;
 /**
  * Statement that skips a round of a webhook's pending deliveries. Attempts in progress are not aborted: their results
  * are logged, but the deliveries get no further attempts.
- * @param which SQL condition on the rows of the queue; its parameters begin at $3
+ * @param which SQL condition on the rows of the queue, with the parameters Params
+ * @returns a function that returns the number of skipped deliveries; at `skipBatchMax` there may be more, for the caller
+ * or the sweep
  */
-export function skipRound<Params extends readonly unknown[]>(name: string, which: string) {
-  return transactionStatement<
-    [WebhookId, Date, ...Params],
-    { readonly skipped: number; readonly team_id: TeamId | null }
+export function skipRound<Params extends object = object>(name: string, which: string) {
+  return transactionQuery<
+    Params & { webhookId: WebhookId; at: Date },
+    { skipped: number; team_id: TeamId | null }
   >(
     name,
     `WITH round AS MATERIALIZED (
-       SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 AND ${which}
+       SELECT delivery_id FROM due_deliveries WHERE webhook_id = :webhookId AND ${which}
        ORDER BY delivery_id LIMIT ${skipBatchMax}
      ),
      waiting AS (
-       DELETE FROM due_deliveries WHERE webhook_id = $1 AND delivery_id = ANY(ARRAY(SELECT delivery_id FROM round))
+       DELETE FROM due_deliveries WHERE webhook_id = :webhookId AND delivery_id = ANY(ARRAY(SELECT delivery_id FROM round))
        RETURNING team_id, delivery_id
      ),
      skipped AS (
-       UPDATE deliveries d SET status = ${sqlStatusAfter('skip', 'd')}, finished_at = $2
+       UPDATE deliveries d SET status = ${sqlStatusAfter('skip', 'd')}, finished_at = :at
        WHERE d.team_id = (SELECT team_id FROM waiting LIMIT 1) AND d.id = ANY(ARRAY(SELECT delivery_id FROM waiting))
      )
      SELECT count(*) AS skipped, (SELECT team_id FROM waiting LIMIT 1) AS team_id FROM waiting`,
     { changes: 'delivery', team: 'team_id' },
-  );
+  ).number;
 }
-
-// Manual attempts are still made.
-const skip = skipRound<[]>('webhooks.skip-pending', "lane <> 'manual'");
 
 /**
- * Skips a round of a disabled webhook's pending deliveries, so that a replay finds them (specification section 6.3).
- * The caller's transaction disables the webhook, and has locked its row FOR UPDATE.
- * @returns the number of skipped deliveries; at `skipBatchMax` there may be more, for the caller or the sweep
+ * Skips a round of a disabled webhook's pending deliveries, so that a replay finds them (specification section 6.3);
+ * manual attempts are still made. The caller's transaction disables the webhook, and has locked its row FOR UPDATE.
  */
-export async function skipPending(trx: Transaction, webhookId: WebhookId, at: Date): Promise<number> {
-  return (await skip.row(trx, webhookId, at))?.skipped ?? 0;
-}
+export const skipPending = skipRound('webhooks.skip-pending', "lane <> 'manual'");

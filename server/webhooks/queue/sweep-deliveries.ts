@@ -1,5 +1,5 @@
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { sqlDeliveryGuard, sqlStatusAfter } from './delivery-status.ts';
 import { sqlWebhooksWithDue } from './due-webhooks.ts';
@@ -9,7 +9,7 @@ const sweptMax = 1_000;
 
 // A disabled webhook has pending deliveries if their events were written while it was disabled, or if skipping was
 // interrupted. The same applies to a deleted webhook. Locked rows are skipped until the next round, a second later.
-const sweep = statement<[Date], { readonly team_id: TeamId }>(
+const sweep = query<{ at: Date }, { team_id: TeamId }>(
   'webhooks.sweep-deliveries',
   `WITH RECURSIVE ${sqlWebhooksWithDue}, off AS MATERIALIZED (
      SELECT w.webhook_id, h.id IS NULL AS is_deleted
@@ -29,7 +29,7 @@ const sweep = statement<[Date], { readonly team_id: TeamId }>(
    ), waiting AS (
      DELETE FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM locked)) RETURNING team_id, delivery_id
    ), skipped AS (
-     UPDATE deliveries d SET status = ${sqlStatusAfter('skip', 'd')}, finished_at = $1
+     UPDATE deliveries d SET status = ${sqlStatusAfter('skip', 'd')}, finished_at = :at
      WHERE d.team_id = ANY (ARRAY(SELECT team_id FROM waiting)) AND d.id = ANY (ARRAY(SELECT delivery_id FROM waiting))
        AND ${sqlDeliveryGuard('skip', 'd')} RETURNING d.team_id
    )
@@ -42,5 +42,5 @@ export async function sweepDeliveries({
   database,
   clock,
 }: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
-  await sweep.run(database.pool, clock.now());
+  await sweep.run(database.pool, { at: clock.now() });
 }
