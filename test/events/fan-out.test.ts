@@ -61,9 +61,9 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     const [event] = await storedEvents(service, { teamId: team.id });
     assert.ok(event);
     await service.runtime.database.transaction(async (trx) => {
-      await noteErasedEvents(trx, team.id, [event.id]);
+      await noteErasedEvents(trx, { teamId: team.id, eventIds: [event.id] });
       await writeFanOutDeliveries(other);
-      assert.deepEqual(await listTeamsWithErasedEvents(trx), [team.id]);
+      assert.deepEqual(await listTeamsWithErasedEvents(trx), [{ team_id: team.id }]);
     });
     assert.equal(await counted(), 101);
   });

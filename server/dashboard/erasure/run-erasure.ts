@@ -71,7 +71,7 @@ export async function runErasure(
         const of = { direction, handle, after, until: erasure.until_id };
         const ids = await eraseMessages(trx, teamId, of, batchMax);
         const events = await eraseEventsOfMessages(trx, teamId, ids, eraseEventData);
-        await noteErasedEvents(trx, teamId, events);
+        await noteErasedEvents(trx, { teamId, eventIds: events });
         after = ids.at(-1) ?? after;
         return ids.length === batchMax;
       });
@@ -102,7 +102,7 @@ async function eraseContactEvents(batches: Batches, { team_id, contact }: Erasur
     if (!walk) return false;
     const before = walk.events_before ?? idMax;
     const step = await eraseEventsOfContact(trx, team_id, contact, before, eraseEventData);
-    await noteErasedEvents(trx, team_id, step.events);
+    await noteErasedEvents(trx, { teamId: team_id, eventIds: step.events });
     const { reached } = step;
     // At the end of the feed nothing is left to find: retention has deleted the missing events.
     const left = reached === undefined ? 0 : Math.max(0, walk.contact_events - step.events.length);
@@ -132,7 +132,7 @@ export async function continueErasures(services: Services & Pick<Runtime, 'logge
     });
   }
   // Erases receivers' answers that were recorded just after another process had finished the erasure of their events.
-  for (const teamId of await listTeamsWithErasedEvents(database.pool))
+  for (const { team_id: teamId } of await listTeamsWithErasedEvents(database.pool))
     await attempt(teamId, () => new Batches(database, roundMs).repeat((trx) => eraseAnswers(trx, teamId)));
 }
 

@@ -39,8 +39,8 @@ export function webhookHealthRoutes(services: Pick<Runtime, 'database'>): Route[
       answers: { 200: DeliveryRequest },
       handle: async (call) => {
         const { teamId, webhookId } = webhookTargetOf(call);
-        const id = parseId('dlv', call.params.delivery_id ?? '');
-        const delivery = id && (await findDelivery(pages, teamId, webhookId, id));
+        const deliveryId = parseId('dlv', call.params.delivery_id ?? '');
+        const delivery = deliveryId && (await findDelivery(pages, { teamId, webhookId, deliveryId }));
         if (!delivery) throw notFound('delivery');
         return { body: { body: await findRequestBody(pages, delivery) } };
       },

@@ -79,9 +79,11 @@ export function deliveryRoutes(services: Runtime): Route[] {
       handle: async (call) => {
         const { teamId, webhookId } = webhookTargetOf(call);
         if (!(await findWebhook(database.pool, { teamId, webhookId }))) throw notFound('webhook');
-        const delivery = await findDelivery(database.pool, teamId, webhookId, deliveryIdOf(call.params));
+        const deliveryId = deliveryIdOf(call.params);
+        const delivery = await findDelivery(database.pool, { teamId, webhookId, deliveryId });
         if (!delivery) throw notFound('delivery');
-        return { body: deliveryDetailView(delivery, await listLatestAttempts(database.pool, delivery)) };
+        const attempts = await listLatestAttempts(database.pool, { teamId, deliveryId });
+        return { body: deliveryDetailView(delivery, attempts) };
       },
     }),
     route({

@@ -1,5 +1,5 @@
 import { type History, nextIdOf, type OldTeamRow } from '#server/database/purge-walk.ts';
-import { transactionStatement } from '#server/database/statement.ts';
+import { transactionQuery } from '#server/database/query.ts';
 
 interface OldAttempt extends OldTeamRow {
   readonly delivery_id: string;
@@ -7,17 +7,21 @@ interface OldAttempt extends OldTeamRow {
 
 // Reads team by team along the primary key, by the ids of the deliveries: an attempt is never older than its delivery. An
 // attempt that an erasure has locked is skipped until the next walk.
-const lock = transactionStatement<[string, string, string, number, readonly string[]], OldAttempt>(
+const lock = transactionQuery<
+  { from: string; to: string; bound: string; passedOver: readonly string[]; limit: number },
+  OldAttempt
+>(
   'attempts.lock-old',
   `SELECT o.* FROM teams t CROSS JOIN LATERAL (
      SELECT a.team_id, a.delivery_id, a.id FROM attempts a
-     WHERE a.team_id = t.id AND a.delivery_id >= $1 AND a.delivery_id < $2 AND a.id < $3 AND a.id <> ALL ($5::uuid[])
-     ORDER BY a.team_id, a.delivery_id, a.id LIMIT $4 FOR UPDATE SKIP LOCKED
-   ) o LIMIT $4`,
+     WHERE a.team_id = t.id AND a.delivery_id >= :from AND a.delivery_id < :to AND a.id < :bound
+       AND a.id <> ALL (:passedOver::uuid[])
+     ORDER BY a.team_id, a.delivery_id, a.id LIMIT :limit FOR UPDATE SKIP LOCKED
+   ) o LIMIT :limit`,
 );
-const remove = transactionStatement<[string[], string[], string[]]>(
+const remove = transactionQuery<{ teamIds: string[]; deliveryIds: string[]; ids: string[] }>(
   'attempts.purge',
-  `DELETE FROM attempts a USING unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i (team_id, delivery_id, id)
+  `DELETE FROM attempts a USING unnest(:teamIds::uuid[], :deliveryIds::uuid[], :ids::uuid[]) AS i (team_id, delivery_id, id)
    WHERE a.team_id = i.team_id AND a.delivery_id = i.delivery_id AND a.id = i.id`,
 );
 
@@ -30,14 +34,14 @@ export function attemptHistory(boundId: () => string): History<OldAttempt> {
   return {
     name: 'attempts',
     findNext: nextAttempt,
-    lock: (trx, { from, to }, limit, passedOver) => lock.rows(trx, from, to, boundId(), limit, passedOver),
+    lock: (trx, { from, to }, limit, passedOver) =>
+      lock.rows(trx, { from, to, bound: boundId(), passedOver, limit }),
     remove: (trx, rows) =>
-      remove.run(
-        trx,
-        rows.map((row) => row.team_id),
-        rows.map((row) => row.delivery_id),
-        rows.map((row) => row.id),
-      ),
+      remove.run(trx, {
+        teamIds: rows.map((row) => row.team_id),
+        deliveryIds: rows.map((row) => row.delivery_id),
+        ids: rows.map((row) => row.id),
+      }),
   };
 }
 

@@ -24,12 +24,12 @@ export function queueTestDelivery(
     const at = clock.now();
     const eventId = ids.next('evt', at.getTime());
     const delivery = await insertTestDelivery(trx, {
-      team_id: teamId,
-      id: ids.next('dlv', at.getTime()),
-      webhook_id: webhookId,
-      event_id: eventId,
-      event_type: type,
-      created_at: at,
+      teamId,
+      webhookId,
+      deliveryId: ids.next('dlv', at.getTime()),
+      eventId,
+      eventType: type,
+      createdAt: at,
     });
     const target = publicId('wh', webhookId);
     await recordAudit(trx, services, { by, action: 'webhook.tested', teamId, target });

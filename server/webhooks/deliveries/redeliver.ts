@@ -19,14 +19,14 @@ export function redeliver(
   return services.database.transaction(async (trx) => {
     // The lock prevents a deletion of the webhook meanwhile.
     if (!(await lockWebhookNoKeyUpdate(trx, { teamId, webhookId }))) throw notFound('webhook');
-    const delivery = await findDelivery(trx, teamId, webhookId, deliveryId);
+    const delivery = await findDelivery(trx, { teamId, webhookId, deliveryId });
     if (!delivery) throw notFound('delivery');
     if (delivery.is_test) {
       throw conflict(
         'This delivery was a test, whose sample event is not stored. Send another with POST /v1/webhooks/:id/test.',
       );
     }
-    const reopened = await reopenDelivery(trx, delivery);
+    const reopened = await reopenDelivery(trx, { teamId, deliveryId });
     if (!reopened) {
       throw conflict('This delivery is pending, so an attempt follows by itself. Wait for it.');
     }

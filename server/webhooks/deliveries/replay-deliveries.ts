@@ -9,6 +9,7 @@ import { parseReplayBounds } from './replay-range.ts';
 import {
   type ReplayBatch,
   type ReplayQuery,
+  replayedStatuses,
   requeueReplayBatch,
   roundExaminedMax,
 } from './replay-statement.ts';
@@ -28,7 +29,8 @@ export async function replayDeliveries(
 ): Promise<number> {
   const { teamId, webhookId } = target;
   const dueAt = services.clock.now();
-  const range = { ...parseReplayBounds(request, dueAt), teamId, webhookId, only: request.only, dueAt };
+  const statuses = replayedStatuses[request.only];
+  const range = { ...parseReplayBounds(request, dueAt), teamId, webhookId, statuses, dueAt };
   let queued = 0;
   let after: string | null = range.after;
   for (let isFirst = true; after !== null && queued < replayedMax; isFirst = false) {
