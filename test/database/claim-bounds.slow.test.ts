@@ -29,7 +29,7 @@ describe('a claim of deliveries beside a long backlog (decision 0017) (§6.3/slo
     await client.query(`PREPARE claim AS ${text}`);
     const now = `to_timestamp(${due + 1})`;
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE claim (${now}, ${now}, 256, '{${webhook.id}}', '{}', '{}', '{}', '{0}', '{0}', '{0}', '{0}')`,
+      `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE claim ('{${webhook.id}}', '{0}', '{0}', '{0}', '{0}', '{}', ${now}, '{}', '{}', 256, ${now})`,
     );
     await client.query('ROLLBACK');
     await client.end();

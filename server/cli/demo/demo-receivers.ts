@@ -41,11 +41,12 @@ class DemoReceivers {
   /** Makes the attempts that are due until a time, each at its own time. */
   async attemptUntil(timeMs: number): Promise<void> {
     const { trx, clock } = this.#demo;
+    const teamId = this.#teamId;
     for (;;) {
-      const dueAt = (await findNextDue(trx, this.#teamId))?.due_at;
+      const { due_at: dueAt } = await findNextDue(trx, { teamId });
       if (!dueAt || dueAt.getTime() > timeMs) return;
       moveTo(this.#demo, dueAt.getTime());
-      const claimed = await claimDemoDeliveries(trx, this.#teamId, clock.now());
+      const claimed = await claimDemoDeliveries(trx, { teamId, now: clock.now() });
       for (const row of claimed) await this.#attempt(row);
     }
   }

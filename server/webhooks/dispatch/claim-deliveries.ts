@@ -1,5 +1,6 @@
 import type { EventType } from '#contract/event.ts';
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { query } from '#server/database/query.ts';
+import type { Queryable } from '#server/database/statement.ts';
 import { readStoredEnvelope } from '#server/events/stored-envelope.ts';
 import type { DeliveryId, EventId, MessageId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { SealedSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
@@ -77,7 +78,7 @@ const sqlLanes = (sql: (lane: Lane) => string) => lanes.map(sql).join(', ');
 /**
  * Examines webhooks, and claims a fair choice of their due rows.
  *
- * Example: three slots are free ($3). The queue has four due rows of webhook A: a1, a2, a3 in the live lane (128
+ * Example: three slots are free. The queue has four due rows of webhook A: a1, a2, a3 in the live lane (128
  * slots), a4 in retry (32 slots). Webhook B failed three times in a row, and has b1 in live and, later, b2 in retry.
  *   1 to 3: A and B are examined; B is slow.    4: all six rows are due, and none is leased.
  *   5: B has no attempt in progress, so its row is locked.
@@ -86,30 +87,26 @@ const sqlLanes = (sql: (lane: Lane) => string) => lanes.map(sql).join(', ');
  *   9 to 11: the three rows get a lease, and B its time.
  *   12: what was seen of A and B.    13: three rows; next_due_at is null because more rows may be due now.
  */
-const claim = statement<
-  [
-    now: Date,
-    leasedUntil: Date,
-    free: number,
-    webhooks: WebhookId[],
-    teams: TeamId[],
-    inFlightOfTeams: number[],
-    teamsWithoutSlot: TeamId[],
-    ...marksMs: number[][],
-  ],
+const claim = query<
+  Pick<ClaimLimits, 'now' | 'leasedUntil' | 'free'> & {
+    readonly webhookIds: WebhookId[];
+    readonly teamIds: TeamId[];
+    readonly inFlight: number[];
+    readonly fullTeamIds: TeamId[];
+  } & Readonly<Record<`${Lane}Marks`, number[]>>,
   ClaimRow
 >(
   'webhooks.claim-deliveries',
   `WITH page AS MATERIALIZED (
      -- 1. The webhooks to examine, with the mark of each lane: no older row of it is live.
-     SELECT * FROM unnest($4::uuid[], ${lanes.map((_, index) => `$${8 + index}::float8[]`).join(', ')})
+     SELECT * FROM unnest(:webhookIds::uuid[], ${sqlLanes((lane) => `:${lane}Marks::float8[]`)})
        AS p (webhook_id, ${sqlLanes((lane) => lane)})
    ), known AS MATERIALIZED (
      -- 2. Read their state. A webhook is slow, and gets one attempt at a time, from the third failure on.
      SELECT w.*, ${sqlLanes((lane) => `to_timestamp(p.${lane} / 1000) AS ${lane}`)}
      FROM page p CROSS JOIN LATERAL (
        SELECT id, is_active, failure_count >= ${oneAtATimeFailuresMin} AS is_slow, last_triggered_at,
-         team_id = ANY ($7::uuid[]) AS is_full
+         team_id = ANY (:fullTeamIds::uuid[]) AS is_full
        FROM webhooks WHERE id = p.webhook_id OFFSET 0
      ) w
    ), hooks AS MATERIALIZED (
@@ -123,8 +120,8 @@ const claim = statement<
        (lane, slots) => `
      SELECT h.id AS webhook_id, h.is_slow, '${lane}'::text AS lane, ${slots} AS slots, d.*
      FROM hooks h CROSS JOIN LATERAL (
-       SELECT ctid AS tid, team_id, due_at, seq, coalesce(leased_until > $1, false) AS is_leased
-       FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at >= h.${lane} AND due_at <= $1
+       SELECT ctid AS tid, team_id, due_at, seq, coalesce(leased_until > :now, false) AS is_leased
+       FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at >= h.${lane} AND due_at <= :now
        ORDER BY due_at, seq LIMIT ${slots}
      ) d
      WHERE h.is_active OR ${lane === 'manual'}`,
@@ -149,27 +146,27 @@ const claim = statement<
      -- 7. Drop all but the first row of a slow webhook. Number the rest within their team, after its deliveries in
      -- flight in this process.
      SELECT f.*, row_number() OVER (PARTITION BY f.team_id ORDER BY slot_share, due_at, seq) + coalesce(t.in_flight, 0) AS team_slot
-     FROM free f LEFT JOIN unnest($5::uuid[], $6::int[]) AS t (team_id, in_flight) ON t.team_id = f.team_id
+     FROM free f LEFT JOIN unnest(:teamIds::uuid[], :inFlight::int[]) AS t (team_id, in_flight) ON t.team_id = f.team_id
      WHERE lane = 'manual' OR NOT is_slow OR slot = 1
    ), chosen AS MATERIALIZED (
      -- 8. Choose rows for the free slots, and for a team at most its slots. The order by slot_share interleaves
      -- webhooks and lanes: in a lane every webhook's first row precedes any second one, and a lane with many slots
      -- precedes one with few.
-     SELECT tid FROM ranked WHERE team_slot <= ${teamSlots} ORDER BY slot_share, due_at, seq LIMIT $3
+     SELECT tid FROM ranked WHERE team_slot <= ${teamSlots} ORDER BY slot_share, due_at, seq LIMIT :free
    ), locked AS MATERIALIZED (
      -- 9. Lock them. A row that another claim took meanwhile is read again under the lock, and skipped.
      SELECT ctid AS tid FROM due_deliveries
-     WHERE ctid = ANY (ARRAY(SELECT tid FROM chosen)) AND (leased_until IS NULL OR leased_until <= $1)
+     WHERE ctid = ANY (ARRAY(SELECT tid FROM chosen)) AND (leased_until IS NULL OR leased_until <= :now)
      FOR UPDATE SKIP LOCKED
    ), leased AS (
      -- 10. Lease them.
      UPDATE due_deliveries d
-     SET leased_until = $2, lease = nextval('lease_seq'), first_started_at = coalesce(d.first_started_at, $1)
+     SET leased_until = :leasedUntil, lease = nextval('lease_seq'), first_started_at = coalesce(d.first_started_at, :now)
      WHERE d.ctid = ANY (ARRAY(SELECT tid FROM locked))
      RETURNING d.*
    ), slow_triggered AS (
      -- 11. Update last_triggered_at of slow webhooks, which step 5 of a concurrent claim compares.
-     UPDATE webhooks SET last_triggered_at = $1
+     UPDATE webhooks SET last_triggered_at = :now
      WHERE id = ANY (ARRAY(SELECT l.webhook_id FROM leased l JOIN slow s ON s.id = l.webhook_id WHERE l.lane <> 'manual'))
    ), next AS MATERIALIZED (
      -- 12. Where fewer rows were claimed than slots are free, read when the next attempt of each webhook is due. Then
@@ -177,15 +174,15 @@ const claim = statement<
      SELECT id, min(due_at) AS due_at FROM (${sqlForEachLane(
        (lane) => `
        SELECT h.id, d.due_at FROM hooks h CROSS JOIN LATERAL (
-         SELECT due_at FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at > $1
+         SELECT due_at FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at > :now
          ORDER BY due_at LIMIT 1
-       ) d WHERE h.is_active AND (SELECT count(*) FROM locked) < $3`,
+       ) d WHERE h.is_active AND (SELECT count(*) FROM locked) < :free`,
      )}) AS each_lane GROUP BY id
    ), seen AS (
      SELECT k.id, k.is_full OR count(d.tid) > 0 OR k.id IN (SELECT id FROM next) AS waits,
        ${sqlLanes(
          (lane) => `floor(extract(epoch FROM coalesce(min(d.due_at) FILTER (WHERE d.lane = '${lane}'),
-         CASE WHEN k.is_full OR NOT (k.is_active OR ${lane === 'manual'}) THEN k.${lane} ELSE $1 END)) * 1000)::float8 AS ${lane}`,
+         CASE WHEN k.is_full OR NOT (k.is_active OR ${lane === 'manual'}) THEN k.${lane} ELSE :now END)) * 1000)::float8 AS ${lane}`,
        )}
      FROM known k LEFT JOIN due d ON d.webhook_id = k.id GROUP BY k.id, k.is_full, k.is_active, ${sqlLanes((lane) => `k.${lane}`)}
    )
@@ -216,17 +213,20 @@ const claim = statement<
  */
 export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedPage> {
   const { now, leasedUntil, free, inFlight, webhooks } = limits;
-  const rows = await claim.rows(
-    db,
+  const marks = (lane: Lane) => webhooks.map((webhook) => webhook[lane]);
+  const rows = await claim.rows(db, {
     now,
     leasedUntil,
     free,
-    webhooks.map(({ id }) => id),
-    [...inFlight.keys()],
-    [...inFlight.values()],
-    [...inFlight].flatMap(([teamId, slots]) => (slots >= teamSlots ? [teamId] : [])),
-    ...lanes.map((lane) => webhooks.map((webhook) => webhook[lane])),
-  );
+    webhookIds: webhooks.map(({ id }) => id),
+    teamIds: [...inFlight.keys()],
+    inFlight: [...inFlight.values()],
+    fullTeamIds: [...inFlight].flatMap(([teamId, slots]) => (slots >= teamSlots ? [teamId] : [])),
+    liveMarks: marks('live'),
+    retryMarks: marks('retry'),
+    replayMarks: marks('replay'),
+    manualMarks: marks('manual'),
+  });
   const deliveries = rows.flatMap((row) =>
     row.webhook_id === null ? [] : [row.is_test ? row : { ...row, body: envelopeOf(row) }],
   );

@@ -1,21 +1,18 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
 import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metrics.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 
-const selectQueue = statement<[Date], { readonly depth: number; readonly oldest: Date | null }>(
+const selectQueue = query<{ now: Date }, { depth: number; oldest: Date | null }>(
   'webhooks.due-depth',
-  'SELECT count(*) AS depth, min(due_at) AS oldest FROM due_deliveries WHERE due_at <= $1',
+  'SELECT count(*) AS depth, min(due_at) AS oldest FROM due_deliveries WHERE due_at <= :now',
 );
 
-const countWebhooks = statement<
-  [],
-  {
-    readonly disabled_by: 'member' | 'failures' | null;
-    readonly count: number;
-  }
->('webhooks.count-by-state', 'SELECT disabled_by, count(*) AS count FROM webhooks GROUP BY disabled_by');
+const countWebhooks = query<object, { disabled_by: 'member' | 'failures' | null; count: number }>(
+  'webhooks.count-by-state',
+  'SELECT disabled_by, count(*) AS count FROM webhooks GROUP BY disabled_by',
+);
 
 /** How long the counts of webhooks are cached; only people and failures change these counts. */
 const webhooksCacheMs = 30_000;
@@ -31,16 +28,16 @@ export function createDeliveryMetrics(
   inFlight: () => number,
 ): DeliveryMetrics {
   const registers = [metrics];
-  const queue = cachedQuery(clock, () => selectQueue.row(database.pool, clock.now()));
+  const queue = cachedQuery(clock, () => selectQueue.one(database.pool, { now: clock.now() }));
   const gauge = (name: string, help: string, read: () => Promise<number>) =>
     addGauge(metrics, name, help, read);
   gauge(
     'ownline_due_deliveries',
     'Deliveries whose attempt is due or running.',
-    async () => (await queue())?.depth ?? 0,
+    async () => (await queue()).depth,
   );
   gauge('ownline_due_deliveries_oldest_seconds', 'How late the oldest due delivery is.', async () =>
-    ageSeconds(clock, (await queue())?.oldest),
+    ageSeconds(clock, (await queue()).oldest),
   );
   gauge('ownline_deliveries_in_hand', 'Deliveries that this process has claimed.', async () => inFlight());
   const counts = cachedQuery(clock, () => countWebhooks.rows(database.pool), webhooksCacheMs);

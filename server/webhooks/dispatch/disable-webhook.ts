@@ -29,7 +29,7 @@ export async function disableWebhook(
 ): Promise<void> {
   const { id: webhookId, team_id: teamId, url } = webhook;
   const at = services.clock.now();
-  await markDisabled(trx, webhookId, at, failuresMax);
+  await markDisabled(trx, { webhookId, failures: failuresMax, at });
   const { since } = await findMissedSince(trx, { teamId, webhookId });
   await skipPending(trx, { webhookId, at });
   const target = publicId('wh', webhookId);

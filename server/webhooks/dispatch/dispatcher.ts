@@ -218,20 +218,23 @@ export class Dispatcher {
   async #attempt(claimed: ClaimedDelivery): Promise<void> {
     const { database, clock, config, logger } = this.#services;
     try {
-      const { body } = claimed;
+      const { webhook_id: webhookId, delivery_id: deliveryId, lease, body } = claimed;
       // If this process was delayed since the claim, its data may be stale, and another process may soon claim the
       // delivery.
       const isLeaseShort = claimed.leased_until < clock.in(config.webhookTimeoutMs);
-      if (this.#isStopping || isLeaseShort) return await releaseDelivery(database.pool, claimed);
-      if (body === null) return await skipDelivery(database.pool, claimed, clock.now());
+      if (this.#isStopping || isLeaseShort)
+        return await releaseDelivery(database.pool, { webhookId, deliveryId, lease });
+      if (body === null) {
+        return await skipDelivery(database.pool, { webhookId, deliveryId, lease, at: clock.now() });
+      }
       const result = await attemptDelivery(this.#attemptServices, claimed, body, this.#abort.signal);
-      this.#lastTriggered.record(claimed.webhook_id, result.startedAt);
+      this.#lastTriggered.record(webhookId, result.startedAt);
       this.#metrics.attempted(result);
       this.#logProcessFailure(result);
       await this.#writer.write(result);
       // A retry is due after the start of this attempt, which may lie below the mark.
       if (result.outcome !== 'succeeded')
-        this.#waiting.lower(claimed.webhook_id, { retry: result.startedAt.getTime() });
+        this.#waiting.lower(webhookId, { retry: result.startedAt.getTime() });
     } catch (error) {
       logger.error(
         { err: error, delivery: publicId('dlv', claimed.delivery_id) },

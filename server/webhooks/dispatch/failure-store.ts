@@ -1,4 +1,5 @@
-import { type Transaction, transactionStatement } from '#server/database/statement.ts';
+import { transactionQuery } from '#server/database/query.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
 
@@ -16,35 +17,39 @@ export interface CountedWebhook {
  * Locks webhooks FOR UPDATE in the order of their ids, against changes and other writers of results. FOR UPDATE is
  * needed because a webhook at the limit skips its pending deliveries, which other writers might lock in another order.
  */
-export const lockFailureCounts = transactionStatement<[ids: readonly WebhookId[]], CountedWebhook>(
+export const lockFailureCounts = transactionQuery<{ webhookIds: WebhookId[] }, CountedWebhook>(
   'webhooks.lock-failure-counts',
-  `SELECT id, team_id, url, is_active, failure_count, generation FROM webhooks WHERE id = ANY ($1::uuid[])
+  `SELECT id, team_id, url, is_active, failure_count, generation FROM webhooks WHERE id = ANY (:webhookIds::uuid[])
    ORDER BY id FOR UPDATE`,
 ).rows;
-const leased = transactionStatement<
-  [WebhookId[], DeliveryId[], number[]],
-  { readonly delivery_id: DeliveryId }
+const leased = transactionQuery<
+  { webhookIds: WebhookId[]; deliveryIds: DeliveryId[]; leases: number[] },
+  { delivery_id: DeliveryId }
 >(
   'webhooks.find-leased',
-  `SELECT d.delivery_id FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS i (webhook_id, delivery_id, lease)
+  `SELECT d.delivery_id FROM unnest(:webhookIds::uuid[], :deliveryIds::uuid[], :leases::bigint[])
+     AS i (webhook_id, delivery_id, lease)
    CROSS JOIN LATERAL (
      SELECT delivery_id FROM due_deliveries
      WHERE webhook_id = i.webhook_id AND delivery_id = i.delivery_id AND lease = i.lease FOR UPDATE
    ) d`,
 );
-const write = transactionStatement<[WebhookId[], number[]], Pick<CountedWebhook, 'team_id' | 'id'>>(
+export const writeFailureCounts = transactionQuery<
+  { webhookIds: WebhookId[]; counts: number[] },
+  Pick<CountedWebhook, 'team_id' | 'id'>
+>(
   'webhooks.write-failure-counts',
   `UPDATE webhooks w SET failure_count = c.failure_count
-   FROM unnest($1::uuid[], $2::smallint[]) AS c (id, failure_count) WHERE w.id = c.id RETURNING w.team_id, w.id`,
+   FROM unnest(:webhookIds::uuid[], :counts::smallint[]) AS c (id, failure_count) WHERE w.id = c.id RETURNING w.team_id, w.id`,
   { changes: 'webhook', team: 'team_id', ids: 'id' },
-);
+).run;
 
-export const markDisabled = transactionStatement<
-  [id: WebhookId, at: Date, failures: number],
+export const markDisabled = transactionQuery<
+  { webhookId: WebhookId; failures: number; at: Date },
   Pick<CountedWebhook, 'team_id' | 'id'>
 >(
   'webhooks.disable',
-  `UPDATE webhooks SET failure_count = $3, is_active = false, disabled_at = $2, disabled_by = 'failures' WHERE id = $1
+  `UPDATE webhooks SET failure_count = :failures, is_active = false, disabled_at = :at, disabled_by = 'failures' WHERE id = :webhookId
    RETURNING team_id, id`,
   { changes: 'webhook', team: 'team_id', ids: 'id' },
 ).run;
@@ -57,18 +62,10 @@ export async function lockLeasedDeliveries(
   trx: Transaction,
   claimed: readonly Pick<ClaimedDelivery, 'webhook_id' | 'delivery_id' | 'lease'>[],
 ): Promise<Set<DeliveryId>> {
-  const rows = await leased.rows(
-    trx,
-    claimed.map(({ webhook_id }) => webhook_id),
-    claimed.map(({ delivery_id }) => delivery_id),
-    claimed.map(({ lease }) => lease),
-  );
+  const rows = await leased.rows(trx, {
+    webhookIds: claimed.map(({ webhook_id }) => webhook_id),
+    deliveryIds: claimed.map(({ delivery_id }) => delivery_id),
+    leases: claimed.map(({ lease }) => lease),
+  });
   return new Set(rows.map((row) => row.delivery_id));
-}
-
-export async function writeFailureCounts(
-  trx: Transaction,
-  counts: ReadonlyMap<WebhookId, number>,
-): Promise<void> {
-  await write.run(trx, [...counts.keys()], [...counts.values()]);
 }

@@ -1,16 +1,16 @@
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
 // Locks in the order of ids, so that processes never deadlock. Only the first attempt ever, and the first of each
 // minute, is notified as a change. A change each second would make every dashboard read the webhooks each second.
-const write = statement<[WebhookId[], Date[]], { team_id: TeamId | null; id: WebhookId }>(
+const write = query<{ webhookIds: WebhookId[]; times: Date[] }, { team_id: TeamId | null; id: WebhookId }>(
   'webhooks.write-triggered',
   `WITH held AS MATERIALIZED (
-     SELECT id, team_id, last_triggered_at FROM webhooks WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+     SELECT id, team_id, last_triggered_at FROM webhooks WHERE id = ANY (:webhookIds::uuid[]) ORDER BY id FOR NO KEY UPDATE
    )
    UPDATE webhooks w SET last_triggered_at = greatest(w.last_triggered_at, t.at)
-   FROM unnest($1::uuid[], $2::timestamptz[]) AS t (id, at)
+   FROM unnest(:webhookIds::uuid[], :times::timestamptz[]) AS t (id, at)
    WHERE w.id = t.id AND w.id = ANY (ARRAY(SELECT id FROM held))
    RETURNING w.id, (
      SELECT h.team_id FROM held h
@@ -36,6 +36,9 @@ export class LastTriggered {
     if (this.#times.size === 0) return;
     const times = this.#times;
     this.#times = new Map();
-    await write.run(this.#services.database.pool, [...times.keys()], [...times.values()]);
+    await write.run(this.#services.database.pool, {
+      webhookIds: [...times.keys()],
+      times: [...times.values()],
+    });
   }
 }

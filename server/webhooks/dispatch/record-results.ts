@@ -67,7 +67,7 @@ function needsCount({ result, isCounted }: ClassifiedResult): boolean {
 async function countAndWrite(services: Services, classified: readonly ClassifiedResult[]): Promise<number> {
   if (classified.length === 0) return 0;
   return services.database.transaction(async (trx) => {
-    const webhooks = await lockFailureCounts(trx, webhookIdsOfResults(classified));
+    const webhooks = await lockFailureCounts(trx, { webhookIds: webhookIdsOfResults(classified) });
     const owned = await lockLeasedDeliveries(
       trx,
       classified.map(({ result }) => result.claimed),
@@ -75,7 +75,11 @@ async function countAndWrite(services: Services, classified: readonly Classified
     const { results, counts } = countFailures(webhooks, owned, classified);
     await writeResults(trx, results, { counting: 'here', at: services.clock.now() });
     const tripped = webhooks.filter(({ id }) => counts.get(id) === failuresMax);
-    await writeFailureCounts(trx, new Map([...counts].filter(([, count]) => count < failuresMax)));
+    const below = [...counts].filter(([, count]) => count < failuresMax);
+    await writeFailureCounts(trx, {
+      webhookIds: below.map(([id]) => id),
+      counts: below.map(([, count]) => count),
+    });
     for (const webhook of tripped) {
       await disableWebhook(trx, services, webhook, lastFailureOf(results, webhook.id));
     }

@@ -1,4 +1,5 @@
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { query } from '#server/database/query.ts';
+import type { Queryable } from '#server/database/statement.ts';
 import type { WebhookId } from '#server/platform/ids/ids.ts';
 import {
   sqlDeliveryGuard,
@@ -15,56 +16,57 @@ export interface ClassifiedResult {
   readonly isCounted: boolean;
 }
 
-/** The values $1 to $18; the first 15 are columns, with one value per result. A string is an array literal. */
-type WriteParams = [
-  teamIds: string,
-  webhookIds: string,
-  deliveryIds: string,
-  leases: string,
-  generations: string,
-  nextDueAt: string,
-  isCounted: string,
-  attemptIds: string,
-  startedAt: string,
-  durationsMs: string,
-  outcomes: string,
-  statusCodes: string,
-  urls: string[],
-  responseBodies: (Buffer | undefined)[],
-  responsesTruncated: string,
-  webhooksToLock: WebhookId[],
-  isCountingHere: boolean,
-  at: Date,
-];
+/** The values of a write; the first 15 are columns, with one value per result. A string is an array literal. */
+interface WriteParams {
+  readonly teamIds: string;
+  readonly webhookIds: string;
+  readonly deliveryIds: string;
+  readonly leases: string;
+  readonly generations: string;
+  readonly nextDueAt: string;
+  readonly isCounted: string;
+  readonly attemptIds: string;
+  readonly startedAt: string;
+  readonly durationsMs: string;
+  readonly outcomes: string;
+  readonly statusCodes: string;
+  readonly urls: string[];
+  readonly responseBodies: (Buffer | undefined)[];
+  readonly responsesTruncated: string;
+  readonly webhooksToLock: WebhookId[];
+  readonly isCountingHere: boolean;
+  readonly at: Date;
+}
 
 /**
  * Writes a batch of results. Each one is found by its number n in the batch, from 1.
  *
- * Example: the caller counts no failures ($17 is false). Webhook V got a first failure since the claim; W has none.
- * Result 1 is a success of W, and 2 one of V. Result 3, of W, failed in the server's own network: it is not counted, and
- * has a next attempt. Result 4 is a success of W, but another process has got the lease.
+ * Example: the caller counts no failures (`isCountingHere` is false). Webhook V got a first failure since the claim; W
+ * has none. Result 1 is a success of W, and 2 one of V. Result 3, of W, failed in the server's own network: it is not
+ * counted, and has a next attempt. Result 4 is a success of W, but another process has got the lease.
  *   2, 3: V and W are locked; 2 is omitted, because it would reset V's count.
  *   4, 5: row 1 leaves the queue, row 3 gets its next due time; row 4 has another lease.    6: 1 and 3 are owned.
  *   7: delivery 1 succeeds, 3 stays pending. 4 stays pending, too, but records its success.
  *   8: attempts 1, 3 and 4 are logged.    9: number 2 is returned, for a transaction that counts.
  */
-const write = statement<WriteParams, { readonly omitted: number }>(
+const write = query<WriteParams, { omitted: number }>(
   'webhooks.write-results',
   `WITH input AS MATERIALIZED (
      -- 1. The results.
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::int[], $6::timestamptz[], $7::boolean[],
-       $8::uuid[], $9::timestamptz[], $10::int[], $11::text[], $12::smallint[], $13::text[], $14::bytea[], $15::boolean[])
+     SELECT * FROM unnest(:teamIds::uuid[], :webhookIds::uuid[], :deliveryIds::uuid[], :leases::bigint[], :generations::int[],
+       :nextDueAt::timestamptz[], :isCounted::boolean[], :attemptIds::uuid[], :startedAt::timestamptz[], :durationsMs::int[],
+       :outcomes::text[], :statusCodes::smallint[], :urls::text[], :responseBodies::bytea[], :responsesTruncated::boolean[])
      WITH ORDINALITY AS i (team_id, webhook_id, delivery_id, lease, generation, next_due_at, is_counted,
        attempt_id, started_at, duration_ms, outcome, status_code, url, response_body, response_truncated, n)
    ), hooks AS MATERIALIZED (
      -- 2. Lock the webhooks in the order of their ids, only to block disabling: another transaction counts failures.
-     SELECT w.* FROM (SELECT id FROM unnest($16::uuid[]) AS u (id) ORDER BY id) i
+     SELECT w.* FROM (SELECT id FROM unnest(:webhooksToLock::uuid[]) AS u (id) ORDER BY id) i
      CROSS JOIN LATERAL (SELECT id, generation, failure_count FROM webhooks WHERE id = i.id FOR KEY SHARE) w
    ), included AS MATERIALIZED (
      -- 3. If the caller counts no failures, omit counted results of a webhook that has failures in this generation.
      SELECT i.*, coalesce(h.generation = i.generation, false) AS is_of_generation
      FROM input i LEFT JOIN hooks h ON h.id = i.webhook_id
-     WHERE $17 OR NOT i.is_counted OR h.id IS NULL OR h.generation <> i.generation OR h.failure_count = 0
+     WHERE :isCountingHere OR NOT i.is_counted OR h.id IS NULL OR h.generation <> i.generation OR h.failure_count = 0
    ), finished AS (
      -- 4. Delete queue rows without a next attempt, if they still have the lease of this attempt.
      DELETE FROM due_deliveries d USING included i
@@ -95,10 +97,10 @@ const write = statement<WriteParams, { readonly omitted: number }>(
          WHEN r.succeeded AND (r.is_owned OR ${sqlDeliveryGuard('succeed_late', 'd')}) THEN ${sqlNextDeliveryStatus('succeed')}
          WHEN r.gives_up AND ${sqlDeliveryGuard('give_up', 'd')} THEN ${sqlStatusAfter('give_up', 'd')}
          ELSE d.status END,
-       succeeded_at = CASE WHEN r.succeeded THEN coalesce(d.succeeded_at, $18) ELSE d.succeeded_at END,
+       succeeded_at = CASE WHEN r.succeeded THEN coalesce(d.succeeded_at, :at) ELSE d.succeeded_at END,
        finished_at = CASE
-         WHEN r.succeeded AND d.status <> 'succeeded' AND (r.is_owned OR d.status <> 'pending') THEN $18
-         WHEN r.gives_up AND ${sqlDeliveryGuard('give_up', 'd')} THEN $18
+         WHEN r.succeeded AND d.status <> 'succeeded' AND (r.is_owned OR d.status <> 'pending') THEN :at
+         WHEN r.gives_up AND ${sqlDeliveryGuard('give_up', 'd')} THEN :at
          ELSE d.finished_at END
      FROM result r WHERE d.team_id = r.team_id AND d.id = r.delivery_id
      RETURNING r.n, d.is_erased
@@ -114,7 +116,7 @@ const write = statement<WriteParams, { readonly omitted: number }>(
    )
    -- 9. Return the results that step 3 omitted.
    SELECT i.n AS omitted FROM input i WHERE NOT EXISTS (SELECT FROM included x WHERE x.n = i.n)`,
-  { changes: 'delivery', team: '$1' },
+  { changes: 'delivery', team: ':teamIds' },
 );
 
 /**
@@ -132,27 +134,26 @@ export async function writeResults<Classified extends ClassifiedResult>(
   // A PostgreSQL array literal of values that need no quotes: pg's own serialisation takes several times as long.
   const plain = (read: (classified: ClassifiedResult) => string | number | boolean | undefined) =>
     `{${classified.map((one) => read(one) ?? 'NULL').join(',')}}`;
-  const rows = await write.rows(
-    db,
-    plain(({ result }) => result.claimed.team_id),
-    plain(({ result }) => result.claimed.webhook_id),
-    plain(({ result }) => result.claimed.delivery_id),
-    plain(({ result }) => result.claimed.lease),
-    plain(({ result }) => result.claimed.generation),
-    plain(({ nextDueAt }) => nextDueAt?.toISOString()),
-    plain(({ isCounted }) => isCounted),
-    plain(({ result }) => result.id),
-    plain(({ result }) => result.startedAt.toISOString()),
-    plain(({ result }) => result.durationMs),
-    plain(({ result }) => result.outcome),
-    plain(({ result }) => result.statusCode),
-    classified.map(({ result }) => result.claimed.url),
-    classified.map(({ result }) => result.responseBody),
-    plain(({ result }) => result.responseTruncated),
-    webhookIdsOfResults(classified),
-    counting === 'here',
+  const rows = await write.rows(db, {
+    teamIds: plain(({ result }) => result.claimed.team_id),
+    webhookIds: plain(({ result }) => result.claimed.webhook_id),
+    deliveryIds: plain(({ result }) => result.claimed.delivery_id),
+    leases: plain(({ result }) => result.claimed.lease),
+    generations: plain(({ result }) => result.claimed.generation),
+    nextDueAt: plain(({ nextDueAt }) => nextDueAt?.toISOString()),
+    isCounted: plain(({ isCounted }) => isCounted),
+    attemptIds: plain(({ result }) => result.id),
+    startedAt: plain(({ result }) => result.startedAt.toISOString()),
+    durationsMs: plain(({ result }) => result.durationMs),
+    outcomes: plain(({ result }) => result.outcome),
+    statusCodes: plain(({ result }) => result.statusCode),
+    urls: classified.map(({ result }) => result.claimed.url),
+    responseBodies: classified.map(({ result }) => result.responseBody),
+    responsesTruncated: plain(({ result }) => result.responseTruncated),
+    webhooksToLock: webhookIdsOfResults(classified),
+    isCountingHere: counting === 'here',
     at,
-  );
+  });
   return rows.flatMap(({ omitted }) => classified[omitted - 1] ?? []);
 }
 

@@ -1,5 +1,6 @@
+import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, type Transaction, transactionStatement } from '#server/database/statement.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import { leaseMarginMs } from '#server/webhooks/limits.ts';
 import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
 
@@ -9,46 +10,47 @@ const slackMs = 10_000;
 /** How many deliveries of each lane of a webhook one round changes; the next round continues. */
 const limitedMax = 1_000;
 
-// SQL of the deliveries with a lease. They are the first rows of their lane, because claims take the first rows.
+// SQL of the deliveries with a lease that ends after `:after`. They are the first rows of their lane, because claims
+// take the first rows.
 const leased = sqlForEachLane(
   (lane, places) => `
      SELECT d.tid FROM walked w CROSS JOIN LATERAL (
        SELECT ctid AS tid, leased_until FROM due_deliveries
-       WHERE webhook_id = w.webhook_id AND lane = '${lane}' AND due_at <= $1 ORDER BY due_at, seq LIMIT ${places}
-     ) d WHERE d.leased_until > $2`,
+       WHERE webhook_id = w.webhook_id AND lane = '${lane}' AND due_at <= :now ORDER BY due_at, seq LIMIT ${places}
+     ) d WHERE d.leased_until > :after`,
 );
-const postpone = transactionStatement<[Date, Date, number]>(
+const postpone = transactionQuery<{ now: Date; after: Date; byMs: number }>(
   'webhooks.postpone-leases',
   `WITH RECURSIVE ${sqlWebhooksWithDue}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM leased)) FOR UPDATE SKIP LOCKED
    )
-   UPDATE due_deliveries SET leased_until = leased_until + make_interval(secs => $3 / 1000.0)
+   UPDATE due_deliveries SET leased_until = leased_until + make_interval(secs => :byMs / 1000.0)
    WHERE ctid = ANY (ARRAY(SELECT tid FROM held))`,
 );
-const limitLeases = statement<[Date, Date, Date]>(
+const limitLeases = query<{ now: Date; after: Date; until: Date }>(
   'webhooks.limit-leases',
   `WITH RECURSIVE ${sqlWebhooksWithDue}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM leased)) FOR UPDATE SKIP LOCKED
    )
-   UPDATE due_deliveries SET leased_until = $3 WHERE ctid = ANY (ARRAY(SELECT tid FROM held))`,
+   UPDATE due_deliveries SET leased_until = :until WHERE ctid = ANY (ARRAY(SELECT tid FROM held))`,
 );
-// $2 holds, for each attempt, the gap after the previous one in milliseconds. First, replayed and manual attempts have
-// no gap, and are due at once.
-const limitDueTimes = statement<[Date, number[], string]>(
+// `:gapsMs` holds, for each attempt, the gap after the previous one in milliseconds. First, replayed and manual attempts
+// have no gap, and are due at once.
+const limitDueTimes = query<{ now: Date; gapsMs: number[]; slack: string }>(
   'webhooks.limit-due-times',
   `WITH RECURSIVE ${sqlWebhooksWithDue}, far AS MATERIALIZED (${sqlForEachLane(
     (lane) => `
      SELECT d.* FROM walked w CROSS JOIN LATERAL (
-       SELECT ctid AS tid, $1::timestamptz + make_interval(secs => coalesce(($2::bigint[])[attempt], 0) / 1000.0) AS latest
+       SELECT ctid AS tid, :now::timestamptz + make_interval(secs => coalesce((:gapsMs::bigint[])[attempt], 0) / 1000.0) AS latest
        FROM due_deliveries WHERE webhook_id = w.webhook_id AND lane = '${lane}'
-         AND due_at > $1::timestamptz + $3::interval
-         AND due_at > $1::timestamptz + make_interval(secs => coalesce(($2::bigint[])[attempt], 0) / 1000.0) + $3::interval
+         AND due_at > :now::timestamptz + :slack::interval
+         AND due_at > :now::timestamptz + make_interval(secs => coalesce((:gapsMs::bigint[])[attempt], 0) / 1000.0) + :slack::interval
        ORDER BY due_at, seq LIMIT ${limitedMax}
      ) d`,
   )}), held AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM far)) FOR UPDATE SKIP LOCKED
    )
-   UPDATE due_deliveries d SET due_at = f.latest, first_started_at = least(d.first_started_at, $1)
+   UPDATE due_deliveries d SET due_at = f.latest, first_started_at = least(d.first_started_at, :now)
    FROM far f WHERE d.ctid = f.tid AND d.ctid = ANY (ARRAY(SELECT tid FROM held)) RETURNING d.webhook_id`,
 );
 
@@ -57,7 +59,7 @@ const limitDueTimes = statement<[Date, number[], string]>(
  * early.
  */
 export async function postponeDeliveryLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
-  await postpone.run(trx, now, now, byMs);
+  await postpone.run(trx, { now, after: now, byMs });
 }
 
 /** After a step back of the service's time, limits due times and leases to what the schedule allows from now. */
@@ -71,7 +73,8 @@ export async function limitDeliveryTimes({
   const slack = `${slackMs} milliseconds`;
   const leaseMs = config.webhookTimeoutMs + leaseMarginMs;
   let limited: number;
-  do limited = await limitDueTimes.count(database.pool, clock.now(), gapsMs, slack);
+  do limited = await limitDueTimes.count(database.pool, { now: clock.now(), gapsMs, slack });
   while (limited >= limitedMax);
-  await limitLeases.run(database.pool, clock.now(), clock.in(leaseMs + slackMs), clock.in(leaseMs));
+  const [now, after, until] = [clock.now(), clock.in(leaseMs + slackMs), clock.in(leaseMs)];
+  await limitLeases.run(database.pool, { now, after, until });
 }
