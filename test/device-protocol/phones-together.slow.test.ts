@@ -66,22 +66,6 @@ describe('phones of a team that call together (specification sections 11.4 and 1
       assert.equal(events.filter((event) => event.type === type).length, 40, type);
   });
 
-  it('a lock on a phone’s session delays the poll of that phone only, and no other one of its team', async (t) => {
-    const phones = await connectMany(service, team, 8);
-    const ids = await sendFromEach(team, phones, 'to');
-    const [locked] = phones;
-    assert.ok(locked);
-    const lock = await holdRowLock(service, { sessionOf: locked.number.phoneNumber });
-    t.after(() => lock.release());
-    const startedMs = performance.now();
-    const [waiting, ...free] = pollAll(phones);
-    assert.deepEqual(await idsOf(free), ids.slice(1));
-    assert.ok(performance.now() - startedMs < lockTimeoutMs, 'the others waited for no time-out');
-    await untilTriedAgain('device-protocol.look-up-polls');
-    await lock.release();
-    assert.equal((await waiting)?.id, ids[0]);
-  });
-
   it('locked phones of many teams, more than there are hot connections, delay no phone of another team and no send', async (t) => {
     const teams = await Promise.all(Array.from({ length: 5 }, () => service.newTeam()));
     const stuck = (await Promise.all(teams.map((each) => connectMany(service, each, 3)))).flat();

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { lockTimeoutMs } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type ClaimBatcher, createClaimBatcher } from '#server/messages/claim-batcher.ts';
 import type { Claim } from '#server/messages/claim-message.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
-import { refuseRowsOf } from '#test/support/database/table-faults.ts';
 import { untilTriedAgain, watchStatements } from '#test/support/database/watch-statements.ts';
 import { holdMessageChange, holdQueueRemoval } from '#test/support/messages/given-messages.ts';
 import { messagesInFlight, storedMessages } from '#test/support/messages/stored-messages.ts';
@@ -14,7 +12,6 @@ import { holdNumberDeletion, holdPause } from '#test/support/numbers/given-numbe
 import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/many-phones.ts';
 import { givenRuntime } from '#test/support/service/given-runtime.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const lifeMs = 60_000;
 
@@ -79,67 +76,6 @@ describe('hand-outs that share commits (specification section 11.4)', () => {
     ].map((poll) => batcher.claim(poll, isHeld));
     assert.deepEqual(await Promise.all(claimAll(batcher, current)), ids.slice(4));
     assert.deepEqual((await Promise.all(stale)).map(messageOf), Array(4).fill('nothing'));
-  });
-
-  const locks = {
-    number: ({ number }: OneOfMany) => ({ phoneNumber: number.phoneNumber }),
-    session: ({ number }: OneOfMany) => ({ sessionOf: number.phoneNumber }),
-    'queue entry': ({ contact }: OneOfMany) => ({ queuedTo: contact }),
-    conversation: ({ contact }: OneOfMany) => ({ conversationWith: contact }),
-  };
-  for (const [name, rowsOf] of Object.entries(locks)) {
-    it(`a lock on a phone’s ${name} delays its hand-out only, and no other one of its team`, async (t) => {
-      const { phones, ids } = await phonesWithMessages(6);
-      const [locked] = phones;
-      assert.ok(locked);
-      const lock = await holdRowLock(service, rowsOf(locked));
-      t.after(() => lock.release());
-      const startedMs = performance.now();
-      const [waiting, ...free] = claimAll(newBatcher(), phones);
-      let isAnswered = false;
-      waiting?.finally(() => {
-        isAnswered = true;
-      });
-      assert.deepEqual(await Promise.all(free), ids.slice(1));
-      assert.ok(performance.now() - startedMs < lockTimeoutMs, 'the others waited for no time-out');
-      await untilTriedAgain('messages.claim');
-      assert.equal(isAnswered, false);
-      await lock.release();
-      assert.equal(await waiting, ids[0]);
-    });
-  }
-
-  it('a lock that is held beyond the time-out fails the claim of its own phone only, which later gets its message', async (t) => {
-    const { phones, ids } = await phonesWithMessages(3);
-    const [locked] = phones;
-    assert.ok(locked);
-    const lock = await holdRowLock(service, { sessionOf: locked.number.phoneNumber });
-    t.after(() => lock.release());
-    const batcher = newBatcher();
-    const [waiting, ...free] = claimAll(batcher, phones);
-    assert.deepEqual(await Promise.all(free), ids.slice(1));
-    await assert.rejects(waiting ?? Promise.resolve(), { status: 503 });
-    await lock.release();
-    assert.equal(await claimAll(batcher, [locked])[0], ids[0]);
-  });
-
-  it('a hand-out that PostgreSQL refuses fails alone, and its message stays queued', async (t) => {
-    const { phones, ids } = await phonesWithMessages(6);
-    const [refused] = phones;
-    assert.ok(refused);
-    const fault = await refuseRowsOf(service, uuidOf('msg', ids[0] ?? ''), 'hand_outs');
-    t.after(() => fault.end().catch(() => undefined));
-    const batcher = newBatcher();
-    const [failing, ...others] = claimAll(batcher, phones);
-    failing?.catch(() => undefined);
-    assert.deepEqual(await Promise.all(others), ids.slice(1));
-    await assert.rejects(failing ?? Promise.resolve(), { code: '23514' });
-    const { phoneNumber } = refused.number;
-    assert.deepEqual(await messagesInFlight(service, phoneNumber), []);
-    await fault.end();
-    assert.equal(await claimAll(batcher, [refused])[0], ids[0]);
-    for (const { number } of phones)
-      assert.equal((await messagesInFlight(service, number.phoneNumber)).length, 1);
   });
 
   it('a claim that meets a pause waits for its commit, and takes nothing (§3.3/pause-and-resume)', async (t) => {

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { lockTimeoutMs } from '#server/database/database.ts';
 import { createReportBatcher, type ReportBatcher } from '#server/messages/report-batcher.ts';
-import { type Report, reportMessage } from '#server/messages/report-message.ts';
+import type { Report } from '#server/messages/report-message.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { refuseRowsOf } from '#test/support/database/table-faults.ts';
-import { untilTriedAgain, watchStatements } from '#test/support/database/watch-statements.ts';
+import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
-import { handOutsOf, messagesInFlight } from '#test/support/messages/stored-messages.ts';
+import { messagesInFlight } from '#test/support/messages/stored-messages.ts';
 import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/many-phones.ts';
 import { DeviceWire } from '#test/support/phones/test-phone.ts';
 import { givenRuntime } from '#test/support/service/given-runtime.ts';
@@ -64,30 +63,6 @@ describe('reports that share commits (specification sections 3.2 and 11.4)', () 
     }
   });
 
-  it('a shared report stores the same message and the same event as a report of its own (§6.2/message-sent)', async () => {
-    const phones = await handedOut(2);
-    const [shared, alone] = phones;
-    assert.ok(shared && alone);
-    await Promise.all(reportAll(createReportBatcher(service.runtime), [shared]));
-    assert.ok(await reportMessage(service.runtime, alone.caller, reportOf(alone)));
-    const seen = await Promise.all(
-      phones.map(async ({ id, number, contact, ...one }) => {
-        const [envelope, ...more] = await eventsOf({ id, number, contact, ...one });
-        assert.deepEqual(more, []);
-        const { json } = await team.api.get(`/v1/messages/${id}`);
-        const handOuts = await handOutsOf(service, number.phoneNumber);
-        assert.equal(handOuts[0]?.outcome, 'sent');
-        const stored = JSON.stringify({ json, envelope, handOuts }).replaceAll(uuidOf('msg', id), '…');
-        // Only ids, numbers and times differ. Times are compared by their form.
-        return [id, envelope.id, number.phoneNumber, number.numberId, contact]
-          .reduce((text, value) => text.replaceAll(value, '…'), stored)
-          .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'TIME');
-      }),
-    );
-    assert.equal(seen[0], seen[1]);
-    assert.match(String(seen[0]), /"sent_at":"TIME"/);
-  });
-
   it('the same report twice in one batch, and on two processes, confirms a message once (§3.2/repeated-reports)', async () => {
     const phones = await handedOut(20);
     const batchers = [createReportBatcher(service.runtime), createReportBatcher(other)];
@@ -98,23 +73,6 @@ describe('reports that share commits (specification sections 3.2 and 11.4)', () 
         (await eventsOf(one)).map(({ type, sequence }) => [type, sequence]),
         [['message.sent', 1]],
       );
-  });
-
-  it('a lock on a phone’s session delays its report only, and no other one of its team', async (t) => {
-    const phones = await handedOut(6);
-    const [locked] = phones;
-    assert.ok(locked);
-    const lock = await holdRowLock(service, { sessionOf: locked.number.phoneNumber });
-    t.after(() => lock.release());
-    const startedMs = performance.now();
-    const [waiting, ...free] = reportAll(createReportBatcher(service.runtime), phones);
-    await Promise.all(free);
-    assert.ok(performance.now() - startedMs < lockTimeoutMs, 'the others waited for no time-out');
-    await untilTriedAgain('messages.confirm-sent');
-    for (const one of phones) assert.equal(await statusOf(one), one === locked ? 'polling' : 'sent');
-    await lock.release();
-    assert.equal(await waiting, true);
-    assert.equal(await statusOf(locked), 'sent');
   });
 
   it('a change of a number, as long as it is not committed, delays no report of its phone', async (t) => {
