@@ -35,8 +35,8 @@ export async function seed(pool: pg.Pool, { from, to, messages }: SeededAge): Pr
        SELECT team_id, id, number_id, 'outbound', phone_number, '+1212' || digits, 'Your appointment is on Tuesday at 10.', 'sent', at, at, 1, 1 FROM made;
      INSERT INTO hand_outs (message_id, hand_out, team_id, device_id, session_id, handed_out_at, outcome, resolved_at)
        SELECT id, 1, team_id, id, id, at, 'sent', at FROM made;
-     INSERT INTO events (team_id, id, type, message_id, number_id, sequence, body, created_at)
-       SELECT team_id, id, 'message.sent', id, number_id, 1, '{"data":{"content":"' || repeat('x', 300) || '"}}', at FROM made;
+     INSERT INTO events (team_id, id, type, message_id, number_id, sequence, data, created_at)
+       SELECT team_id, id, 'message.sent', id, number_id, 1, '{"content":"' || repeat('x', 300) || '"}', at FROM made;
      INSERT INTO event_feed (team_id, event_id) SELECT team_id, id FROM made ORDER BY id;
      INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at, succeeded_at)
        SELECT team_id, id, number_id, id, 'message.sent', 'succeeded', at, at, at FROM made;

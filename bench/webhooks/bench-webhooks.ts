@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type EnvelopeColumns, readStoredEnvelope } from '#server/events/stored-envelope.ts';
+import { type EnvelopeColumns, envelopeOf } from '#server/events/envelope.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { until } from '#test/support/service/until.ts';
 import { addWebhook, emit } from '#test/support/webhooks/webhook-world.ts';
@@ -45,11 +45,10 @@ export async function benchWebhooks(): Promise<void> {
     }
     const { pool } = installation.runtime.database;
     await deliver(installation, sink, teamIds);
-    const { rows } = await pool.query<EnvelopeColumns & { readonly body: string }>(
-      'SELECT team_id, id, type, message_id, body FROM events LIMIT 1',
-    );
+    const { rows } = await pool.query<EnvelopeColumns>('SELECT * FROM events LIMIT 1');
     const [event] = rows;
-    const body = Buffer.from(event ? readStoredEnvelope(event, event.body) : '', 'utf8');
+    if (!event) throw new Error('no event is stored');
+    const body = Buffer.from(envelopeOf(event), 'utf8');
     const headers = { 'content-type': 'application/json', 'x-service-event': 'message.sent' };
     const pairs: { own: Measured; yardstick: Measured }[] = [];
     for (let round = 0; round < rounds; round += 1) {

@@ -2,17 +2,9 @@ import type { ContactEventType, EventType, MessageEventType, NumberEventType } f
 import { dueDeliveriesChannel, fanOutsChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Transaction, transactionStatement } from '#server/database/statement.ts';
-import {
-  type EventId,
-  type MessageId,
-  type NumberId,
-  publicId,
-  type TeamId,
-  type WebhookId,
-} from '#server/platform/ids/ids.ts';
+import type { EventId, MessageId, NumberId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { sqlDeliveryId } from './fan-out.ts';
 import { smallFanOutMax } from './limits.ts';
-import { storeEnvelope } from './stored-envelope.ts';
 
 interface EventFields {
   readonly teamId: TeamId;
@@ -55,10 +47,10 @@ const insertEvents = transactionStatement<
   'events.append',
   `WITH new_events AS MATERIALIZED (
      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::uuid[], $7::int[], $8::text[])
-       WITH ORDINALITY AS t (team_id, id, type, message_id, contact, number_id, sequence, body, n)
+       WITH ORDINALITY AS t (team_id, id, type, message_id, contact, number_id, sequence, data, n)
    ), written AS (
-     INSERT INTO events (team_id, id, type, message_id, contact, number_id, sequence, body, created_at)
-     SELECT team_id, id, type, message_id, contact, number_id, sequence, body, $9 FROM new_events
+     INSERT INTO events (team_id, id, type, message_id, contact, number_id, sequence, data, created_at)
+     SELECT team_id, id, type, message_id, contact, number_id, sequence, data, $9 FROM new_events
    ), unpublished AS (
      INSERT INTO unpublished_events (team_id, event_id) SELECT team_id, id FROM new_events ORDER BY n
    ), matched AS MATERIALIZED (
@@ -93,8 +85,8 @@ const insertEvents = transactionStatement<
  * or skipped where its webhook is off. If more than 100 webhooks match, one fan-out row lists them, and their
  * deliveries are written after the commit (fan-out.ts, decision 0023).
  *
- * The envelope is serialised here, once: every attempt sends the same bytes (stored-envelope.ts). The commit notifies
- * the publisher and the dispatchers.
+ * The data is serialised here, once: every attempt sends the same bytes (envelope.ts). The commit notifies the publisher
+ * and the dispatchers.
  */
 export async function appendEvents(
   trx: Transaction,
@@ -113,30 +105,11 @@ export async function appendEvents(
     rows.map((row) => ('contact' in row ? row.contact : null)),
     rows.map((row) => row.numberId),
     rows.map((row) => row.sequence),
-    rows.map((row) => storedBody(row, row.id, createdAt)),
+    rows.map((row) => JSON.stringify(row.data)),
     createdAt,
   );
   trx.notifyAfterCommit(unpublishedEventsChannel);
   const due = written.flatMap((of) => of.due ?? []);
   if (due.length > 0) trx.notifyAfterCommit(dueDeliveriesChannel, due);
   if (written.some((of) => of.is_large)) trx.notifyAfterCommit(fanOutsChannel);
-}
-
-function storedBody(event: NewEvent, id: EventId, createdAt: Date): string {
-  const { teamId: team_id, type } = event;
-  const message_id = 'messageId' in event ? event.messageId : null;
-  return storeEnvelope({ team_id, id, type, message_id }, envelope(event, id, createdAt));
-}
-
-/** Serialises the body of every delivery of an event (specification section 6.2). */
-function envelope(event: NewEvent, id: EventId, createdAt: Date): string {
-  return JSON.stringify({
-    id: publicId('evt', id),
-    type: event.type,
-    timestamp: createdAt.toISOString(),
-    data: event.data,
-    team_id: publicId('team', event.teamId),
-    api_version: 'v1',
-    sequence: event.sequence,
-  });
 }

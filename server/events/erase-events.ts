@@ -1,9 +1,9 @@
-import type { Event, EventType } from '#contract/event.ts';
+import type { EventType } from '#contract/event.ts';
 import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { EventId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
-import { type EnvelopeColumns, readStoredEnvelope } from './stored-envelope.ts';
+import type { EnvelopeColumns } from './envelope.ts';
 
-type EnvelopeRow = EnvelopeColumns & { readonly body: string };
+type DataRow = Pick<EnvelopeColumns, 'id' | 'type' | 'data'>;
 
 /** Erases texts from the `data` of an event. @returns the `data` without the erased texts */
 type EraseData = (
@@ -11,9 +11,9 @@ type EraseData = (
   data: Readonly<Record<string, unknown>>,
 ) => Readonly<Record<string, unknown>>;
 
-const ofMessages = transactionStatement<[TeamId, readonly MessageId[]], EnvelopeRow>(
+const ofMessages = transactionStatement<[TeamId, readonly MessageId[]], DataRow>(
   'events.list-of-messages',
-  `SELECT e.team_id, e.id, e.type, e.message_id, e.body FROM unnest($2::uuid[]) AS i (id)
+  `SELECT e.id, e.type, e.data FROM unnest($2::uuid[]) AS i (id)
    CROSS JOIN LATERAL (
      SELECT e.* FROM events e WHERE e.team_id = $1 AND e.message_id = i.id OFFSET 0
    ) e`,
@@ -22,10 +22,10 @@ const ofMessages = transactionStatement<[TeamId, readonly MessageId[]], Envelope
 // that was read.
 const ofContact = transactionStatement<
   [TeamId, string, string, number],
-  EnvelopeRow & { readonly fits: boolean }
+  DataRow & { readonly fits: boolean }
 >(
   'events.list-of-contact',
-  `SELECT e.team_id, e.id, e.type, e.message_id, e.body, e.fits FROM (
+  `SELECT e.id, e.type, e.data, e.fits FROM (
      SELECT e.*, coalesce(e.contact = $2, false) AS fits, row_number() OVER (ORDER BY e.team_id DESC, e.id DESC) = $4 AS is_last
      FROM (
        SELECT * FROM events WHERE team_id = $1 AND id < $3 ORDER BY team_id DESC, id DESC LIMIT $4
@@ -35,8 +35,8 @@ const ofContact = transactionStatement<
 // The range of ids is an index condition: a plan that was made while the table was empty reads no other rows.
 const erase = transactionStatement<[TeamId, EventId[], string[], EventId | undefined, EventId | undefined]>(
   'events.erase',
-  `UPDATE events e SET body = i.body, contact = CASE WHEN e.contact IS NOT NULL THEN '' END
-   FROM unnest($2::uuid[], $3::text[]) AS i (id, body)
+  `UPDATE events e SET data = i.data, contact = CASE WHEN e.contact IS NOT NULL THEN '' END
+   FROM unnest($2::uuid[], $3::text[]) AS i (id, data)
    WHERE e.team_id = $1 AND e.id = i.id AND e.id BETWEEN $4 AND $5`,
 );
 
@@ -76,16 +76,13 @@ export async function eraseEventsOfContact(
 async function eraseRows(
   trx: Transaction,
   teamId: TeamId,
-  rows: readonly EnvelopeRow[],
+  rows: readonly DataRow[],
   eraseData: EraseData,
 ): Promise<EventId[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
-  const bodies = rows.map((row) => {
-    const event = JSON.parse(readStoredEnvelope(row, row.body)) as Event;
-    return JSON.stringify({ ...event, data: eraseData(row.type, event.data as Record<string, unknown>) });
-  });
+  const erased = rows.map(({ type, data }) => JSON.stringify(eraseData(type, JSON.parse(data))));
   const sorted = ids.toSorted();
-  await erase.run(trx, teamId, ids, bodies, sorted[0], sorted.at(-1));
+  await erase.run(trx, teamId, ids, erased, sorted[0], sorted.at(-1));
   return ids;
 }

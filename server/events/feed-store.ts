@@ -5,7 +5,7 @@ import {
   transactionStatement,
 } from '#server/database/statement.ts';
 import type { EventId, TeamId } from '#server/platform/ids/ids.ts';
-import { type EnvelopeColumns, readStoredEnvelope } from './stored-envelope.ts';
+import { type EnvelopeColumns, envelopeOf } from './envelope.ts';
 
 /** An event with its position in the feed. Positions have gaps, and the API does not show them. */
 export interface FeedEvent {
@@ -16,7 +16,7 @@ export interface FeedEvent {
 }
 
 type PageRow = { readonly gap: boolean } & (
-  | (FeedEvent & Omit<EnvelopeColumns, 'team_id'>)
+  | (Omit<FeedEvent, 'body'> & Omit<EnvelopeColumns, 'team_id'>)
   | { readonly id: null }
 );
 
@@ -102,12 +102,12 @@ const estimatePosition = statement<[TeamId, EventId, number], { readonly positio
 // without an event, so that the removals are read in the snapshot of the page.
 const page = statement<[TeamId, number, number], PageRow>(
   'events.feed-page',
-  `SELECT f.id, f.position, f.type, f.message_id, f.body, coalesce(r.position > $2, false) AS gap
+  `SELECT f.id, f.position, f.type, f.sequence, f.created_at, f.data, coalesce(r.position > $2, false) AS gap
    FROM (SELECT) one
    LEFT JOIN (
-     SELECT f.event_id AS id, f.position, e.type, e.message_id, e.body
+     SELECT f.event_id AS id, f.position, e.type, e.sequence, e.created_at, e.data
      FROM (SELECT team_id, position, event_id FROM event_feed WHERE team_id = $1 AND position > $2 ORDER BY position LIMIT $3) f
-     CROSS JOIN LATERAL (SELECT type, message_id, body FROM events WHERE team_id = f.team_id AND id = f.event_id OFFSET 0) e
+     CROSS JOIN LATERAL (SELECT type, sequence, created_at, data FROM events WHERE team_id = f.team_id AND id = f.event_id OFFSET 0) e
    ) f ON true
    LEFT JOIN feed_removals r ON r.team_id = $1
    ORDER BY f.position`,
@@ -182,11 +182,11 @@ export async function readFeed(
   const rows = await page.rows(db, teamId, after, limit);
   return {
     gap: rows.some(({ gap }) => gap),
-    events: rows.flatMap((row) => {
-      if (row.id === null) return [];
-      const { id, position, type, message_id, body } = row;
-      return { id, position, body: readStoredEnvelope({ team_id: teamId, id, type, message_id }, body) };
-    }),
+    events: rows.flatMap((row) =>
+      row.id === null
+        ? []
+        : [{ id: row.id, position: row.position, body: envelopeOf({ ...row, team_id: teamId }) }],
+    ),
   };
 }
 

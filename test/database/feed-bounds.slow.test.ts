@@ -26,7 +26,7 @@ describe(`a page of the feed at ${total.toLocaleString('en')} events (specificat
         (lpad(to_hex(ms + (n # 6)::bigint * 15000), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid AS id
         FROM (SELECT (extract(epoch FROM date_trunc('month', clock_timestamp()) - interval '20 days') * 1000)::bigint AS ms) AS since,
           generate_series(1, ${2 * total}) AS n;
-      INSERT INTO events (team_id, id, type, number_id, sequence, body, created_at)
+      INSERT INTO events (team_id, id, type, number_id, sequence, data, created_at)
         SELECT team_id, id, 'number.online', id, 1, '{}', to_timestamp(0) FROM made;
       INSERT INTO event_feed (team_id, event_id) SELECT team_id, id FROM made ORDER BY n;`),
   );

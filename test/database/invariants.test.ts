@@ -162,7 +162,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     const message = await insertMessage();
     const append = (teamId: string, messageId: string) =>
       pool.query(
-        `INSERT INTO events (team_id, id, type, message_id, number_id, sequence, body, created_at)
+        `INSERT INTO events (team_id, id, type, message_id, number_id, sequence, data, created_at)
          VALUES ($1, $2, 'message.sent', $3, $4, 1, '{}', $5)`,
         [teamId, ids.next('evt'), messageId, number, at],
       );

@@ -28,7 +28,7 @@ describe('the invariants of opt-outs and of their events (docs/architecture.md)'
     contact: string | null,
   ) =>
     database.pool.query(
-      `INSERT INTO events (team_id, id, type, message_id, number_id, contact, sequence, body, created_at)
+      `INSERT INTO events (team_id, id, type, message_id, number_id, contact, sequence, data, created_at)
        VALUES ($1, $2, $3, $4, $5, $6, 40000, '{}', $7)`,
       [database.team, ids.next('evt'), type, messageId, numberId, contact, at],
     );

@@ -94,12 +94,6 @@ describe('appending events (specification sections 6.1 and 6.3, decision 0017)',
     assert.deepEqual(await unpublished(), [...new Set(events)]);
   });
 
-  it('an envelope is stored without the texts that its row has in other columns (decision 0035)', async () => {
-    await commit(['message.sent']);
-    const [event] = await storedEvents(service, { teamId });
-    assert.ok(event !== undefined && event.storedBytes < event.body.length / 4, JSON.stringify(event));
-  });
-
   it('a rollback removes the event, its deliveries and their queue rows (§6.1/one-per-change)', async () => {
     await putWebhook(service, teamId, eventTypes);
     const undone = service.runtime.database.transaction(async (trx) => {

@@ -3,6 +3,7 @@ import type { Timeline, TimelineActor, TimelineEvent } from '#contract/timeline.
 import { timelineDeliveriesMax } from '#contract/timeline.ts';
 import { findAuditActor } from '#server/audit/audit-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { envelopeOf } from '#server/events/envelope.ts';
 import type { MessageRow } from '#server/messages/message.ts';
 import { findMessage } from '#server/messages/message-store.ts';
 import { messageDetailView } from '#server/messages/message-view.ts';
@@ -66,11 +67,10 @@ export async function getTimeline(
   };
 }
 
-function readEvent({ type, body, created_at: at }: MessageEventRow): StepEvent {
-  const event: Event = JSON.parse(body);
-  if (event.type !== 'message.failed') return { type, at, errorCode: null, errorMessage: null };
-  const { error_code: errorCode, error_message: errorMessage } = event.data;
-  return { type, at, errorCode, errorMessage };
+function readEvent({ type, created_at: at, data }: MessageEventRow): StepEvent {
+  if (type !== 'message.failed') return { type, at, errorCode: null, errorMessage: null };
+  const failed: Extract<Event, { type: typeof type }>['data'] = JSON.parse(data);
+  return { type, at, errorCode: failed.error_code, errorMessage: failed.error_message };
 }
 
 /** The actor whose cancellation, deletion of the number or opt-out failed a message. */
@@ -126,10 +126,10 @@ async function withDeliveries(
   const ids = events.map(({ id }) => id);
   const deliveries = await listDeliveriesOfEvents(database.pages, teamId, ids);
   const attempts = await listAttemptsOfDeliveries(database.pages, teamId, deliveries);
-  return events.map(({ id, body }) => {
-    const own = deliveries.filter(({ event_id }) => event_id === id);
+  return events.map((event) => {
+    const own = deliveries.filter(({ event_id }) => event_id === event.id);
     return {
-      event: JSON.parse(body) as Event,
+      event: JSON.parse(envelopeOf(event)) as Event,
       deliveries: own.slice(0, timelineDeliveriesMax).map((delivery) => ({
         ...deliveryView(delivery),
         url: delivery.url,

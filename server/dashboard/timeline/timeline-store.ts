@@ -6,8 +6,8 @@ import {
   timelineEventsMax,
 } from '#contract/timeline.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
+import type { EnvelopeColumns } from '#server/events/envelope.ts';
 import { sqlDeliveryIdRange } from '#server/events/fan-out.ts';
-import { readStoredEnvelope } from '#server/events/stored-envelope.ts';
 import type {
   DeliveryId,
   DeviceId,
@@ -32,12 +32,8 @@ export interface NamedHandOutRow {
   readonly resolved_at: Date | null;
 }
 
-export interface MessageEventRow {
-  readonly id: EventId;
+export interface MessageEventRow extends EnvelopeColumns {
   readonly type: MessageEventType;
-  /** The event's envelope, as deliveries send it. */
-  readonly body: string;
-  readonly created_at: Date;
 }
 
 /** A delivery with its webhook's current url. */
@@ -73,7 +69,7 @@ export const findStoredFile = statement<[messageId: MessageId], StoredFileRow>(
 ).row;
 const listEvents = statement<[TeamId, MessageId], MessageEventRow>(
   'timeline.events',
-  `SELECT e.id, e.type, e.body, e.created_at FROM events e
+  `SELECT e.team_id, e.id, e.type, e.sequence, e.data, e.created_at FROM events e
    WHERE e.team_id = $1 AND e.message_id = $2 ORDER BY e.sequence LIMIT ${timelineEventsMax}`,
 );
 
@@ -141,16 +137,11 @@ export async function findsDeliveryReport(
 }
 
 /** Lists a message's events in the order of their sequence; at most `timelineEventsMax`. */
-export async function listMessageEvents(
+export function listMessageEvents(
   db: Queryable,
   message: { readonly team_id: TeamId; readonly id: MessageId },
 ): Promise<MessageEventRow[]> {
-  const { team_id, id: message_id } = message;
-  const rows = await listEvents.rows(db, team_id, message_id);
-  return rows.map((event) => ({
-    ...event,
-    body: readStoredEnvelope({ team_id, id: event.id, type: event.type, message_id }, event.body),
-  }));
+  return listEvents.rows(db, message.team_id, message.id);
 }
 
 /** Lists the latest `timelineAttemptsMax` attempts of each delivery, oldest first. */

@@ -1,6 +1,6 @@
 import { failuresMax } from '#contract/webhook.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
-import { type EnvelopeColumns, readStoredEnvelope } from '#server/events/stored-envelope.ts';
+import { type EnvelopeColumns, envelopeOf } from '#server/events/envelope.ts';
 import {
   type DeliveryId,
   type EventId,
@@ -99,16 +99,21 @@ const listLast = statement<[TeamId], WebhookAttemptRow>(
    ) a
    WHERE w.team_id = $1`,
 );
-const findBody = statement<
-  [TeamId, WebhookId, DeliveryId, EventId],
-  Pick<EnvelopeColumns, 'type' | 'message_id'> & { readonly body: string }
->(
+type RequestBodyRow =
+  | { readonly body: string }
+  | ({ readonly body: null } & EnvelopeColumns)
+  | { readonly body: null; readonly data: null };
+
+const findBody = statement<[TeamId, WebhookId, DeliveryId, EventId], RequestBodyRow>(
   'webhooks.find-request-body',
-  // The sample that a test delivers is no event, so it has no type and no message.
-  `SELECT '' AS type, NULL AS message_id, body FROM due_deliveries
-   WHERE webhook_id = $2 AND delivery_id = $3 AND team_id = $1 AND body IS NOT NULL
-   UNION ALL
-   SELECT type, message_id, body FROM events WHERE team_id = $1 AND id = $4`,
+  // The sample that a test delivers is no event.
+  `SELECT q.body, e.* FROM (SELECT) one
+   LEFT JOIN LATERAL (
+     SELECT body FROM due_deliveries WHERE webhook_id = $2 AND delivery_id = $3 AND team_id = $1 AND body IS NOT NULL
+   ) q ON true
+   LEFT JOIN LATERAL (
+     SELECT team_id, id, type, sequence, created_at, data FROM events WHERE team_id = $1 AND id = $4
+   ) e ON true`,
 );
 
 /**
@@ -160,8 +165,5 @@ export async function findRequestBody(
   const { team_id: teamId, webhook_id: webhookId, id, event_id: eventId } = delivery;
   const found = await findBody.row(db, teamId, webhookId, id, eventId);
   if (!found) return null;
-  return readStoredEnvelope(
-    { team_id: teamId, id: eventId, type: found.type, message_id: found.message_id },
-    found.body,
-  );
+  return found.body ?? (found.data === null ? null : envelopeOf(found));
 }

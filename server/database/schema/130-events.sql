@@ -9,8 +9,8 @@ CREATE TABLE events (
   number_id uuid,
   -- 1, 2, 3 … per message, contact or number. A contact may change more often than a smallint counts.
   sequence integer NOT NULL CHECK (sequence > 0),
-  -- The envelope, serialised once: every attempt sends these bytes.
-  body text NOT NULL,
+  -- The envelope's data as JSON, serialised once: every attempt sends these bytes.
+  data text NOT NULL,
   created_at timestamptz NOT NULL,
   contact text,
   CONSTRAINT event_has_one_subject CHECK (CASE

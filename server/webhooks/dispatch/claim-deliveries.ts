@@ -1,8 +1,8 @@
 import type { EventType } from '#contract/event.ts';
 import { query } from '#server/database/query.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import { readStoredEnvelope } from '#server/events/stored-envelope.ts';
-import type { DeliveryId, EventId, MessageId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import { envelopeOf } from '#server/events/envelope.ts';
+import type { DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { SealedSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
 import { type Lane, laneSlots, oneAtATimeFailuresMin, teamSlots } from '#server/webhooks/limits.ts';
 import { sqlForEachLane } from '#server/webhooks/queue/due-webhooks.ts';
@@ -64,9 +64,16 @@ interface ClaimLimits {
   readonly webhooks: readonly ExaminedWebhook[];
 }
 
+/** The columns of a delivery's event; null if retention deleted it. A test delivery has no event. */
+interface EventColumns {
+  readonly sequence: number;
+  readonly event_created_at: Date;
+  readonly data: string | null;
+}
+
 /** A claimed delivery and what the claim saw; a claim without deliveries gives one row without a delivery. */
 type ClaimRow = { readonly seen: readonly SeenWebhook[] | null; readonly next_due_at: Date | null } & (
-  | (ClaimedDelivery & { readonly message_id: MessageId | null })
+  | (ClaimedDelivery & EventColumns)
   | { readonly webhook_id: null }
 );
 
@@ -188,8 +195,8 @@ const claim = query<
    )
    -- 13. Return the claimed rows with the data for their attempts, and with each row what was seen. LEFT JOIN ... ON true
    -- keeps that where nothing was claimed.
-   SELECT page_seen.*, ${sqlClaimedColumns('l')}, l.body IS NOT NULL AS is_test,
-     coalesce(l.body, e.body) AS body, coalesce(sample.event_type, e.type) AS event_type, e.message_id
+   SELECT page_seen.*, ${sqlClaimedColumns('l')}, l.body, l.body IS NOT NULL AS is_test,
+     coalesce(sample.event_type, e.type) AS event_type, e.sequence, e.created_at AS event_created_at, e.data
    FROM (SELECT
        -- The commit does not wait for the disk. If a power cut loses it, the rows have no lease, and their attempts are
        -- made again, like those of a dead process.
@@ -200,7 +207,7 @@ const claim = query<
    LEFT JOIN (
      leased l
      CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE id = l.webhook_id OFFSET 0) w
-     LEFT JOIN LATERAL (SELECT type, message_id, body FROM events WHERE team_id = l.team_id AND id = l.event_id OFFSET 0) e ON true
+     LEFT JOIN LATERAL (SELECT type, sequence, created_at, data FROM events WHERE team_id = l.team_id AND id = l.event_id OFFSET 0) e ON true
      LEFT JOIN LATERAL (
        SELECT event_type FROM deliveries WHERE l.body IS NOT NULL AND team_id = l.team_id AND id = l.delivery_id OFFSET 0
      ) sample ON true
@@ -228,7 +235,7 @@ export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promi
     manualMarks: marks('manual'),
   });
   const deliveries = rows.flatMap((row) =>
-    row.webhook_id === null ? [] : [row.is_test ? row : { ...row, body: envelopeOf(row) }],
+    row.webhook_id === null ? [] : [{ ...row, body: row.body ?? envelopeOfClaimed(row) }],
   );
   const [first] = rows;
   const mayHaveMore = deliveries.length >= free;
@@ -239,12 +246,7 @@ export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promi
   };
 }
 
-function envelopeOf({
-  team_id,
-  event_id: id,
-  event_type: type,
-  message_id,
-  body,
-}: ClaimedDelivery & { readonly message_id: MessageId | null }): string | null {
-  return body === null ? null : readStoredEnvelope({ team_id, id, type, message_id }, body);
+function envelopeOfClaimed(row: ClaimedDelivery & EventColumns): string | null {
+  const { team_id, event_id: id, event_type: type, sequence, event_created_at: created_at, data } = row;
+  return data === null ? null : envelopeOf({ team_id, id, type, sequence, created_at, data });
 }

@@ -234,7 +234,7 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
         type: 'message.sent',
         message_id: message,
         sequence: 1,
-        body: '{}',
+        data: '{}',
         created_at: at,
       },
     ],

@@ -1,5 +1,5 @@
 import type { ContactEventType, Event, EventType } from '#contract/event.ts';
-import { readStoredEnvelope } from '#server/events/stored-envelope.ts';
+import { envelopeOf } from '#server/events/envelope.ts';
 import type { EventId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -16,8 +16,6 @@ export interface StoredEvent {
   readonly sequence: number;
   /** Body as it is delivered. */
   readonly body: string;
-  /** Size of the body in its row. */
-  readonly storedBytes: number;
   readonly createdAt: Date;
 }
 
@@ -31,18 +29,15 @@ export async function storedEvents(
   { query }: Service,
   { teamId, messageId }: EventFilter = {},
 ): Promise<StoredEvent[]> {
-  const rows = await query<StoredEvent>(
-    `SELECT id, team_id AS "teamId", type, message_id AS "messageId", number_id AS "numberId", sequence, body,
-       octet_length(body) AS "storedBytes", created_at AS "createdAt"
+  const rows = await query<Omit<StoredEvent, 'body'> & { readonly data: string }>(
+    `SELECT id, team_id AS "teamId", type, message_id AS "messageId", number_id AS "numberId", sequence, data,
+       created_at AS "createdAt"
      FROM events WHERE ($1::uuid IS NULL OR team_id = $1) AND ($2::uuid IS NULL OR message_id = $2) ORDER BY id`,
     [teamId ?? null, messageId ?? null],
   );
-  return rows.map((event) => ({
-    ...event,
-    body: readStoredEnvelope(
-      { team_id: event.teamId, id: event.id, type: event.type, message_id: event.messageId },
-      event.body,
-    ),
+  return rows.map(({ data, ...row }) => ({
+    ...row,
+    body: envelopeOf({ ...row, data, team_id: row.teamId, created_at: row.createdAt }),
   }));
 }
 
