@@ -177,7 +177,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     assert.equal((await number.wire.poll({ last: id })).action, 'idle');
     await until('the erasure has ended', async () => {
       await continueErasures(service.runtime);
-      return (await listErasures(service.runtime.database.pool, 1)).length === 0;
+      return (await listErasures(service.runtime.database.pool, { limit: 1 })).length === 0;
     });
     assert.deepEqual(await tablesWith(secret), []);
     const message = (await team.api.get(`/v1/messages/${id}`)).json;
@@ -227,7 +227,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     await runtime.database.transaction((trx) =>
       insertErasure(trx, { ...contact, handles: [ada], until_id, contact_events: 1, created_at }),
     );
-    const [atFirst] = await listErasures(runtime.database.pool, 1);
+    const [atFirst] = await listErasures(runtime.database.pool, { limit: 1 });
     assert.ok(atFirst);
     // With a budget of 0 ms, each round ends after one batch.
     const rounds: boolean[] = [];
@@ -288,7 +288,7 @@ describe('erasing a contact (specification section 12.14)', () => {
       await erase(to);
       await until('the erasure has ended', async () => {
         await continueErasures(service.runtime);
-        return (await listErasures(service.runtime.database.pool, 1)).length === 0;
+        return (await listErasures(service.runtime.database.pool, { limit: 1 })).length === 0;
       });
       return statements.take().length;
     };

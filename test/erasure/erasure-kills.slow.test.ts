@@ -31,7 +31,7 @@ describe('a process that is killed in the middle of an erasure (specification se
   const number = given(() => connectNumber(service, team));
   const webhook = given(() => addWebhook(service.runtime, team.id, receiver.url));
 
-  const erasures = () => listErasures(service.runtime.database.pool, 10);
+  const erasures = () => listErasures(service.runtime.database.pool, { limit: 10 });
   const tablesWith = async (text: string) => {
     const hex = Buffer.from(text).toString('hex');
     return [...(await allStoredRowTexts(service))].flatMap(([table, rows]) =>

@@ -124,7 +124,7 @@ export async function continueErasures(services: Services & Pick<Runtime, 'logge
         'erasing a contact failed; the server retries',
       ),
     );
-  for (const erasure of await listErasures(database.pool, erasuresMax)) {
+  for (const erasure of await listErasures(database.pool, { limit: erasuresMax })) {
     const { team_id: teamId } = erasure;
     await attempt(teamId, async () => {
       if (await runErasure(services, erasure, roundMs))
