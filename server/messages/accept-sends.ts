@@ -182,7 +182,6 @@ async function runStatement(
   at: Date,
 ): Promise<SendOutcomeGroupRow[]> {
   const { senders, positions } = listSenders(rows);
-  const pads = services.secrets.contactHashPads();
   const groups = await acceptStatement.rows(
     services.database.batches,
     senders.map((sender) => sender.teamId),
@@ -201,8 +200,7 @@ async function runStatement(
     rows.map((row) => row.contact),
     senders.map((sender) => sender.sentBy),
     positions,
-    pads.inner,
-    pads.outer,
+    rows.map((row) => services.secrets.contactHash(row.teamId, row.contact)),
   );
   const woken = new Set(
     groups.flatMap((group) => (group.verdict === 'accepted' ? (group.number_id ?? []) : [])),

@@ -2,7 +2,6 @@ import { fictionalPattern } from '#contract/number.ts';
 import { planNames, plans } from '#contract/plans.ts';
 import { testLine, unsentRecipientPattern } from '#contract/test-line.ts';
 import { statement } from '#server/database/statement.ts';
-import { sqlIsErasedOptOut } from '#server/opt-outs/erased-opt-out-store.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import type { KeyId, MemberId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
 
@@ -60,7 +59,7 @@ const plansWithoutMedia = planNames
   .map((plan) => `'${plan}'`)
   .join(', ');
 
-/** The values $1 to $18: first the columns of the batch, where a null column means that every row's value is null. */
+/** The values $1 to $17: first the columns of the batch, where a null column means that every row's value is null. */
 type AcceptParams = [
   senderTeams: readonly TeamId[],
   messageIds: readonly MessageId[],
@@ -78,8 +77,7 @@ type AcceptParams = [
   contacts: readonly string[],
   sentBy: readonly (KeyId | MemberId | null)[],
   senderOfRow: readonly number[],
-  innerHashPad: Buffer,
-  outerHashPad: Buffer,
+  contactHashes: readonly Buffer[],
 ];
 
 /**
@@ -110,11 +108,11 @@ export const acceptStatement = statement<AcceptParams, SendOutcomeGroupRow>(
   `WITH input AS MATERIALIZED (
      -- 1. The sends, each with the team of its sender.
      SELECT t.*, ($1::uuid[])[t.sender] AS team_id
-     FROM unnest($16::int[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $12::text[], $13::text[], $14::text[])
-       WITH ORDINALITY AS t (sender, message_id, from_handle, to_handle, content, key, fingerprint, media_url, media_origin, contact, n)
+     FROM unnest($16::int[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $12::text[], $13::text[], $14::text[], $17::bytea[])
+       WITH ORDINALITY AS t (sender, message_id, from_handle, to_handle, content, key, fingerprint, media_url, media_origin, contact, contact_hash, n)
    ), usage AS MATERIALIZED (
      -- 2. Lock the teams' usage of the month.
-     SELECT u.team_id, u.accepted, t.plan, t.monthly_message_limit AS monthly_limit, t.has_erased_opt_outs
+     SELECT u.team_id, u.accepted, t.plan, t.monthly_message_limit AS monthly_limit
      FROM usage_months u JOIN teams t ON t.id = u.team_id
      WHERE u.month = $9 AND u.team_id IN (SELECT team_id FROM input)
      ORDER BY u.team_id FOR NO KEY UPDATE OF u SKIP LOCKED
@@ -139,8 +137,7 @@ export const acceptStatement = statement<AcceptParams, SendOutcomeGroupRow>(
          WHEN nu.verified_at IS NULL THEN 'from_pending'
          WHEN nu.status = 'paused' THEN 'from_paused'
          WHEN nu.is_simulated AND i.contact !~ '${fictionalPattern.source}' THEN 'to_not_fictional'
-         WHEN ${sqlIsOptedOut('i.team_id', 'i.contact')} THEN 'opted_out'
-         WHEN u.has_erased_opt_outs AND ${sqlIsErasedOptOut('i.team_id', 'i.contact', '$17', '$18')} THEN 'opted_out'
+         WHEN ${sqlIsOptedOut('i.team_id', 'contact_hash', 'i.contact_hash')} THEN 'opted_out'
          WHEN u.team_id IS NULL AND EXISTS (SELECT FROM usage_months x WHERE x.team_id = i.team_id AND x.month = $9) THEN 'again'
          WHEN u.team_id IS NULL THEN 'month_missing'
          WHEN i.media_url IS NOT NULL AND u.plan IN (${plansWithoutMedia}) THEN 'media_not_in_plan'

@@ -122,7 +122,7 @@ export const claimStatement = statement<ClaimParams, ClaimFacts>(
          AND NOT EXISTS (SELECT FROM in_flight f WHERE f.number_id = i.number_id OFFSET 0)
          AND q.number_id = i.number_id AND NOT q.waits_for_media
          AND q.seq = (SELECT min(e.seq) FROM send_queue e WHERE e.number_id = q.number_id AND e.to_handle = q.to_handle)
-         AND NOT ${sqlIsOptedOut('i.team_id', 'q.to_handle')}
+         AND NOT ${sqlIsOptedOut('i.team_id', 'contact', 'q.to_handle')}
          AND NOT ${sqlIsBeingErased('i.team_id', 'q.to_handle')}
          AND ${sqlContactMaySend('q', '$6')}
        ORDER BY q.number_id, q.seq LIMIT 1

@@ -14,8 +14,8 @@ import type { NumberRow } from '#server/numbers/number-store.ts';
 import { effectivePacing } from '#server/numbers/pacing-policy.ts';
 import { optIn, optOut } from '#server/opt-outs/change-opt-out.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
-import { restoreOptOut } from '#server/opt-outs/erased-opt-out-store.ts';
 import { findKeyword, type Keyword } from '#server/opt-outs/keyword.ts';
+import { restoreContact } from '#server/opt-outs/opt-out-store.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
@@ -53,16 +53,16 @@ export interface Received {
   readonly problem: InboundMediaProblem | undefined;
 }
 
-// `may_restore`: the team has opt-outs without a handle, because of an erasure. Without this column, each message would
-// need another statement.
+// `is_erased`: the sender is opted out, and was erased. Without this column, each message would need another statement.
 const insert = transactionStatement<
-  [TeamId, MessageId, NumberId, string, string, string, Date, boolean, string | null],
-  MessageRow & { readonly may_restore: boolean }
+  [TeamId, MessageId, NumberId, string, string, string, Date, boolean, string | null, Buffer],
+  MessageRow & { readonly is_erased: boolean }
 >(
   'messages.insert-received',
   `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence, is_group, media_url)
    VALUES ($1, $2, $3, 'inbound', $4, $5, $6, 'received', $7, 1, $8, $9)
-   RETURNING ${sqlMessageColumns('m')}, (SELECT has_erased_opt_outs FROM teams WHERE id = m.team_id) AS may_restore`,
+   RETURNING ${sqlMessageColumns('m')}, EXISTS (
+     SELECT FROM opt_outs o WHERE o.team_id = m.team_id AND o.contact_hash = $10 AND o.contact IS NULL) AS is_erased`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 
@@ -149,9 +149,11 @@ function storeOnce(
       return claimed.id;
     }
     const contact = senderContact(inbound.from);
+    const teamId = number.team_id;
+    const contactHash = services.secrets.contactHash(teamId, contact);
     const message = await insert.row(
       trx,
-      number.team_id,
+      teamId,
       id,
       number.id,
       contact,
@@ -160,11 +162,11 @@ function storeOnce(
       at,
       isGroupMessage(inbound.recipients, inbound.from, number.phone_number),
       written ? mediaLink(services, id, written.name) : null,
+      contactHash,
     );
     if (written && !(await completeWrittenMedia(trx, written)))
       throw new Error('the media file of an inbound message was deleted before its message was stored');
-    // The contact's opt-out lost its handle in an erasure; this message shows the handle again.
-    if (message?.may_restore && contact !== '') await restoreOptOut(trx, services, number.team_id, contact);
+    if (message?.is_erased) await restoreContact(trx, { teamId, contact, contactHash });
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
     if (keyword) await applyKeyword(trx, services, number, { id, from: inbound.from, at }, keyword);
     await noteInbound.run(trx, number.team_id, number.id, contact, at, id);

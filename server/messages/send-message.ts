@@ -3,8 +3,7 @@ import { type AcceptedMessage, contentMaxCharacters, type SendMessageRequest } f
 import { testLine } from '#contract/test-line.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
-import { findErasedOptOut } from '#server/opt-outs/erased-opt-out-store.ts';
-import { findOptOut, type OptOutRow } from '#server/opt-outs/opt-out-store.ts';
+import { findOptOutByHash, type OptOutRow } from '#server/opt-outs/opt-out-store.ts';
 import { type AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
@@ -118,26 +117,25 @@ function fingerprint(input: SendMessageRequest): Buffer {
  * After an erasure it no longer says how. If the contact opted in meanwhile, it advises to send again.
  */
 async function optedOut(
-  services: Pick<Runtime, 'database' | 'secrets'>,
+  { database, secrets }: Pick<Runtime, 'database' | 'secrets'>,
   teamId: TeamId,
   to: string,
   contact: string,
 ): Promise<AppError> {
-  const { database } = services;
-  const optOut = await findOptOut(database.hot, teamId, contact);
-  const erased = optOut ? undefined : await findErasedOptOut(database.hot, services, teamId, contact);
-  const found = optOut ?? erased;
-  if (!found) return invalid('to', `${to} had opted out, and opted in just now. Send the message again.`);
-  const at = found.opted_out_at.toISOString();
+  const contactHash = secrets.contactHash(teamId, contact);
+  const optOut = await findOptOutByHash(database.hot, { teamId, contactHash });
+  if (!optOut) return invalid('to', `${to} had opted out, and opted in just now. Send the message again.`);
+  const at = optOut.opted_out_at.toISOString();
   return invalid(
     'to',
-    `${to} opted out of this team on ${at}${optOut ? causeOf(optOut) : '; their data was erased'}. Send them nothing until they ` +
+    `${to} opted out of this team on ${at}${causeOf(optOut)}. Send them nothing until they ` +
       `text START, or until you have their consent in another way and call DELETE /v1/opt-outs/${encodeURIComponent(contact)}.`,
     { opted_out_at: at },
   );
 }
 
-function causeOf({ message_id, phone_number, request_id }: OptOutRow): string {
+function causeOf({ contact, message_id, phone_number, request_id }: OptOutRow<string | null>): string {
+  if (contact === null) return '; their data was erased';
   return message_id
     ? ` with the message ${publicId('msg', message_id)} to ${phone_number}`
     : ` by PUT /v1/opt-outs/:contact (request ${request_id})`;

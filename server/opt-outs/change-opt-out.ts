@@ -6,8 +6,7 @@ import { appendEvents } from '#server/events/append-events.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { restoreOptOut } from './erased-opt-out-store.ts';
-import { endOptOut, insertOptOut, type OptOutRow } from './opt-out-store.ts';
+import { endOptOut, insertOptOut, type OptOutRow, restoreContact } from './opt-out-store.ts';
 
 type Services = Pick<Runtime, 'clock' | 'ids' | 'secrets'>;
 
@@ -33,15 +32,15 @@ export async function optOut(
 ): Promise<OptOutRow | undefined> {
   const { teamId, contact, by, message } = change;
   const at = message?.receivedAt ?? services.clock.now();
-  await restoreOptOut(trx, services, teamId, contact);
+  const key = { teamId, contact, contactHash: services.secrets.contactHash(teamId, contact) };
+  await restoreContact(trx, key);
   const row = await insertOptOut(trx, {
-    team_id: teamId,
-    contact,
+    ...key,
     id: services.ids.next('opt', at.getTime()),
-    opted_out_at: at,
-    message_id: message?.id ?? null,
-    phone_number: message?.number.phone_number ?? null,
-    request_id: message ? null : by.requestId,
+    at,
+    messageId: message?.id ?? null,
+    phoneNumber: message?.number.phone_number ?? null,
+    requestId: message ? null : by.requestId,
   });
   if (row) await record(trx, services, change, row, { type: 'contact.opted_out', at });
   return row;
@@ -53,9 +52,10 @@ export async function optIn(
   services: Services,
   change: OptOutChange,
 ): Promise<OptOutRow | undefined> {
+  const { teamId, contact } = change;
   const at = change.message?.receivedAt ?? services.clock.now();
-  await restoreOptOut(trx, services, change.teamId, change.contact);
-  const row = await endOptOut(trx, change.teamId, change.contact, at);
+  const contactHash = services.secrets.contactHash(teamId, contact);
+  const row = await endOptOut(trx, { teamId, contact, contactHash, at });
   if (row) await record(trx, services, change, row, { type: 'contact.opted_in', at });
   return row;
 }

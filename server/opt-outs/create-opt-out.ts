@@ -50,7 +50,7 @@ export async function createOptOut(
       return created;
     }
     // The contact was opted out already, and `optOut` has locked the row.
-    const standing = await findOptOut(trx, teamId, change.contact);
+    const standing = await findOptOut(trx, change);
     if (!standing) throw new Error('an opt-out was neither created nor found');
     return standing;
   });

@@ -15,7 +15,7 @@ export async function listOptOuts(
   query: ListOptOutsQuery,
 ): Promise<OptOutList> {
   const { rows, ...page } = await readPage('opt', query, (before, limit) =>
-    listOptOutRows(database.pages, teamId, before, limit),
+    listOptOutRows(database.pages, { teamId, before, limit }),
   );
   return { opt_outs: rows.map(optOutView), ...page };
 }

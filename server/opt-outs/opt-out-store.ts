@@ -1,10 +1,24 @@
-import { statement, type Transaction, transactionStatement } from '#server/database/statement.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import type { MessageId, OptOutId, TeamId } from '#server/platform/ids/ids.ts';
 
-/** The latest opt-out of a contact, which may have opted in again since. */
-export interface OptOutRow {
-  readonly team_id: TeamId;
+/** The primary key of an opt-out, which is known also without the handle. */
+interface OptOutKey {
+  readonly teamId: TeamId;
+  /** From `Secrets.contactHash`. */
+  readonly contactHash: Buffer;
+}
+
+/** The key of an opt-out, with the normalized handle of its contact. */
+interface NamedKey extends OptOutKey {
   readonly contact: string;
+}
+
+/** The latest opt-out of a contact, which may have opted in again since. */
+export interface OptOutRow<Contact = string> {
+  readonly team_id: TeamId;
+  /** The normalized handle; null in the opt-out of an erased contact, which only look-ups by hash find. */
+  readonly contact: Contact;
   /** The id of the latest opt-out. */
   readonly id: OptOutId;
   /** Number of the contact's opt-outs and opt-ins so far. */
@@ -22,60 +36,113 @@ export interface OptOutRow {
 const columns =
   'o.team_id, o.contact, o.id, o.sequence, o.opted_out_at, o.opted_in_at, o.message_id, o.phone_number, o.request_id';
 
+const ofHash = 'o.team_id = :teamId AND o.contact_hash = :contactHash';
+
 // SQL condition: the contact is opted out. With IS NULL, a plan made for an empty table might use a partial index and
-// read all opt-outs of the team. No index matches num_nulls, so the primary key is used.
+// read all opt-outs of the team. No index matches num_nulls, so a unique index is used.
 const isStanding = 'num_nulls(o.opted_in_at) = 1';
 
-// If the contact is opted out already, its row is locked and kept. So the second of two opt-outs finds the first.
-const optOut = transactionStatement<
-  [TeamId, string, OptOutId, Date, MessageId | null, string | null, string | null],
+const change = { changes: 'opt_out', team: ':teamId', ids: 'id' } as const;
+
+/**
+ * Inserts an opt-out. If the contact is opted out already, its row is locked and kept. So the second of two opt-outs
+ * finds the first.
+ * @returns undefined, without a change, if the contact was opted out already
+ */
+export const insertOptOut = transactionQuery<
+  NamedKey & {
+    readonly id: OptOutId;
+    readonly at: Date;
+    readonly messageId: MessageId | null;
+    readonly phoneNumber: string | null;
+    readonly requestId: string | null;
+  },
   OptOutRow
 >(
   'opt-outs.opt-out',
-  `INSERT INTO opt_outs AS o (team_id, contact, id, sequence, opted_out_at, message_id, phone_number, request_id)
-   VALUES ($1, $2, $3, 1, $4, $5, $6, $7)
-   ON CONFLICT (team_id, contact) DO UPDATE SET id = excluded.id, sequence = o.sequence + 1,
+  `INSERT INTO opt_outs AS o (team_id, contact_hash, contact, id, sequence, opted_out_at, message_id, phone_number, request_id)
+   VALUES (:teamId, :contactHash, :contact, :id, 1, :at, :messageId, :phoneNumber, :requestId)
+   ON CONFLICT (team_id, contact_hash) DO UPDATE SET id = excluded.id, sequence = o.sequence + 1,
      opted_out_at = excluded.opted_out_at, opted_in_at = NULL, message_id = excluded.message_id,
      phone_number = excluded.phone_number, request_id = excluded.request_id
    WHERE o.opted_in_at IS NOT NULL
    RETURNING ${columns}`,
-  { changes: 'opt_out', team: '$1', ids: 'id' },
-);
+  change,
+).row;
 
 /** Ends an opt-out. @returns undefined, without a change, if the contact was not opted out */
-export const endOptOut = transactionStatement<[teamId: TeamId, contact: string, at: Date], OptOutRow>(
+export const endOptOut = transactionQuery<NamedKey & { readonly at: Date }, OptOutRow>(
   'opt-outs.opt-in',
-  `UPDATE opt_outs o SET opted_in_at = $3, sequence = o.sequence + 1
-   WHERE o.team_id = $1 AND o.contact = $2 AND ${isStanding} RETURNING ${columns}`,
-  { changes: 'opt_out', team: '$1', ids: 'id' },
+  `UPDATE opt_outs o SET contact = :contact, opted_in_at = :at, sequence = o.sequence + 1
+   WHERE ${ofHash} AND ${isStanding} RETURNING ${columns}`,
+  change,
 ).row;
 
-/** Finds the opt-out of a contact; undefined if the contact is not opted out. */
-export const findOptOut = statement<[teamId: TeamId, contact: string], OptOutRow>(
+/** Gives the opt-out of an erased contact its handle again, because the contact wrote again or a request named it. */
+export const restoreContact = transactionQuery<NamedKey, { id: OptOutId }>(
+  'opt-outs.restore-contact',
+  `UPDATE opt_outs o SET contact = :contact WHERE ${ofHash} AND o.contact IS NULL RETURNING id`,
+  change,
+).run;
+
+const lock = transactionQuery<OptOutKey, OptOutRow<string | null>>(
+  'opt-outs.lock',
+  `SELECT ${columns} FROM opt_outs o WHERE ${ofHash} FOR UPDATE`,
+);
+const eraseHandle = transactionQuery<OptOutKey, { id: OptOutId }>(
+  'opt-outs.erase-handle',
+  `UPDATE opt_outs o SET contact = NULL WHERE ${ofHash} RETURNING id`,
+  change,
+);
+const remove = transactionQuery<OptOutKey, { id: OptOutId }>(
+  'opt-outs.remove',
+  `DELETE FROM opt_outs o WHERE ${ofHash} RETURNING id`,
+  change,
+);
+
+/**
+ * Erases the handle from the opt-out of a contact. While the contact is opted out, its row stays with the hash;
+ * otherwise the row is deleted.
+ * @returns how many events of the contact may contain its handle, and whether the contact is opted out
+ */
+export async function eraseOptOut(
+  trx: Transaction,
+  key: OptOutKey,
+): Promise<{ readonly events: number; readonly isOptedOut: boolean }> {
+  const row = await lock.row(trx, key);
+  const isOptedOut = row?.opted_in_at === null;
+  if (!row || row.contact === null) return { events: 0, isOptedOut };
+  await (isOptedOut ? eraseHandle : remove).run(trx, key);
+  return { events: row.sequence, isOptedOut };
+}
+
+/** Finds the opt-out of a contact that is not erased; undefined if the contact is not opted out. */
+export const findOptOut = query<{ readonly teamId: TeamId; readonly contact: string }, OptOutRow>(
   'opt-outs.find',
-  `SELECT ${columns} FROM opt_outs o WHERE o.team_id = $1 AND o.contact = $2 AND ${isStanding}`,
+  `SELECT ${columns} FROM opt_outs o WHERE o.team_id = :teamId AND o.contact = :contact AND ${isStanding}`,
 ).row;
 
-/** Lists contacts that are opted out, newest first. @param before only opt-outs with lower ids */
-export const listOptOutRows = statement<[teamId: TeamId, before: string, limit: number], OptOutRow>(
+/** Finds the opt-out of any contact; undefined if the contact is not opted out. */
+export const findOptOutByHash = query<OptOutKey, OptOutRow<string | null>>(
+  'opt-outs.find-by-hash',
+  `SELECT ${columns} FROM opt_outs o WHERE ${ofHash} AND ${isStanding}`,
+).row;
+
+/** Lists contacts that are opted out and not erased, newest first. @param before only opt-outs with lower ids */
+export const listOptOutRows = query<
+  { readonly teamId: TeamId; readonly before: string; readonly limit: number },
+  OptOutRow
+>(
   'opt-outs.list',
-  `SELECT ${columns} FROM opt_outs o WHERE o.team_id = $1 AND o.id < $2 AND o.opted_in_at IS NULL
-   ORDER BY o.id DESC LIMIT $3`,
+  `SELECT ${columns} FROM opt_outs o
+   WHERE o.team_id = :teamId AND o.id < :before AND o.opted_in_at IS NULL AND o.contact IS NOT NULL
+   ORDER BY o.id DESC LIMIT :limit`,
 ).rows;
 
 /**
- * The SQL condition that a contact of a team is opted out (decision 0027). OFFSET 0 makes the planner look each row up
- * by the primary key.
+ * The SQL condition that a contact of a team is opted out (decision 0027). A look-up by `contact` does not find those
+ * that were erased. OFFSET 0 makes the planner look each row up by a unique index.
  */
-export function sqlIsOptedOut(teamId: string, contact: string): string {
-  return `EXISTS (SELECT FROM opt_outs o WHERE o.team_id = ${teamId} AND o.contact = ${contact} AND ${isStanding} OFFSET 0)`;
-}
-
-/** Inserts an opt-out. @returns undefined, without a change, if the contact was opted out already */
-export function insertOptOut(
-  trx: Transaction,
-  row: Omit<OptOutRow, 'sequence' | 'opted_in_at'>,
-): Promise<OptOutRow | undefined> {
-  const { team_id, contact, id, opted_out_at, message_id, phone_number, request_id } = row;
-  return optOut.row(trx, team_id, contact, id, opted_out_at, message_id, phone_number, request_id);
+export function sqlIsOptedOut(teamId: string, column: 'contact_hash' | 'contact', value: string): string {
+  return `EXISTS (SELECT FROM opt_outs o WHERE o.team_id = ${teamId} AND o.${column} = ${value} AND ${isStanding} OFFSET 0)`;
 }

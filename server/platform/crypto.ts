@@ -46,9 +46,6 @@ export function parseSecretsKey(text: string): Buffer | undefined {
 const sealing = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
-const hmacKeyBytes = 32;
-/** The block size of SHA-256. */
-const hmacBlockBytes = 64;
 
 /** Keys derived from SECRETS_KEY, one per purpose, so that a value of one purpose is invalid for all others. */
 export class Secrets {
@@ -87,28 +84,10 @@ export class Secrets {
     return createHmac('sha256', key).update(text).digest('base64url');
   }
 
-  /** The keyed hash of an erased contact (specification section 12.14): HMAC-SHA256, 32 bytes. */
+  /** The keyed hash of a contact, by which its opt-out is found (specification section 12.14): HMAC-SHA256, 32 bytes. */
   contactHash(teamId: string, contact: string): Buffer {
-    return createHmac('sha256', this.#erasedContactKey()).update(`${teamId} ${contact}`).digest();
-  }
-
-  /**
-   * The inner and outer padded key of `contactHash` (RFC 2104), 64 bytes each. SQL uses them to compute the same HMAC,
-   * only for teams with erased opt-outs.
-   */
-  contactHashPads(): { readonly inner: Buffer; readonly outer: Buffer } {
-    const key = Buffer.concat([this.#erasedContactKey(), Buffer.alloc(hmacBlockBytes - hmacKeyBytes)]);
-    return {
-      inner: Buffer.from(key.map((byte) => byte ^ 0x36)),
-      outer: Buffer.from(key.map((byte) => byte ^ 0x5c)),
-    };
-  }
-
-  #erasedContactKey(): Buffer {
-    this.#contactKey ??= Buffer.from(
-      hkdfSync('sha256', this.#secretsKey, '', 'erased contact', hmacKeyBytes),
-    );
-    return this.#contactKey;
+    this.#contactKey ??= Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'contact', 32));
+    return createHmac('sha256', this.#contactKey).update(`${teamId} ${contact}`).digest();
   }
 
   /**

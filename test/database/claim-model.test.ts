@@ -291,6 +291,7 @@ describe(`the claim against its model, seed ${seed} (§8/pacing-order, §3.2/han
           isOptedOut
             ? {
                 ...ofTeam,
+                contact_hash: token(`contact ${contact}`, n),
                 contact: contactOf(n, contact),
                 id: messageId(n, contact),
                 sequence: 1,

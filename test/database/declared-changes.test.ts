@@ -67,8 +67,6 @@ const unseen: Readonly<Record<string, string>> = {
   rate_windows: 'not visible to clients',
   erased_events: 'not visible to clients',
   erasures: 'shown as the answer; the rows that they change declare it',
-  erased_opt_outs:
-    'the list of opt-outs does not show them; the statement that writes one from opt_outs declares it',
   instance: 'not visible to clients',
   service_clock: 'shown by /readyz and the command line',
   simulated_phones: 'leases of processes',
@@ -95,7 +93,6 @@ const silent: Readonly<Record<string, string>> = {
     'forgets what is older than RETENTION_DAYS; pages are read again by themselves',
   'events.purge: event': 'forgets what is older than RETENTION_DAYS; pages are read again by themselves',
   'audit.purge: audit': 'forgets what is older than AUDIT_DAYS; pages are read again by themselves',
-  'opt-outs.mark-team: team': 'marks the team for its sends',
   'setup.reserve-text: number': 'counts; storing the message declares the change',
   'setup.release-text: number': 'counts; the person gets the refusal as the answer',
   'setup.pass-lock-test: number': 'is written by the page that shows it',

@@ -17,8 +17,8 @@ describe('the invariants of opt-outs and of their events (docs/architecture.md)'
 
   const optOut = (contact: string, messageId: string | null, phone: string | null, request: string | null) =>
     database.pool.query(
-      `INSERT INTO opt_outs (team_id, contact, id, sequence, opted_out_at, message_id, phone_number, request_id)
-       VALUES ($1, $2, $3, 1, $4, $5, $6, $7)`,
+      `INSERT INTO opt_outs (team_id, contact_hash, contact, id, sequence, opted_out_at, message_id, phone_number, request_id)
+       VALUES ($1, sha256(convert_to($2::text, 'UTF8')), $2, $3, 1, $4, $5, $6, $7)`,
       [database.team, contact, ids.next('opt'), at, messageId, phone, request],
     );
   const event = (
@@ -33,7 +33,7 @@ describe('the invariants of opt-outs and of their events (docs/architecture.md)'
       [database.team, ids.next('evt'), type, messageId, numberId, contact, at],
     );
 
-  it('the schema refuses a second opt-out of a contact, and an opt-out without exactly one cause', async () => {
+  it('the schema refuses a second opt-out of a contact, one without exactly one cause, and the row of an erased contact that opted in', async () => {
     const message = ids.next('msg');
     const phone = '+14155550100';
     await optOut('+14155550101', message, phone, null);
@@ -48,6 +48,11 @@ describe('the invariants of opt-outs and of their events (docs/architecture.md)'
     for (const cause of wrong) await assert.rejects(optOut('+14155550103', ...cause), violation);
     for (const contact of ['', 'a'.repeat(321)])
       await assert.rejects(optOut(contact, null, null, 'req_1'), violation);
+    const erase = (optedInAt: Date | null) =>
+      database.pool.query('UPDATE opt_outs SET contact = NULL, opted_in_at = $1', [optedInAt]);
+    await assert.rejects(erase(at), violation);
+    await erase(null);
+    await assert.rejects(optOut('+14155550101', null, null, 'req_1'), { code: '23505' });
   });
 
   it('the schema requires that an event is of a message and its number, a contact, or a number', async () => {

@@ -256,13 +256,18 @@ describe('erasing a contact (specification section 12.14)', () => {
 
     statements.take();
     await receive(ada, 'It is me again');
-    assert.deepEqual(statements.take(), ['opt-outs.restore-erased']);
+    assert.deepEqual(statements.take(), ['opt-outs.restore-contact']);
     statements.stop();
     const listed = (await team.api.get('/v1/opt-outs')).json.opt_outs as { contact: string }[];
     assert.deepEqual(
       listed.map(({ contact }) => contact),
       [ada],
     );
+    assert.equal((await erased(ada)).opted_out, true);
+    assert.equal((await erase(ada, { dry_run: true })).json.opted_out, true);
+    assert.equal((await erased(ada)).opted_out, true, 'an erasure of an erased contact');
+    const put = await team.api.request('PUT', `/v1/opt-outs/${encodeURIComponent(ada)}`);
+    assert.deepEqual(put.json, listed[0], 'a request that names the contact');
     assert.equal((await erased(ada)).opted_out, true);
     await receive(ada, 'START');
     assert.equal((await team.api.post('/v1/messages/send', body(ada))).status, 202);

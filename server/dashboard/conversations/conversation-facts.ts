@@ -52,7 +52,7 @@ const facts = statement<[TeamId, string[], string[], MemberId | null, string | n
   'conversations.facts',
   `SELECT i.phone_number, i.contact, n.id AS live_number_id, n.label, n.status AS number_status, n.verified_at IS NOT NULL AS is_verified,
      n.deleted_at IS NOT NULL AS is_removed, n.is_simulated, c.last_activity_at, c.handles, w.waiting_count, w.queued_at,
-     ${sqlIsOptedOut('$1', 'i.contact')} AS opted_out,
+     ${sqlIsOptedOut('$1', 'contact', 'i.contact')} AS opted_out,
      (SELECT k.read_until FROM conversation_reads k WHERE k.team_id = $1 AND k.member_id = $4 AND k.phone_number = i.phone_number AND k.contact = i.contact)
        AS read_until,
      CASE WHEN $4 IS NOT NULL THEN greatest(u.unread_count, (c.last_inbound_id > r.read_until)::int) END AS unread_count,

@@ -58,7 +58,7 @@ export async function listConversationMessages(
   const newestFirst = rows.toSorted((a, b) => (a.id > b.id ? -1 : 1));
   const { rows: messages, ...page } = pageOfIds('msg', newestFirst, limit);
   const senders = await sendersOf(services, teamId, messages);
-  const optOut = await findOptOut(pool, teamId, key.contact);
+  const optOut = await findOptOut(pool, { teamId, contact: key.contact });
   return {
     number: numberOf(facts, await findHealthState(pool, teamId, facts.live_number_id, clock.now())),
     contact: key.contact,

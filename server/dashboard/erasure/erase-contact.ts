@@ -5,9 +5,8 @@ import type { Transaction } from '#server/database/statement.ts';
 import { countMessagesOfContact } from '#server/messages/erase-messages.ts';
 import { listHandlesOfContact } from '#server/messages/list-handles.ts';
 import { parseContact, parseNewContact, removeSeparators } from '#server/opt-outs/contact.ts';
-import { eraseOptOut, findErasedOptOut } from '#server/opt-outs/erased-opt-out-store.ts';
 import { insertErasure } from '#server/opt-outs/erasure-store.ts';
-import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
+import { eraseOptOut, findOptOutByHash } from '#server/opt-outs/opt-out-store.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
@@ -52,20 +51,17 @@ export async function eraseContact(
 ): Promise<Erasure> {
   const { database } = services;
   const { subject, counts } = await findSubject(services, teamId, text.trim());
-  const { contact } = subject;
+  const key = { teamId, contactHash: services.secrets.contactHash(teamId, subject.contact) };
   if (dryRun) {
-    const optOut =
-      (await findOptOut(database.pool, teamId, contact)) ??
-      (await findErasedOptOut(database.pool, services, teamId, contact));
+    const optOut = await findOptOutByHash(database.pool, key);
     return { ...counts, opted_out: optOut !== undefined, status: 'dry_run' };
   }
   const { erasure, isOptedOut } = await database.transaction(async (trx) => {
-    const optOut = await eraseOptOut(trx, services, teamId, contact);
-    const row = await insertErasure(trx, { ...subject, contact_events: optOut?.events ?? 0 });
+    const optOut = await eraseOptOut(trx, key);
+    const row = await insertErasure(trx, { ...subject, contact_events: optOut.events });
     for (const hook of services.onContactErased) await hook(trx, row);
     await recordAudit(trx, services, { by, action: 'contact.erased', teamId, details: { ...counts } });
-    const before = optOut ? undefined : await findErasedOptOut(trx, services, teamId, contact);
-    return { erasure: row, isOptedOut: optOut?.isOptedOut === true || before !== undefined };
+    return { erasure: row, isOptedOut: optOut.isOptedOut };
   });
   failpoint('erasure begun');
   const isDone = await runErasure(services, erasure, waitMs);

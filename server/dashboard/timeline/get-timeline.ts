@@ -88,7 +88,7 @@ async function findFailedBy(services: Services, message: MessageRow): Promise<Ti
     return deletedAt ? findActor(services, teamId, { names, target, at: deletedAt }) : null;
   }
   if (message.error_code === 'opted_out') {
-    const optOut = await findOptOut(pages, teamId, contactOf(message.to_handle));
+    const optOut = await findOptOut(pages, { teamId, contact: contactOf(message.to_handle) });
     if (!optOut) return null;
     if (optOut.message_id) return { kind: 'contact', id: '', name: message.to_handle };
     const [target, at] = [publicId('opt', optOut.id), optOut.opted_out_at];
@@ -113,7 +113,8 @@ async function findActor(
 
 async function findOptedOutAt({ database }: Services, message: MessageRow): Promise<Date | null> {
   if (message.direction === 'outbound') return null;
-  const optOut = await findOptOut(database.pages, message.team_id, contactOf(message.from_handle));
+  const contact = contactOf(message.from_handle);
+  const optOut = await findOptOut(database.pages, { teamId: message.team_id, contact });
   return optOut?.message_id === message.id ? optOut.opted_out_at : null;
 }
 

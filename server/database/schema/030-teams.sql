@@ -5,9 +5,7 @@ CREATE TABLE teams (
   monthly_message_limit bigint NOT NULL CHECK (monthly_message_limit >= 0),
   created_at timestamptz NOT NULL,
   -- The routing tag in the team's keys and device tokens (decision 0051). It never changes.
-  route text NOT NULL UNIQUE CHECK (route ~ '^[a-z0-9]{4}$'),
-  -- Sends of a team without an erased opt-out do not look for one. It is never cleared.
-  has_erased_opt_outs boolean NOT NULL DEFAULT false
+  route text NOT NULL UNIQUE CHECK (route ~ '^[a-z0-9]{4}$')
 );
 COMMENT ON TABLE teams IS
   'team; not erased; kept until deleted; no person; in backups. A team with its plan.';

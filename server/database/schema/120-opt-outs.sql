@@ -1,8 +1,11 @@
 -- Opt-outs (specification section 4.6): the row of a contact stays when it opts in, so that the order of its changes is known.
 CREATE TABLE opt_outs (
   team_id uuid NOT NULL REFERENCES teams (id),
-  -- The normalized handle.
-  contact text NOT NULL CHECK (char_length(contact) BETWEEN 1 AND 320),
+  -- An HMAC of the contact, with a key that is derived from SECRETS_KEY. It names the contact only to a server that is given the
+  -- contact again.
+  contact_hash bytea NOT NULL CHECK (octet_length(contact_hash) = 32),
+  -- The normalized handle; NULL after an erasure of a contact that is opted out.
+  contact text CHECK (char_length(contact) BETWEEN 1 AND 320),
   -- Of the latest opt-out; each has its own, so that ids sort by time.
   id uuid NOT NULL,
   -- 1, 2, 3 … per contact: the sequence of its latest event.
@@ -14,13 +17,15 @@ CREATE TABLE opt_outs (
   message_id uuid,
   phone_number text,
   request_id text,
-  PRIMARY KEY (team_id, contact),
+  PRIMARY KEY (team_id, contact_hash),
+  CHECK (contact IS NOT NULL OR opted_in_at IS NULL),
   CONSTRAINT opt_out_has_one_cause CHECK (num_nonnulls(message_id, request_id) = 1
     AND (message_id IS NULL) = (phone_number IS NULL))
 );
 COMMENT ON TABLE opt_outs IS
   'team; erased by handle; kept until deleted; a person; in backups. Contacts that opted out, or did once.';
-CREATE UNIQUE INDEX opt_outs_newest ON opt_outs (team_id, id) WHERE opted_in_at IS NULL;
+CREATE UNIQUE INDEX opt_outs_contact ON opt_outs (team_id, contact) WHERE contact IS NOT NULL;
+CREATE UNIQUE INDEX opt_outs_newest ON opt_outs (team_id, id) WHERE opted_in_at IS NULL AND contact IS NOT NULL;
 -- The sweep looks for messages to contacts that opted out lately.
 CREATE INDEX opt_outs_recent ON opt_outs (opted_out_at) WHERE opted_in_at IS NULL;
 
@@ -44,20 +49,3 @@ CREATE TABLE erasures (
 COMMENT ON TABLE erasures IS
   'team; erased by handle; kept while needed; a person; in backups. Erasures of contacts that are not finished.';
 ALTER TABLE erasures ALTER contact SET STATISTICS 0, ALTER handles SET STATISTICS 0;
-
--- Opt-outs of contacts that were erased. The hash is an HMAC with a key that is derived from SECRETS_KEY, so that the row names the
--- contact to none but a server that is given the contact again.
-CREATE TABLE erased_opt_outs (
-  team_id uuid NOT NULL REFERENCES teams (id),
-  contact_hash bytea NOT NULL CHECK (octet_length(contact_hash) = 32),
-  -- As in opt_outs.
-  id uuid NOT NULL,
-  sequence integer NOT NULL CHECK (sequence > 0),
-  opted_out_at timestamptz NOT NULL,
-  message_id uuid,
-  phone_number text,
-  request_id text,
-  PRIMARY KEY (team_id, contact_hash)
-);
-COMMENT ON TABLE erased_opt_outs IS
-  'team; not erased; kept until deleted; no person; in backups. Opt-outs of erased contacts, by a hash.';

@@ -206,8 +206,17 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
     conversation_reads: [
       { ...ofTeam, member_id: member, phone_number: '+14155550100', contact, read_until: message },
     ],
-    opt_outs: [{ ...ofTeam, contact, id: id(27), sequence: 1, opted_out_at: at, request_id: 'req_2' }],
-    erased_opt_outs: [{ ...ofTeam, contact_hash: hash, id: id(28), sequence: 1, opted_out_at: at }],
+    opt_outs: [
+      {
+        ...ofTeam,
+        contact_hash: hash,
+        contact,
+        id: id(27),
+        sequence: 1,
+        opted_out_at: at,
+        request_id: 'req_2',
+      },
+    ],
     erasures: [
       { ...ofTeam, contact, handles: [contact], until_id: message, contact_events: 1, created_at: at },
     ],
