@@ -93,6 +93,7 @@ const silent: Readonly<Record<string, string>> = {
     'forgets what is older than RETENTION_DAYS; pages are read again by themselves',
   'events.purge: event': 'forgets what is older than RETENTION_DAYS; pages are read again by themselves',
   'audit.purge: audit': 'forgets what is older than AUDIT_DAYS; pages are read again by themselves',
+  'opt-outs.update-hashes: opt_out': 'the hash is not visible',
   'setup.reserve-text: number': 'counts; storing the message declares the change',
   'setup.release-text: number': 'counts; the person gets the refusal as the answer',
   'setup.pass-lock-test: number': 'is written by the page that shows it',

@@ -26,6 +26,8 @@ it('a start without secrets.key names the section of docs/operations.md whose st
     const phone = await claim(api, String(verify.json.setup_url));
     await phone.poll();
     const hook = await api.post('/v1/webhooks', { url: 'https://example.com/', events: ['message.sent'] });
+    const optOut = '/v1/opt-outs/%2B14155550101';
+    assert.equal((await api.request('PUT', optOut)).status, 200);
     await service.kill('SIGTERM');
     await rm(join(dataDir, 'secrets.key'));
 
@@ -45,6 +47,10 @@ it('a start without secrets.key names the section of docs/operations.md whose st
     const rotated = await api.post(path, {});
     assert.equal(rotated.status, 200, rotated.text);
     assert.equal((await api.post(`${path}/finish`, {})).status, 200);
+    const message = { from: '+14155550100', to: '+14155550101', content: 'Hello' };
+    const refusal = await api.post('/v1/messages/send', message);
+    assert.match(refusal.text, /opted out of this team/, 'a contact that is not erased stays opted out');
+    assert.equal((await api.request('DELETE', optOut)).status, 200);
   } finally {
     await service.kill('SIGTERM');
     await rm(parent, { recursive: true, force: true });
