@@ -211,7 +211,6 @@ async function open(
   registerJobMetrics(runtime, () => jobs);
   runtime.restoreHold.onResume(() => {
     for (const loop of own) loop.notify();
-    heldPolls.wakeAll();
   });
   logRestoreHold(runtime);
   const stopLoops = startInTurn(running);

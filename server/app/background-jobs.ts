@@ -15,6 +15,7 @@ import { purgeMails } from '#server/mail/mail-worker.ts';
 import { purgeAbandonedMedia } from '#server/media/purge-media.ts';
 import { filterNumbersWithMessages } from '#server/messages/claim-message.ts';
 import { failTestMessages } from '#server/messages/fail-test-messages.ts';
+import { releaseDueMessages, releaseHeld } from '#server/messages/held-messages.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import {
   failExpired,
@@ -123,8 +124,7 @@ export function createBackgroundJobs(
     ...loop('api', 'wake held polls', second, 'keeps', async () => {
       heldPolls.purgeOldWakes();
       const numbers = heldPolls.numbersWithoutTimer;
-      if (numbers.length > 0 && !restoreHold.isHeld)
-        heldPolls.wake(await filterNumbersWithMessages(database.pool, numbers));
+      if (numbers.length > 0) heldPolls.wake(await filterNumbersWithMessages(database.pool, numbers));
     }),
     ...loop('api', 'wake held readers of events', second, 'keeps', async () => {
       const { positions } = feedPolls;
@@ -136,6 +136,11 @@ export function createBackgroundJobs(
     ...loop('api', 'write when keys were used', 5 * second, 'keeps', () => uses.flush()),
     ...loop('api', 'send texts of lock tests', 5 * second, 'keeps', () => sendLockTexts(services)),
     ...loop('maintain', 'resolve overdue hand-outs', second, 'resolves', () => resolveOverdue(services)),
+    ...loop('maintain', 'release messages', second, 'keeps', async () => {
+      await releaseDueMessages(services);
+      // A send that began before a restore was resumed may still have its hold.
+      await releaseHeld(services, 'restore');
+    }),
     ...loop('maintain', 'fail messages of deleted numbers', second, 'keeps', () => failOrphaned(services)),
     ...loop('maintain', 'fail messages to contacts that opted out', second, 'keeps', () =>
       failOptedOut(services, 60 * second),

@@ -5,6 +5,7 @@ import { endDeviceSessions } from '#server/devices/device-store.ts';
 import { recordLostEvents } from '#server/events/feed-store.ts';
 import { endMailLeases } from '#server/mail/end-mail-leases.ts';
 import { endMessageLeases } from '#server/messages/end-leases.ts';
+import { holdQueue } from '#server/messages/held-messages.ts';
 import { endSimulatedPhoneLeases } from '#server/numbers/simulated-phone-store.ts';
 import { endDeliveryLeases } from '#server/webhooks/dispatch/end-delivery-leases.ts';
 
@@ -19,6 +20,7 @@ export async function recordRestore(trx: Transaction, restore: Restore): Promise
   await resetClockState(trx);
   await endDeviceSessions(trx, restore.restored_at);
   await endMessageLeases(trx, restore.restored_at);
+  await holdQueue(trx, 'restore');
   await endDeliveryLeases(trx);
   await endMailLeases(trx);
   await endSimulatedPhoneLeases(trx);

@@ -76,7 +76,7 @@ const lookUp = statement<LookUpParams, PollLookUpRow>(
        ELSE (SELECT d.generation FROM devices d WHERE d.team_id = l.team_id AND d.id = l.current_device) END AS current_generation,
      CASE WHEN l.continues THEN l.poll_sequence + row_number() OVER (PARTITION BY l.number_id, l.continues ORDER BY l.n) END AS poll,
      fl.message_id AS in_flight_id, fl.hand_out AS in_flight_hand_out, fl.session_id AS in_flight_session, fl.handed_out_at,
-     EXISTS (SELECT FROM send_queue q WHERE q.number_id = l.number_id) AS has_waiting,
+     EXISTS (SELECT FROM send_queue q WHERE q.number_id = l.number_id AND q.is_ready OFFSET 0) AS has_waiting,
      l.current_session IS NULL AND EXISTS (SELECT FROM device_sessions s WHERE s.number_id = l.number_id OFFSET 0) AS is_locked
    FROM locked l
    LEFT JOIN LATERAL (SELECT * FROM in_flight WHERE number_id = l.number_id OFFSET 0) fl ON true`,

@@ -134,7 +134,6 @@ async function claimWhenWoken(
       await heldPoll.untilWoken();
       if (heldPoll.ended) return undefined;
       cancelTimers();
-      if (services.restoreHold.isHeld) continue;
       const claim = await services.claims.claim(claimant, () => heldPoll.ended !== undefined);
       if (claim.kind === 'paced') cancelTimers = wakeAfterPacing(services.clock, heldPoll, claim);
       if (claim.kind !== 'hand_out') continue;

@@ -4,6 +4,7 @@ import { testLine, unsentRecipientPattern } from '#contract/test-line.ts';
 import { statement } from '#server/database/statement.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import type { KeyId, MemberId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import { sqlHoldOnJoin } from './hold.ts';
 
 /** One send, as input of the statement. */
 export interface SendRow {
@@ -185,8 +186,8 @@ export const acceptStatement = statement<AcceptParams, SendOutcomeGroupRow>(
      SELECT team_id, message_id, number_id, 'outbound', from_handle, to_handle, content, media_url, 'queued', $8, ($15::uuid[])[sender] FROM accepted
    ), new_queued AS (
      -- 11. Queue them. No phone takes those of a test key to a recipient whose messages fail while they wait.
-     INSERT INTO send_queue (message_id, team_id, number_id, to_handle, queued_at, waits_for_media)
-     SELECT message_id, team_id, number_id, contact, $8, media_url IS NOT NULL OR is_unsent_test FROM accepted ORDER BY n
+     INSERT INTO send_queue (message_id, team_id, number_id, to_handle, queued_at, waits_for_media, hold)
+     SELECT message_id, team_id, number_id, contact, $8, media_url IS NOT NULL OR is_unsent_test, ${sqlHoldOnJoin} FROM accepted ORDER BY n
    ), new_fetches AS (
      -- 12. Queue the fetches of their media.
      INSERT INTO media_fetches (team_id, message_id, url, origin, due_at)

@@ -79,7 +79,7 @@ export function decideClaim(facts: ClaimFacts | undefined, now: Date): Claim | t
 const waitingNumbers = statement<[readonly NumberId[]], { number_id: NumberId }>(
   'messages.numbers-waiting',
   `SELECT w.number_id FROM unnest($1::uuid[]) AS w (number_id)
-   WHERE EXISTS (SELECT FROM send_queue q WHERE q.number_id = w.number_id)`,
+   WHERE EXISTS (SELECT FROM send_queue q WHERE q.number_id = w.number_id AND q.is_ready OFFSET 0)`,
 );
 
 export async function filterNumbersWithMessages(

@@ -69,7 +69,8 @@ type ClaimParams = [
  *
  * The queue is first in, first out for each contact: a head is the oldest message to its contact. The oldest head that
  * may go is next. A head that may not go holds back only its own conversation. A message to a contact that opted out
- * stays until the sweep fails it. A message to a contact that is being erased stays until the erasure has ended.
+ * stays until the sweep fails it. A message to a contact that is being erased stays until the erasure has ended. Held
+ * messages count as if they were not in the queue.
  *
  * The queue is read from the snapshot, which is a little older than the locks. If a message returned to the queue
  * meanwhile, a younger one could overtake it. `requeue_count` shows that. Such a poll claims again with a new snapshot,
@@ -120,16 +121,16 @@ export const claimStatement = statement<ClaimParams, ClaimFacts>(
        FROM send_queue q
        WHERE s.is_newest AND NOT s.is_requeued AND (r.ready_at IS NULL OR r.ready_at <= $6)
          AND NOT EXISTS (SELECT FROM in_flight f WHERE f.number_id = i.number_id OFFSET 0)
-         AND q.number_id = i.number_id AND NOT q.waits_for_media
-         AND q.seq = (SELECT min(e.seq) FROM send_queue e WHERE e.number_id = q.number_id AND e.to_handle = q.to_handle)
+         AND q.number_id = i.number_id AND q.is_ready AND NOT q.waits_for_media
+         AND q.seq = (SELECT min(e.seq) FROM send_queue e WHERE e.number_id = q.number_id AND e.to_handle = q.to_handle AND e.is_ready)
          AND NOT ${sqlIsOptedOut('i.team_id', 'contact', 'q.to_handle')}
          AND NOT ${sqlIsBeingErased('i.team_id', 'q.to_handle')}
          AND ${sqlContactMaySend('q', '$6')}
        ORDER BY q.number_id, q.seq LIMIT 1
      ) h ON true
-     -- 6. Lock the message in the queue; if it was cancelled meanwhile, its row is gone.
+     -- 6. Lock the message in the queue, unless it was cancelled or held meanwhile.
      LEFT JOIN LATERAL (
-       SELECT true AS is_locked FROM send_queue q WHERE q.ctid = h.place AND q.message_id = h.message_id FOR UPDATE SKIP LOCKED
+       SELECT true AS is_locked FROM send_queue q WHERE q.ctid = h.place AND q.message_id = h.message_id AND q.is_ready FOR UPDATE SKIP LOCKED
      ) q ON true
      -- 7. Lock its conversation, if that exists.
      LEFT JOIN LATERAL (
@@ -181,7 +182,7 @@ export const claimStatement = statement<ClaimParams, ClaimFacts>(
    -- 16. Return what was found for each poll. A null team_id notifies no change.
    SELECT f.n::int, f.is_active, f.is_newest, f.is_requeued, f.mode, f.ready_at, f.new_contacts_until, f.message_id AS head,
      CASE WHEN g.n IS NULL AND f.is_newest AND (f.ready_at IS NOT NULL OR f.mode = 'strict')
-       THEN EXISTS (SELECT FROM send_queue q WHERE q.number_id = f.number_id OFFSET 0) END AS has_queue,
+       THEN EXISTS (SELECT FROM send_queue q WHERE q.number_id = f.number_id AND q.is_ready OFFSET 0) END AS has_queue,
      g.team_id, g.message_id, g.hand_out, g.to_handle, g.content,
      CASE WHEN g.media_url IS NOT NULL
        THEN (SELECT x.name FROM media x WHERE x.message_id = g.message_id AND x.is_complete) END AS media_name

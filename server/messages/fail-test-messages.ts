@@ -9,7 +9,7 @@ const waiting = statement<[digits: readonly string[], number, readonly TeamId[]]
   // Finds the test lines by the index of verified phone numbers, and reads the queue of each.
   `SELECT q.team_id, q.message_id FROM numbers n
    CROSS JOIN LATERAL (
-     SELECT team_id, message_id FROM send_queue WHERE number_id = n.id AND right(to_handle, 2) = ANY($1) LIMIT $2) q
+     SELECT q.team_id, q.message_id FROM send_queue q WHERE q.number_id = n.id AND right(q.to_handle, 2) = ANY($1) AND q.is_ready LIMIT $2) q
    WHERE n.phone_number = '${testLine}' AND n.verified_at IS NOT NULL AND n.deleted_at IS NULL
      AND n.team_id <> ALL($3::uuid[]) LIMIT $2`,
 );

@@ -2,6 +2,7 @@ import type { FailureCode } from '#contract/message.ts';
 import { statement, type Transaction, transactionStatement } from '#server/database/statement.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import type { DeviceId, DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import { sqlHoldOnJoin } from './hold.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
@@ -92,7 +93,8 @@ const joinQueue = transactionStatement<[MessageId, TeamId, NumberId, number, str
   `WITH counted AS (
      UPDATE device_sessions SET requeue_count = requeue_count + 1 WHERE number_id = $3
    )
-   INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+   INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at, hold)
+   VALUES ($1, $2, $3, $4, $5, $6, ${sqlHoldOnJoin})`,
 );
 
 const markDelivered = transactionStatement<[TeamId, MessageId, Date, 0 | 1], MessageRow>(
@@ -128,12 +130,7 @@ const markRetried = transactionStatement<[TeamId, MessageId], MessageRow>(
 );
 
 /** Returns a message to its position in the queue. @param seq the position that the message got when it was accepted */
-export async function returnToQueue(
-  trx: Transaction,
-  message: MessageRow,
-  seq: number,
-  at: Date,
-): Promise<void> {
+export async function returnToQueue(trx: Transaction, message: MessageRow, seq: number): Promise<void> {
   await joinQueue.run(
     trx,
     message.id,
@@ -141,7 +138,7 @@ export async function returnToQueue(
     message.number_id,
     seq,
     contactOf(message.to_handle),
-    at,
+    message.created_at,
   );
 }
 

@@ -38,7 +38,7 @@ const selectNumbers = statement<
      SELECT CASE WHEN n.verified_at IS NOT NULL AND n.status = 'paused' THEN 'paused' ELSE ${sqlHealthState('$1')} END AS state,
        q.queued_at AS oldest
      FROM numbers n ${sqlHealthSources()}
-     LEFT JOIN LATERAL (SELECT queued_at FROM send_queue WHERE number_id = n.id ORDER BY seq LIMIT 1) q ON true
+     LEFT JOIN LATERAL (SELECT queued_at FROM send_queue WHERE number_id = n.id AND is_ready ORDER BY seq LIMIT 1) q ON true
      WHERE n.deleted_at IS NULL AND n.phone_number <> '${testLine}'
    ) of_number GROUP BY state`,
 );

@@ -4,6 +4,7 @@ import { lockCurrentSession } from '#server/devices/device-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { ClaimingPoll } from './claim-message.ts';
+import { sqlHoldOnJoin } from './hold.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 import { findMessage } from './message-store.ts';
 
@@ -12,7 +13,7 @@ import { findMessage } from './message-store.ts';
  * the conversation.
  */
 const release = transactionStatement<
-  [TeamId, NumberId, MessageId, DeviceSessionId, poll: number, at: Date, contact: string]
+  [TeamId, NumberId, MessageId, DeviceSessionId, poll: number, contact: string]
 >(
   'messages.release',
   `WITH ended AS (
@@ -26,7 +27,7 @@ const release = transactionStatement<
      -- 3. Set the message's status back to queued.
      UPDATE messages m SET status = ${sqlNextStatus('release')}, hand_out_count = e.hand_out - 1
      FROM ended e WHERE m.team_id = $1 AND m.id = $3 AND m.id = e.message_id AND ${sqlStatusGuard('release', 'm')}
-     RETURNING m.id
+     RETURNING m.id, m.created_at
    ), unpaced AS (
      -- 4. Delete it from the windows of pacing: it is the newest there. With pacing off there is no row.
      DELETE FROM recent_hand_outs r USING requeued q, ended e
@@ -41,7 +42,7 @@ const release = transactionStatement<
    ), conversation AS (
      -- 6. Find out whether the hand-out opened the conversation.
      SELECT c.contact, c.opened_by = 'team' AND c.last_inbound_at IS NULL AND c.unanswered_count <= 1 AS is_opened_by_it
-     FROM conversations c JOIN requeued q ON c.number_id = $2 AND c.contact = $7 FOR UPDATE OF c
+     FROM conversations c JOIN requeued q ON c.number_id = $2 AND c.contact = $6 FOR UPDATE OF c
    ), unopened AS (
      -- 7. If so, delete the conversation.
      DELETE FROM conversations c USING conversation o WHERE c.number_id = $2 AND c.contact = o.contact AND o.is_opened_by_it
@@ -51,8 +52,8 @@ const release = transactionStatement<
      FROM conversation o WHERE c.number_id = $2 AND c.contact = o.contact AND NOT o.is_opened_by_it
    )
    -- 9. Queue it again at its former position.
-   INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at)
-   SELECT q.id, $1, $2, e.seq, $7, $6 FROM requeued q JOIN ended e ON e.message_id = q.id
+   INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at, hold)
+   SELECT q.id, $1, $2, e.seq, $6, q.created_at, ${sqlHoldOnJoin} FROM requeued q JOIN ended e ON e.message_id = q.id
    RETURNING seq`,
   { changes: 'message', team: '$1', ids: '$3' },
 );
@@ -62,7 +63,7 @@ const release = transactionStatement<
  * disconnected before the first byte of the answer.
  */
 export async function releaseMessage(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  { database }: Pick<Runtime, 'database'>,
   claimant: ClaimingPoll,
   messageId: MessageId,
 ): Promise<void> {
@@ -72,6 +73,6 @@ export async function releaseMessage(
     const message = await findMessage(trx, teamId, messageId);
     if (!message) return;
     const contact = contactOf(message.to_handle);
-    await release.run(trx, teamId, numberId, messageId, sessionId, poll, clock.now(), contact);
+    await release.run(trx, teamId, numberId, messageId, sessionId, poll, contact);
   });
 }

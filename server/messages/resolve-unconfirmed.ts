@@ -41,7 +41,7 @@ async function resolve(services: Services, trx: Transaction, flight: InFlightRow
   const number = await findNumber(trx, flight.team_id, flight.number_id);
   if (number?.on_unconfirmed === 'retry_once' && number.deleted_at === null && flight.hand_out === 1) {
     const retried = await markQueuedForRetry(trx, message);
-    if (retried) await returnToQueue(trx, retried, flight.seq, now);
+    if (retried) await returnToQueue(trx, retried, flight.seq);
     return;
   }
   const failed = await failUnconfirmed(trx, message, now);

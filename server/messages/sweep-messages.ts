@@ -25,11 +25,12 @@ const orphanSlackMs = 3_600_000;
 const roundsMax = 50;
 
 /**
- * SQL condition: a queued message that is old enough expires. Messages that pacing holds back do not: the number is
- * active and paced, and its phone polled recently.
+ * SQL condition: a queued message that was accepted before `since` expires. A message for later is as old as its time.
+ * Messages do not expire before that time, under a hold other than for an approval, or while only pacing holds them back:
+ * the number is active and paced, and its phone polled recently.
  */
 export function sqlMayExpire(since: string, pacing: string): string {
-  return `(q.waits_for_media OR q.number_id NOT IN (
+  return `q.queued_at < ${since} AND (q.hold IS NULL OR q.hold = 'approval') AND q.ready_at IS NULL AND (q.waits_for_media OR q.number_id NOT IN (
        SELECT n.id FROM device_sessions s JOIN numbers n ON n.id = s.number_id
        WHERE s.last_seen_at > ${since} AND n.status = 'active' AND n.deleted_at IS NULL
          AND coalesce(n.pacing ->> 'mode', ${pacing}::text) <> 'off'))`;
@@ -54,7 +55,7 @@ const orphaned = statement<[Date, number, readonly TeamId[]], QueuedRow>(
 );
 const ofNumber = transactionStatement<[NumberId, number], QueuedRow>(
   'messages.queued-of-number',
-  'SELECT team_id, message_id FROM send_queue WHERE number_id = $1 ORDER BY seq LIMIT $2',
+  'SELECT team_id, message_id FROM send_queue WHERE number_id = $1 ORDER BY is_ready, seq LIMIT $2',
 );
 const toContact = transactionStatement<[TeamId, string, number], QueuedRow>(
   'messages.queued-to-contact',
@@ -144,7 +145,7 @@ export function returnedMessagesMs({ config }: Pick<Runtime, 'config'>): number 
  * Runs short rounds, so that no other transaction waits long for the locks of a round.
  * @returns the number of rows of all rounds
  */
-async function inRounds(round: () => Promise<number>): Promise<number> {
+export async function inRounds(round: () => Promise<number>): Promise<number> {
   let total = 0;
   for (let rounds = 0; rounds < roundsMax; rounds += 1) {
     const taken = await round();

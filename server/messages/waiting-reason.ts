@@ -7,6 +7,7 @@ import { sqlHealthOfNumber } from '#server/numbers/number-health-sql.ts';
 import { defaultPacing, type PacingPolicy } from '#server/numbers/pacing-policy.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { expectedAt, type PacedQueue } from './expected-at.ts';
+import type { Hold } from './hold.ts';
 import { messagesAheadMax, strictAheadMax } from './limits.ts';
 import type { MessageRow } from './message.ts';
 import { clockSlack, sqlPacingPolicy, sqlPacingWindows } from './pacing-sql.ts';
@@ -23,6 +24,9 @@ interface Circumstances extends PacingPolicy {
   readonly health: HealthState;
   readonly busy: boolean;
   readonly fetching: boolean;
+  readonly hold: Hold | null;
+  /** When a message for later is ready; null for now. */
+  readonly later: Date | null;
   /** True if an earlier message to the same contact waits for its media. */
   readonly behind_media: boolean;
   readonly ahead: number;
@@ -52,10 +56,10 @@ const circumstances = statement<[TeamId, MessageId, PacingPolicy, Date], Circums
   'messages.waiting-circumstances',
   `SELECT n.status AS number_status, ${sqlHealthOfNumber('n', '$4')} AS health, p.*, w.*, c.unanswered_count,
      EXISTS (SELECT FROM in_flight f WHERE f.number_id = n.id) AS busy,
-     q.waits_for_media AS fetching,
-     EXISTS (SELECT FROM send_queue e WHERE e.number_id = n.id AND e.to_handle = q.to_handle AND e.seq < q.seq AND e.waits_for_media)
+     q.waits_for_media AS fetching, q.hold, q.ready_at AS later,
+     EXISTS (SELECT FROM send_queue e WHERE e.number_id = n.id AND e.to_handle = q.to_handle AND e.is_ready AND e.seq < q.seq AND e.waits_for_media)
        AS behind_media,
-     (SELECT count(*) FROM (SELECT FROM send_queue e WHERE e.number_id = n.id AND e.seq < q.seq LIMIT ${messagesAheadMax} + 1) a) AS ahead,
+     (SELECT count(*) FROM (SELECT FROM send_queue e WHERE e.number_id = n.id AND e.is_ready AND e.seq < q.seq LIMIT ${messagesAheadMax} + 1) a) AS ahead,
      ARRAY(SELECT r.handed_out_at FROM recent_hand_outs r WHERE r.number_id = n.id ORDER BY r.ordinal DESC
            LIMIT least(p.messages_per_day, ${messagesAheadMax})) AS handed_out_at,
      CASE WHEN p.mode = 'strict' THEN ARRAY(
@@ -68,7 +72,7 @@ const circumstances = statement<[TeamId, MessageId, PacingPolicy, Date], Circums
          ORDER BY a.first), '[]')
        FROM (
          SELECT e.to_handle, count(*) AS messages, min(e.seq) AS first FROM (
-           SELECT e.to_handle, e.seq FROM send_queue e WHERE e.number_id = n.id AND e.seq < q.seq
+           SELECT e.to_handle, e.seq FROM send_queue e WHERE e.number_id = n.id AND e.is_ready AND e.seq < q.seq
            ORDER BY e.number_id, e.seq LIMIT ${strictAheadMax}
          ) e GROUP BY e.to_handle
        ) a
@@ -86,16 +90,18 @@ const notWaiting: Waiting = { reason: null, expectedAt: null };
 
 /** Explains why a queued message waits (specification section 4.3). */
 export async function explainWaiting(
-  { database, clock, config, restoreHold }: Pick<Runtime, 'database' | 'clock' | 'config' | 'restoreHold'>,
+  { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
   message: MessageRow,
 ): Promise<Waiting> {
   if (message.status !== 'queued') return notWaiting;
-  if (restoreHold.isHeld) return { reason: 'restore_hold', expectedAt: null };
-  if (isUnsentTest(message)) return { reason: 'phone_offline', expectedAt: null };
   const now = clock.now();
   const policy = defaultPacing(config.pacing);
   const found = await circumstances.row(database.pool, message.team_id, message.id, policy, now);
   if (!found) return notWaiting;
+  if (found.hold !== null)
+    return { reason: found.hold === 'restore' ? 'restore_hold' : null, expectedAt: null };
+  if (isUnsentTest(message)) return { reason: 'phone_offline', expectedAt: null };
+  if (found.later !== null) return { reason: null, expectedAt: found.later };
   return { reason: reasonOf(found, now), expectedAt: estimate(found, now) };
 }
 

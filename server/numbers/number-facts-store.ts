@@ -5,6 +5,7 @@ import { anyText } from '#server/devices/inbound-tests.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { CauseFacts } from './likely-cause.ts';
 import { sqlHealthOfNumber, sqlHealthSources, sqlHealthState } from './number-health-sql.ts';
+import { sqlReadyAndHeld } from './queue-sql.ts';
 
 /** Facts about a number that decide its health, and the count of its waiting messages. */
 export interface NumberFactsRow extends CauseFacts {
@@ -49,8 +50,10 @@ const facts = statement<[TeamId, Date, readonly NumberId[] | null, number], Numb
      WHERE l.number_id = n.id ORDER BY l.generation DESC LIMIT 1
    ) l ON true
    CROSS JOIN LATERAL (
-     SELECT count(*) AS waiting_messages, min(q.queued_at) AS oldest_waiting_at
-     FROM (SELECT q.queued_at FROM send_queue q WHERE q.number_id = n.id ORDER BY q.number_id, q.seq LIMIT $4) q
+     SELECT least(count(*), $4) AS waiting_messages, min(q.queued_at) AS oldest_waiting_at
+     FROM ${sqlReadyAndHeld} CROSS JOIN LATERAL (
+       SELECT q.queued_at FROM send_queue q WHERE q.number_id = n.id AND q.is_ready = h.is_ready ORDER BY q.number_id, q.seq LIMIT $4
+     ) q
    ) w
    WHERE n.team_id = $1 AND n.deleted_at IS NULL AND ($3::uuid[] IS NULL OR n.id = ANY ($3::uuid[]))`,
 );

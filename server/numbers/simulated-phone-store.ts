@@ -25,7 +25,7 @@ export const renewSimulatedPhones = statement<
 ).run;
 // SQL condition: a number is a test line that has no message to send.
 const isIdle = (alias: string) => `(${alias}.phone_number = '${testLine}'
-   AND NOT EXISTS (SELECT FROM send_queue q WHERE q.number_id = ${alias}.id OFFSET 0)
+   AND NOT EXISTS (SELECT FROM send_queue q WHERE q.number_id = ${alias}.id AND q.is_ready OFFSET 0)
    AND NOT EXISTS (SELECT FROM in_flight f WHERE f.number_id = ${alias}.id OFFSET 0))`;
 
 // Also deletes the leases of deleted numbers, whose processes were killed.

@@ -10,6 +10,7 @@ import {
 } from '#server/database/clock-store.ts';
 import { findOpenRestore, markResumed } from '#server/database/restore-store.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
+import { releaseHeld } from '#server/messages/held-messages.ts';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { operator } from '#server/platform/actor.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
@@ -17,6 +18,7 @@ import { refuseInsertsOf } from '#test/support/database/table-faults.ts';
 import { restoreDeviceSession } from '#test/support/devices/given-restored-session.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import { writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
+import { holdMessage } from '#test/support/messages/given-messages.ts';
 import { newPerson } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
@@ -140,8 +142,22 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.equal((await number.wire.poll()).reason, 'superseded', 'a poll of the session of the backup');
     const again = new DeviceWire(service.baseUrl, number.wire.token);
     assert.equal((await again.poll({ session })).reason, 'superseded');
+    await resumeRestore(service.runtime, operator, { cancelMessages: false, skipDeliveries: false });
     const id = await send(number, 'after the restore');
     assert.equal((await phone.poll()).id, id);
+  });
+
+  it('a message that a person releases during the restore hold goes only once the restore is resumed', async () => {
+    const number = await connectNumber(service, team);
+    const id = await send(number, 'released too early');
+    await holdMessage(service, id, { hold: 'approval' });
+    await record();
+    assert.equal(await releaseHeld(service.runtime, 'approval', { teamId: team.id }), 1);
+    assert.equal((await messageOf(id)).waiting_reason, 'restore_hold');
+    assert.equal(await releaseHeld(service.runtime, 'restore'), 0);
+    assert.equal((await number.wire.poll()).action, 'idle');
+    await resumeRestore(service.runtime, operator, { cancelMessages: false, skipDeliveries: false });
+    assert.equal((await number.wire.poll()).id, id);
   });
 
   it('a session id that is dated more than a day ahead is refused as superseded', async () => {

@@ -13,7 +13,6 @@ import {
 } from '#server/dashboard/conversations/list-conversations.ts';
 import type { Reader } from '#server/dashboard/conversations/read-store.ts';
 import type { Database } from '#server/database/database.ts';
-import { RestoreHold } from '#server/database/restore-hold.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { firstIdAt, type MemberId, type TeamId } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
@@ -98,7 +97,7 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
     (phoneNumber: string, contact: string, cursor = '') =>
     (services: { database: Database }) =>
       listConversationMessages(
-        { ...services, clock, config, restoreHold: new RestoreHold(undefined) },
+        { ...services, clock, config },
         team,
         reader,
         { phoneNumber, contact },

@@ -59,6 +59,7 @@ const keeping: Readonly<Record<string, string>> = {
   'fail messages of test keys': 'acts on the recipient of a message, whatever its age',
   'fail messages to contacts that opted out': 'acts on an opt-out by a contact or a person',
   'fail returned messages to contacts that opted out': 'acts on an opt-out by a contact or a person',
+  'release messages': 'makes messages ready that are for now',
   'send texts of lock tests': 'acts on a test that a person has started',
   'erase contacts': 'acts on the request of a person',
   'analyze tables after an erasure': 'writes statistics',

@@ -45,7 +45,7 @@ const walking = [
 ];
 
 /** Statements that a restore runs once, before the service starts. */
-const restoring = ['mail.end-leases', 'webhooks.end-leases'];
+const restoring = ['mail.end-leases', 'messages.hold-all', 'webhooks.end-leases'];
 
 /** Statements of /metrics, which run at most once in five seconds. */
 const counting = ['messages.queue-depth', 'webhooks.due-depth'];

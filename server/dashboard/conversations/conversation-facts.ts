@@ -3,6 +3,7 @@ import type { NumberStatus } from '#contract/number.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { type MessageRow, sqlMessageColumns } from '#server/messages/message.ts';
 import { messageView } from '#server/messages/message-view.ts';
+import { sqlReadyAndHeld } from '#server/numbers/queue-sql.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import type { MemberId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { ConversationKey } from './conversation-key.ts';
@@ -67,9 +68,9 @@ const facts = statement<[TeamId, string[], string[], MemberId | null, string | n
    ) c
    CROSS JOIN LATERAL (SELECT ${readUntil} AS read_until OFFSET 0) r
    CROSS JOIN LATERAL (
-     SELECT count(*) AS waiting_count, (array_agg(q.message_id ORDER BY q.message_id DESC))[1] AS message_id, max(q.queued_at) AS queued_at
-     FROM (
-       SELECT q.message_id, q.queued_at FROM send_queue q WHERE q.number_id = n.id AND q.to_handle = i.contact
+     SELECT least(count(*), ${conversationCountMax}) AS waiting_count, (array_agg(q.message_id ORDER BY q.message_id DESC))[1] AS message_id, max(q.queued_at) AS queued_at
+     FROM ${sqlReadyAndHeld} CROSS JOIN LATERAL (
+       SELECT q.message_id, q.queued_at FROM send_queue q WHERE q.number_id = n.id AND q.to_handle = i.contact AND q.is_ready = h.is_ready
        ORDER BY q.number_id DESC, q.to_handle DESC, q.seq DESC LIMIT ${conversationCountMax}
      ) q
    ) w

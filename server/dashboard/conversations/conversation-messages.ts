@@ -1,5 +1,6 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { type MessageRow, sqlMessageColumns } from '#server/messages/message.ts';
+import { sqlReadyAndHeld } from '#server/numbers/queue-sql.ts';
 import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { ConversationKey } from './conversation-key.ts';
 import { waitingSpellingsExaminedMax } from './limits.ts';
@@ -50,12 +51,14 @@ const page = statement<[TeamId, readonly string[], string, string, number, numbe
 const waiting = statement<[TeamId, NumberId, ConversationKey['contact']], WaitingMessages>(
   'conversations.waiting-messages',
   `SELECT
-     (SELECT q.message_id FROM send_queue q WHERE q.number_id = $2 AND q.to_handle = $3
-      ORDER BY q.number_id, q.to_handle, q.seq LIMIT 1) AS head_id,
+     (SELECT q.message_id FROM ${sqlReadyAndHeld} CROSS JOIN LATERAL (
+        SELECT q.message_id FROM send_queue q WHERE q.number_id = $2 AND q.to_handle = $3 AND q.is_ready = h.is_ready
+        ORDER BY q.number_id, q.to_handle, q.seq LIMIT 1
+      ) q ORDER BY h.is_ready DESC LIMIT 1) AS head_id,
      ARRAY(
        SELECT DISTINCT m.to_handle FROM (
          SELECT q.message_id FROM send_queue q WHERE q.number_id = $2 AND q.to_handle = $3
-         ORDER BY q.number_id DESC, q.to_handle DESC, q.seq DESC LIMIT ${waitingSpellingsExaminedMax}
+         ORDER BY q.number_id DESC, q.to_handle DESC, q.is_ready DESC, q.seq DESC LIMIT ${waitingSpellingsExaminedMax}
        ) q
        CROSS JOIN LATERAL (
          SELECT m.to_handle FROM messages m WHERE m.team_id = $1 AND m.id BETWEEN q.message_id AND q.message_id

@@ -1,4 +1,5 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
+import { sqlReadyAndHeld } from '#server/numbers/queue-sql.ts';
 import type { MemberId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { sqlNumbersOfPhone, sqlRowsOfConversation } from './conversation-sql.ts';
 import { waitingExaminedMax } from './limits.ts';
@@ -106,8 +107,10 @@ const waitingOfNumber = waitingOf<[string]>(
   'of-number',
   `SELECT q.* FROM (${sqlNumbersOfPhone('$1', '$5')}) s
    CROSS JOIN LATERAL (
-     SELECT ${waitingColumns} FROM send_queue q WHERE q.number_id = s.id
-     ORDER BY q.number_id DESC, q.seq DESC LIMIT ${waitingExaminedMax}
+     SELECT q.* FROM ${sqlReadyAndHeld} CROSS JOIN LATERAL (
+       SELECT ${waitingColumns}, q.seq FROM send_queue q WHERE q.number_id = s.id AND q.is_ready = h.is_ready
+       ORDER BY q.number_id DESC, q.seq DESC LIMIT ${waitingExaminedMax}
+     ) q ORDER BY q.seq DESC LIMIT ${waitingExaminedMax}
    ) q LIMIT ${waitingExaminedMax}`,
 );
 

@@ -31,7 +31,7 @@ import type { Reader } from './read-store.ts';
  * @throws AppError 404 for a number that the team never had; 400, param cursor
  */
 export async function listConversationMessages(
-  services: Pick<Runtime, 'database' | 'clock' | 'config' | 'restoreHold'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
   teamId: TeamId,
   reader: Reader,
   key: ConversationKey,
@@ -97,7 +97,7 @@ function messageOf(row: MessageRow, senders: Senders): ConversationMessage {
 }
 
 async function explainHead(
-  services: Pick<Runtime, 'database' | 'clock' | 'config' | 'restoreHold'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
   teamId: TeamId,
   headId: MessageId,
 ): Promise<ConversationMessageList['waiting']> {

@@ -4,6 +4,7 @@ import { heldBefore } from '#server/database/restore-hold.ts';
 import { findOpenRestore, markResumed, type ResumeChoices } from '#server/database/restore-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { cancelHeldMessages } from '#server/messages/cancel-held-messages.ts';
+import { releaseHeld } from '#server/messages/held-messages.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { listTeams } from '#server/teams/team/team-store.ts';
 import { skipHeldDeliveries } from '#server/webhooks/deliveries/skip-held-deliveries.ts';
@@ -48,6 +49,7 @@ export async function resumeRestore(
     trx.notifyAfterCommit(restoresChannel);
     return true;
   });
+  if (resumed) await releaseHeld(services, 'restore');
   await restoreHold.check(database.pool, logger);
   return { resumed, cancelledMessages, skippedDeliveries };
 }

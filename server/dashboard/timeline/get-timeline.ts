@@ -27,7 +27,7 @@ import {
   type MessageEventRow,
 } from './timeline-store.ts';
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'restoreHold'>;
+type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
 
 /**
  * The timeline of a message: its steps with time and actor, its events and their deliveries (specification section

@@ -5,9 +5,7 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
 import { getTimeline } from './get-timeline.ts';
 
-export function timelineRoutes(
-  services: Pick<Runtime, 'database' | 'clock' | 'config' | 'restoreHold'>,
-): Route[] {
+export function timelineRoutes(services: Pick<Runtime, 'database' | 'clock' | 'config'>): Route[] {
   return [
     route({
       method: 'GET',

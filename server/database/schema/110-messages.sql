@@ -99,17 +99,26 @@ CREATE TABLE send_queue (
   number_id uuid NOT NULL,
   seq bigint NOT NULL DEFAULT nextval('send_queue_seq'),
   to_handle text NOT NULL,
-  -- For its age only: order is by seq, since the clocks of two processes differ by a little.
+  -- When it was accepted; of a message for later, when it became ready. For its age only: order is by seq, since the clocks of two processes differ by a little.
   queued_at timestamptz NOT NULL,
   -- A message whose media are not stored yet is not handed out, nor are later ones of its conversation.
   waits_for_media boolean NOT NULL DEFAULT false,
+  -- Hand-outs pass over a held message until a person or a job releases it.
+  hold text CHECK (hold IN ('approval', 'outage', 'restore')),
+  -- A message for later: when it becomes ready; NULL from then on.
+  ready_at timestamptz,
+  -- A state of the row, not a comparison with a clock: hand-outs read only ready rows along their indexes.
+  is_ready boolean NOT NULL GENERATED ALWAYS AS (hold IS NULL AND ready_at IS NULL) STORED,
   PRIMARY KEY (team_id, message_id)
 );
 COMMENT ON TABLE send_queue IS
   'team; erased by handle; kept while needed; a person; in backups. Messages that wait for a phone.';
-CREATE UNIQUE INDEX send_queue_order ON send_queue (number_id, seq);
--- The heads of a queue: the oldest message to each contact (specification section 3.3).
-CREATE INDEX send_queue_heads ON send_queue (number_id, to_handle, seq);
+CREATE UNIQUE INDEX send_queue_order ON send_queue (number_id, is_ready, seq);
+-- The heads of a queue: the oldest ready message to each contact (specification section 3.3).
+CREATE INDEX send_queue_heads ON send_queue (number_id, to_handle, is_ready, seq);
+-- Releases read these; they have no entry of a ready row.
+CREATE INDEX send_queue_holds ON send_queue (hold, team_id, number_id, seq) WHERE hold IS NOT NULL;
+CREATE INDEX send_queue_later ON send_queue (ready_at) WHERE hold IS NULL AND ready_at IS NOT NULL;
 -- ANALYZE keeps the statistics of a table without rows, and these are often empty. So their handles get none (specification
 -- section 12.14): here, and in recent_hand_outs and erasures.
 ALTER TABLE send_queue ALTER to_handle SET STATISTICS 0;

@@ -1,7 +1,8 @@
 import type { Direction, MessageStatus } from '#contract/message.ts';
 import type { Transaction } from '#server/database/statement.ts';
+import type { Hold } from '#server/messages/hold.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
-import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import { type MessageId, type NumberId, parseId, type TeamId } from '#server/platform/ids/ids.ts';
 import { type HeldTransaction, holdTransaction } from '#test/support/database/held-transaction.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -62,6 +63,19 @@ export async function putMessage({ query }: Service, message: MessageInState): P
       [numberId, teamId, id, createdAt],
     );
   }
+}
+
+/** Holds a queued message, or makes it one for later. @param id its id in the API */
+export async function holdMessage(
+  { query }: Service,
+  id: string,
+  { hold = null, readyAt = null }: { readonly hold?: Hold | null; readonly readyAt?: Date | null },
+): Promise<void> {
+  await query('UPDATE send_queue SET hold = $2, ready_at = $3 WHERE message_id = $1', [
+    parseId('msg', id),
+    hold,
+    readyAt,
+  ]);
 }
 
 /**

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { releaseDueMessages, releaseHeld } from '#server/messages/held-messages.ts';
+import type { Hold } from '#server/messages/hold.ts';
+import { failExpired } from '#server/messages/sweep-messages.ts';
+import { holdMessage } from '#test/support/messages/given-messages.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
+import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
+
+const dayMs = 86_400_000;
+
+describe('held messages, and messages for later (decision 0034)', () => {
+  // No sweep runs in the background.
+  const { service, team } = givenTeam({ ROLES: 'api', DEVICE_HOLD_SECONDS: '1' });
+  const send = ({ phoneNumber }: ConnectedNumber, content: string) =>
+    team.api.send({ from: phoneNumber, to: '+12125550100', content });
+  const hold = (id: string, reason: Hold) => holdMessage(service, id, { hold: reason });
+  const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
+
+  it('hand-outs pass over held messages, and later ones to the contact go in their order, until a team is released', async () => {
+    const number = await connectNumber(service, team);
+    const [held, next, last] = [
+      await send(number, 'held'),
+      await send(number, 'next'),
+      await send(number, 'last'),
+    ];
+    await hold(held, 'approval');
+    assert.equal((await number.wire.poll()).id, next);
+    assert.equal((await number.wire.poll({ last: next })).id, last);
+    assert.equal((await number.wire.poll({ last })).action, 'idle');
+    assert.equal(await releaseHeld(service.runtime, 'outage'), 0);
+    const other = await service.newTeam();
+    assert.equal(await releaseHeld(service.runtime, 'approval', { teamId: other.id }), 0);
+    const waiting = number.wire.poll();
+    assert.equal(await releaseHeld(service.runtime, 'approval', { teamId: team.id }), 1);
+    assert.equal((await waiting).id, held);
+  });
+
+  it('one message is released, and the others stay held; one of them is cancelled', async () => {
+    const number = await connectNumber(service, team);
+    const [first, second] = [await send(number, 'first'), await send(number, 'second')];
+    for (const id of [first, second]) await hold(id, 'approval');
+    const messageId = uuidOf('msg', second);
+    assert.equal(await releaseHeld(service.runtime, 'approval', { teamId: team.id, messageId }), 1);
+    assert.equal((await number.wire.poll()).id, second);
+    assert.equal((await team.api.post(`/v1/messages/${first}/cancel`, {})).status, 200);
+    assert.equal((await messageOf(first)).error_code, 'cancelled');
+    assert.equal(await releaseHeld(service.runtime, 'approval', { teamId: team.id }), 0);
+    assert.equal((await number.wire.poll({ last: second })).action, 'idle');
+  });
+
+  it('a message for later goes at its time, in its place before younger ones', async () => {
+    const number = await connectNumber(service, team);
+    const later = await send(number, 'later');
+    await holdMessage(service, later, { readyAt: service.clock.in(60_000) });
+    assert.equal(await releaseDueMessages(service.runtime), 0);
+    assert.equal((await number.wire.poll()).action, 'idle');
+    service.clock.advance(60_001);
+    const younger = await send(number, 'younger');
+    assert.equal(await releaseDueMessages(service.runtime), 1);
+    assert.equal((await number.wire.poll()).id, later);
+    assert.equal((await number.wire.poll({ last: later })).id, younger);
+  });
+
+  it('a message that is held for later, too, goes only after its release', async () => {
+    const number = await connectNumber(service, team);
+    const both = await send(number, 'both');
+    await holdMessage(service, both, { readyAt: service.clock.in(60_000), hold: 'approval' });
+    service.clock.advance(60_001);
+    assert.equal(await releaseDueMessages(service.runtime), 0);
+    assert.equal(await releaseHeld(service.runtime, 'approval', { teamId: team.id }), 1);
+    assert.equal((await number.wire.poll()).action, 'idle');
+    assert.equal(await releaseDueMessages(service.runtime), 1);
+    assert.equal((await number.wire.poll()).id, both);
+  });
+
+  it('the expiry stands still under a restore, an outage and before the time of a message, but not under an approval', async () => {
+    const number = await connectNumber(service, team);
+    const send = (content: string) =>
+      team.api.send({ from: number.phoneNumber, to: '+12125550199', content });
+    const [restored, away, asked, later, ready] = [
+      await send('restored'),
+      await send('away'),
+      await send('asked'),
+      await send('later'),
+      await send('ready'),
+    ];
+    await hold(restored, 'restore');
+    await hold(away, 'outage');
+    await hold(asked, 'approval');
+    await holdMessage(service, later, { readyAt: service.clock.in(400 * dayMs) });
+    service.clock.advance(300 * dayMs);
+    await failExpired(service.runtime);
+    const statuses = await Promise.all(
+      [restored, away, asked, later, ready].map(async (id) => (await messageOf(id)).status),
+    );
+    assert.deepEqual(statuses, ['queued', 'queued', 'failed', 'queued', 'failed']);
+  });
+
+  it('a message for later expires QUEUE_EXPIRY_HOURS after its time, not after its acceptance (§3.2/expired)', async () => {
+    const number = await connectNumber(service, team);
+    const later = await send(number, 'later');
+    await holdMessage(service, later, { readyAt: service.clock.in(30 * dayMs) });
+    service.clock.advance(30 * dayMs + 1);
+    assert.equal(await releaseDueMessages(service.runtime), 1);
+    await failExpired(service.runtime);
+    assert.equal((await messageOf(later)).status, 'queued');
+    service.clock.advance(4 * dayMs);
+    await failExpired(service.runtime);
+    assert.equal((await messageOf(later)).error_code, 'expired');
+  });
+});
