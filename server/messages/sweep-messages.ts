@@ -26,8 +26,8 @@ const roundsMax = 50;
 
 /**
  * SQL condition: a queued message that was accepted before `since` expires. A message for later is as old as its time.
- * Messages do not expire before that time, under a hold other than for an approval, or while only pacing holds them back:
- * the number is active and paced, and its phone polled recently.
+ * A message does not expire before that time, or under a hold, except one for an approval. Nor does it expire while only
+ * pacing holds it back: the number is active and paced, and its phone polled recently.
  */
 export function sqlMayExpire(since: string, pacing: string): string {
   return `q.queued_at < ${since} AND (q.hold IS NULL OR q.hold = 'approval') AND q.ready_at IS NULL AND (q.waits_for_media OR q.number_id NOT IN (

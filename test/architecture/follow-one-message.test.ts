@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { messageSteps } from '#server/messages/message-status.ts';
+import { deliverySteps } from '#server/webhooks/queue/delivery-status.ts';
+
+const conceptsMax = 26;
+
+describe('docs/follow-one-message.md', () => {
+  const [road = '', table = ''] = readFileSync('docs/follow-one-message.md', 'utf8').split('## Concepts');
+
+  it('each function that the road links to is declared in its file', () => {
+    const links = [...road.matchAll(/\[([\w, ]+)\]\(\.\.\/(server\/[^)]+\.ts)\)/g)];
+    assert.ok(links.length > 30, `${links.length} links`);
+    const missing = links.flatMap(([, names = '', file = '']) => {
+      const text = readFileSync(join('.', file), 'utf8');
+      return names
+        .split(', ')
+        .filter((name) => !new RegExp(`export (async )?(function|const|class) ${name}\\b`).test(text))
+        .map((name) => `${name} in ${file}`);
+    });
+    assert.deepEqual(missing, []);
+  });
+
+  it('the road names each action of the state tables', () => {
+    const actions = [...Object.keys(messageSteps), ...Object.keys(deliverySteps)];
+    assert.deepEqual(
+      actions.filter((action) => !new RegExp(`\\b${action}\\b`).test(road)),
+      [],
+    );
+  });
+
+  it(`a message meets at most ${conceptsMax} concepts, and the road has each of them in bold`, () => {
+    const listed = [...table.matchAll(/^\| ([^|]+) \| [^|]+ \|$/gm)].map(([, name]) => name).slice(1);
+    assert.ok(listed.length <= conceptsMax, `${listed.length} concepts`);
+    const bold = [...road.matchAll(/\*\*([^*]+)\*\*/g)].map(([, name]) => name);
+    assert.deepEqual(bold.toSorted(), listed.toSorted());
+  });
+});
