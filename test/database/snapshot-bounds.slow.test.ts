@@ -153,7 +153,7 @@ describe(`an open snapshot that keeps ${dead.toLocaleString('en')} dead rows of 
       const [{ seq } = { seq: Number.NaN }] = rows;
       await deliverUntil('the marks lie above it', dispatcher, () => {
         publisher.notify();
-        const live = lastRun('webhooks.claim-deliveries')?.values[7] as readonly number[];
+        const live = lastRun('webhooks.claim-deliveries')?.values[1] as readonly number[];
         return (live[0] ?? 0) > begunMs + 1_000 && Number(lastRun('events.publish')?.values[1]) > seq;
       });
     };
