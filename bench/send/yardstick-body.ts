@@ -1,4 +1,4 @@
-/** The request body of both yardsticks, with the fields and limits of POST /v1/messages/send. */
+/** The request body of the yardsticks, with the fields and limits of POST /v1/messages/send. */
 export const bodySchema = {
   type: 'object',
   required: ['to', 'from', 'content'],

@@ -10,7 +10,7 @@ import { securityHeaders } from '#server/platform/http/security-headers.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 
 /**
- * The second yardstick of benchmark P1: our own route and authenticator with an acceptor that stores nothing. The
+ * The yardstick of benchmark P1: our own route and authenticator with an acceptor that stores nothing. The
  * difference to a real send is the cost of storing it.
  * usage: DATABASE_URL=… SECRETS_KEY=… node bench/send/yardstick-own-route.ts PORT
  */
