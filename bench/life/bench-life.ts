@@ -10,13 +10,13 @@ import { type Installation, openInstallation, type Setup } from './installation.
 import { monotonicMs } from './ledger.ts';
 import { measureSnapshot } from './measure-snapshot.ts';
 import { cpuParts, type Round, runRound } from './run-round.ts';
+import { type Library, startYardstick, type Way, type Yardstick } from './yardstick.ts';
 
-/** The least ratio to Kannel, and the most CPU microseconds of a message, without webhooks. */
-const goals = {
-  fewPhones: { ratio: 0.3, nodeUs: 450, postgresUs: 550 },
-  manyPhones: { ratio: 0.4, nodeUs: 300, postgresUs: 350 },
-};
-const manyPhonesMin = 1_000;
+/** The most CPU microseconds of a message, without webhooks and with two. */
+const cpuGoals = { without: { nodeUs: 300, postgresUs: 380 }, with: { nodeUs: 500, postgresUs: 560 } };
+
+/** The least ratio to the better library. */
+const ratioGoals: Readonly<Record<Way, number>> = { plain: 1.5, grouped: 0.6 };
 
 /** The two loads of the goals, each without and with webhooks. */
 const setups: readonly Setup[] = [
@@ -42,8 +42,9 @@ const drainedMax = 5_000;
 
 /**
  * Benchmarks P10 and P6: the whole life of a message. Senders send as long as fewer than `--queue` messages for each
- * phone wait. Phones hold polls, and report each message with their next poll. Kannel, which accepts and hands out,
- * runs between the rounds. It fails where a message is lost or handed out twice. Without `--phones` it runs all setups.
+ * phone wait. Phones hold polls, and report each message with their next poll. Without webhooks, libraries of jobs and
+ * Kannel run between the rounds. It fails where a message is lost or handed out twice. Without `--phones` it runs all
+ * setups.
  * `--throughput` leaves out the latency. `--snapshot` measures the latency to a webhook beside an open snapshot instead.
  * usage: `npm run bench -- life [--phones 200 --senders 64 --webhooks 0] [--seconds 10] [--rounds 2] [--queue 4]
  * [--snapshot] [--dead 300000]`
@@ -93,42 +94,61 @@ export async function benchLife(): Promise<void> {
   }
 }
 
-/** Rounds of our own load and of Kannel in turn. @returns the messages handed out per second */
+/** Rounds of our own load and of the yardsticks in turn. @returns the messages handed out per second */
 async function measureThroughput(
   installation: Installation,
   setup: Setup,
   options: { readonly seconds: number; readonly waitingMax: number },
   rounds: number,
 ): Promise<number> {
-  const kannel = await startKannel(join(installation.dataDir, 'kannel'));
+  const isAlone = setup.webhooks > 0;
   const ours: Round[] = [];
-  const ratios: number[] = [];
-  const yardsticks: number[] = [];
+  const libraries: readonly Library[] = isAlone ? [] : ['pg-boss', 'graphile-worker'];
+  const ways: readonly Way[] = ['plain', 'grouped'];
+  const jobs = libraries.flatMap((library) => ways.map((way) => ({ library, way, rounds: [] as Round[] })));
+  const kannels: number[] = [];
+  const kannel = isAlone ? undefined : await startKannel(join(installation.dataDir, 'kannel'));
+  const yardsticks = new Map<Library, Yardstick>();
   try {
+    for (const library of libraries)
+      yardsticks.set(library, await startYardstick(library, installation, setup));
     for (let round = 0; round < rounds; round += 1) {
-      const own = await runRound(installation, setup, options);
-      ours.push(own);
-      if (!kannel) continue;
-      const yardstick = await measureKannel(kannel);
-      yardsticks.push(yardstick);
-      ratios.push(own.handedOut / yardstick);
+      ours.push(await runRound(installation, setup, options));
+      for (const one of jobs) {
+        const yardstick = yardsticks.get(one.library);
+        if (yardstick) one.rounds.push(await yardstick.run(one.way, options));
+      }
+      if (kannel) kannels.push(await measureKannel(kannel));
     }
   } finally {
     await kannel?.stop();
+    for (const yardstick of yardsticks.values()) await yardstick.stop();
   }
-  const goal = setup.phones < manyPhonesMin ? goals.fewPhones : goals.manyPhones;
   const of = (pick: (round: Round) => number) => Math.round(median(ours.map(pick)));
+  const goal = isAlone ? cpuGoals.with : cpuGoals.without;
   const cpu = cpuParts.map((part) => `${part} ${of(({ cpuUs }) => cpuUs[part])}`);
   const delivered = setup.webhooks === 0 ? '' : `, delivered ${of((round) => round.delivered)}`;
   process.stdout.write(
     `P10: accepted ${of((round) => round.accepted)}/s, handed out ${of((round) => round.handedOut)}, ` +
       `reported ${of((round) => round.reported)}${delivered} (${ours.map((round) => Math.round(round.handedOut)).join(' ')})\n` +
-      `CPU µs each: ${cpu.join(', ')} (goals ≤ ${goal.nodeUs} and ${goal.postgresUs} without webhooks); ` +
-      `idle ${of((round) => round.idle * 100)} %; ${of((round) => round.waiting)} waited\n` +
-      (ratios.length === 0
-        ? 'Kannel is not installed (Debian: kannel, kannel-extras); left out\n'
-        : `${median(ratios).toFixed(2)} × Kannel (goal ≥ ${goal.ratio} ×; ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')}), ` +
-          `which accepts and hands out ${Math.round(median(yardsticks))}/s\n`),
+      `CPU µs each: ${cpu.join(', ')} (goals ≤ ${goal.nodeUs} and ${goal.postgresUs}); ` +
+      `idle ${of((round) => round.idle * 100)} %; ${of((round) => round.waiting)} waited\n`,
+  );
+  if (isAlone) return median(ours.map((round) => round.handedOut));
+  for (const { library, way, rounds: theirs } of jobs) {
+    const ratios = theirs.map((round, index) => (ours[index]?.handedOut ?? Number.NaN) / round.handedOut);
+    const their = (pick: (round: Round) => number) => Math.round(median(theirs.map(pick)));
+    process.stdout.write(
+      `${median(ratios).toFixed(2)} × ${library}, ${way} (goal ≥ ${ratioGoals[way]} × the better; ` +
+        `${ratios.map((ratio) => ratio.toFixed(2)).join(' ')}): ${their((round) => round.handedOut)}/s, CPU µs each: ` +
+        `node ${their(({ cpuUs }) => cpuUs.node)}, PostgreSQL ${their(({ cpuUs }) => cpuUs.PostgreSQL)}; ` +
+        `idle ${their((round) => round.idle * 100)} %\n`,
+    );
+  }
+  process.stdout.write(
+    kannel
+      ? `Kannel, which accepts and hands out, does ${Math.round(median(kannels))}/s\n`
+      : 'Kannel is not installed (Debian: kannel, kannel-extras); left out\n',
   );
   return median(ours.map((round) => round.handedOut));
 }

@@ -35,7 +35,7 @@ export interface Installation {
   /** Deliveries that the webhooks' receiver got so far. */
   readonly countPosts: () => Promise<number>;
   /** Waits until phones have reported all messages, and webhooks got their events. */
-  readonly untilSettled: () => Promise<void>;
+  readonly untilSettled: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
 

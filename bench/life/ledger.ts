@@ -1,4 +1,4 @@
-import type { HandOuts } from './phones.ts';
+import type { HandOuts } from './report-hand-outs.ts';
 
 /** The system's monotonic clock in milliseconds, which is the same in all processes. */
 export function monotonicMs(): number {

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { HandOuts, PhonesCommand, PhonesReport } from './phones.ts';
+import type { PhonesCommand, PhonesReport } from './phones.ts';
+import type { HandOuts } from './report-hand-outs.ts';
 
 type Counts = Omit<Extract<PhonesReport, { kind: 'counts' }>, 'kind'>;
 

@@ -14,11 +14,16 @@ export class Senders {
   readonly timesMs: number[] = [];
 
   constructor(
-    { origin, key, numbers }: { origin: string; key: string; numbers: readonly string[] },
+    {
+      origin,
+      path = '/v1/messages/send',
+      key,
+      numbers,
+    }: { origin: string; path?: string; key: string; numbers: readonly string[] },
     connections: number,
     ledger: Ledger,
   ) {
-    const post = postJson(origin, '/v1/messages/send', { 'x-api-key': key });
+    const post = postJson(origin, path, { 'x-api-key': key });
     this.#request = (n) => post({ from: numbers[n % numbers.length], to: contact(n), content: text(n) });
     this.#connections = Array.from({ length: connections }, () => new RawConnection(origin));
     this.#ledger = ledger;

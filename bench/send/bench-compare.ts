@@ -109,7 +109,7 @@ async function open(checkout: string): Promise<Installation> {
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-compare-'));
   const port = await freePort();
   const settings = { ...unlimited(dataDir), PORT: String(port) };
-  const server = await serve('server/main.ts', [], settings, port, checkout);
+  const server = await serve('server/main.ts', [], settings, port, { folder: checkout });
   const key = await firstKey(dataDir);
   for (const number of numbers) await connect(server.origin, key, number);
   return { dataDir, server, key };
