@@ -2,6 +2,7 @@ import { benchDashboards } from './dashboards/bench-dashboards.ts';
 import { benchFirstLoad } from './dashboards/bench-first-load.ts';
 import { benchGrowth } from './growth/bench-growth.ts';
 import { benchLife } from './life/bench-life.ts';
+import { benchPace } from './life/bench-pace.ts';
 import { benchMedia } from './media/bench-media.ts';
 import { benchPhones } from './phones/bench-phones.ts';
 import { benchRetention } from './retention/bench-retention.ts';
@@ -19,6 +20,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   fairness: benchFairness,
   lateness: benchLateness,
   life: benchLife,
+  pace: benchPace,
   phones: benchPhones,
   growth: benchGrowth,
   media: benchMedia,

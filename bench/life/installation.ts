@@ -15,6 +15,8 @@ import { Ledger } from './ledger.ts';
 import { PhoneFleet } from './phone-fleet.ts';
 import { Senders } from './senders.ts';
 
+const connectedMaxMs = 300_000;
+
 export interface Setup {
   readonly phones: number;
   readonly senders: number;
@@ -73,10 +75,14 @@ export async function openInstallation(
     database = pool;
     const numbers = phoneNumbers(phones);
     fleet.connect(server.origin, await claimDevices(server.origin, key, numbers));
-    await until('all phones have a session', async () => {
-      const { rows } = await pool.query('SELECT count(*)::int AS n FROM device_sessions');
-      return rows[0]?.n === phones;
-    });
+    await until(
+      'all phones have a session',
+      async () => {
+        const { rows } = await pool.query('SELECT count(*)::int AS n FROM device_sessions');
+        return rows[0]?.n === phones;
+      },
+      connectedMaxMs,
+    );
     const api = new ApiClient(server.origin, key);
     for (let n = 0; n < webhooks; n += 1)
       await api.post('/v1/webhooks', { url: `${sink.origin}/${n}`, events: eventTypes });
