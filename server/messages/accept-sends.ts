@@ -200,7 +200,7 @@ async function runStatement(
     rows.map((row) => row.contact),
     senders.map((sender) => sender.sentBy),
     positions,
-    rows.map((row) => services.secrets.contactHash(row.teamId, row.contact)),
+    `{${rows.map((row) => services.secrets.contactHash(row.teamId, row.contact)).join(',')}}`,
   );
   const woken = new Set(
     groups.flatMap((group) => (group.verdict === 'accepted' ? (group.number_id ?? []) : [])),

@@ -78,7 +78,8 @@ type AcceptParams = [
   contacts: readonly string[],
   sentBy: readonly (KeyId | MemberId | null)[],
   senderOfRow: readonly number[],
-  contactHashes: readonly Buffer[],
+  /** An array literal. */
+  contactHashes: string,
 ];
 
 /**
@@ -109,7 +110,7 @@ export const acceptStatement = statement<AcceptParams, SendOutcomeGroupRow>(
   `WITH input AS MATERIALIZED (
      -- 1. The sends, each with the team of its sender.
      SELECT t.*, ($1::uuid[])[t.sender] AS team_id
-     FROM unnest($16::int[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $12::text[], $13::text[], $14::text[], $17::bytea[])
+     FROM unnest($16::int[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $12::text[], $13::text[], $14::text[], $17::uuid[])
        WITH ORDINALITY AS t (sender, message_id, from_handle, to_handle, content, key, fingerprint, media_url, media_origin, contact, contact_hash, n)
    ), usage AS MATERIALIZED (
      -- 2. Lock the teams' usage of the month.

@@ -55,7 +55,7 @@ export interface Received {
 
 // `is_erased`: the sender is opted out, and was erased. Without this column, each message would need another statement.
 const insert = transactionStatement<
-  [TeamId, MessageId, NumberId, string, string, string, Date, boolean, string | null, Buffer],
+  [TeamId, MessageId, NumberId, string, string, string, Date, boolean, string | null, string],
   MessageRow & { readonly is_erased: boolean }
 >(
   'messages.insert-received',

@@ -6,7 +6,7 @@ import type { MessageId, OptOutId, TeamId } from '#server/platform/ids/ids.ts';
 interface OptOutKey {
   readonly teamId: TeamId;
   /** From `Secrets.contactHash`. */
-  readonly contactHash: Buffer;
+  readonly contactHash: string;
 }
 
 /** The key of an opt-out, with the normalized handle of its contact. */

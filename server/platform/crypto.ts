@@ -84,10 +84,13 @@ export class Secrets {
     return createHmac('sha256', key).update(text).digest('base64url');
   }
 
-  /** The keyed hash of a contact, by which its opt-out is found (specification section 12.14): HMAC-SHA256, 32 bytes. */
-  contactHash(teamId: string, contact: string): Buffer {
+  /**
+   * The keyed hash of a contact, by which its opt-out is found (specification section 12.14): 128 bits of HMAC-SHA256 in
+   * hexadecimal. The column is a uuid, because a batch of sends passes uuids several times as fast as bytea.
+   */
+  contactHash(teamId: string, contact: string): string {
     this.#contactKey ??= Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'contact', 32));
-    return createHmac('sha256', this.#contactKey).update(`${teamId} ${contact}`).digest();
+    return createHmac('sha256', this.#contactKey).update(`${teamId} ${contact}`).digest('hex').slice(0, 32);
   }
 
   /**

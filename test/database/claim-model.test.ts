@@ -291,7 +291,7 @@ describe(`the claim against its model, seed ${seed} (§8/pacing-order, §3.2/han
           isOptedOut
             ? {
                 ...ofTeam,
-                contact_hash: token(`contact ${contact}`, n),
+                contact_hash: messageId(n, contact),
                 contact: contactOf(n, contact),
                 id: messageId(n, contact),
                 sequence: 1,

@@ -18,7 +18,7 @@ describe('the invariants of opt-outs and of their events (docs/architecture.md)'
   const optOut = (contact: string, messageId: string | null, phone: string | null, request: string | null) =>
     database.pool.query(
       `INSERT INTO opt_outs (team_id, contact_hash, contact, id, sequence, opted_out_at, message_id, phone_number, request_id)
-       VALUES ($1, sha256(convert_to($2::text, 'UTF8')), $2, $3, 1, $4, $5, $6, $7)`,
+       VALUES ($1, md5($2)::uuid, $2, $3, 1, $4, $5, $6, $7)`,
       [database.team, contact, ids.next('opt'), at, messageId, phone, request],
     );
   const event = (

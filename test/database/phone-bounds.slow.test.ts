@@ -133,7 +133,7 @@ describe('statements that phones share, beside a long queue and history of their
       INSERT INTO inbound_fingerprints SELECT '${team}', number_id, sha256(n::text::bytea), id, now() FROM made;
       INSERT INTO usage_days SELECT '${team}', date '2020-01-01' + n, 'inbound', 1 FROM generate_series(1, 2000) AS n;
       INSERT INTO opt_outs (team_id, contact_hash, contact, id, sequence, opted_out_at, request_id)
-        SELECT '${team}', sha256(n::text::bytea), 'other-' || n, id, 1, to_timestamp(n), 'req_' || n FROM made;`);
+        SELECT '${team}', md5(n::text)::uuid, 'other-' || n, id, 1, to_timestamp(n), 'req_' || n FROM made;`);
     const { rows } = await client.query<{ message_id: string }>(
       'SELECT message_id FROM in_flight WHERE number_id = ANY ($1) ORDER BY number_id',
       [indexes(500).map((n) => idOf('01', n))],

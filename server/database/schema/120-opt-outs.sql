@@ -3,7 +3,7 @@ CREATE TABLE opt_outs (
   team_id uuid NOT NULL REFERENCES teams (id),
   -- An HMAC of the contact, with a key that is derived from SECRETS_KEY. It names the contact only to a server that is given the
   -- contact again.
-  contact_hash bytea NOT NULL CHECK (octet_length(contact_hash) = 32),
+  contact_hash uuid NOT NULL,
   -- The normalized handle; NULL after an erasure of a contact that is opted out.
   contact text CHECK (char_length(contact) BETWEEN 1 AND 320),
   -- Of the latest opt-out; each has its own, so that ids sort by time.

@@ -209,7 +209,7 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
     opt_outs: [
       {
         ...ofTeam,
-        contact_hash: hash,
+        contact_hash: id(28),
         contact,
         id: id(27),
         sequence: 1,
