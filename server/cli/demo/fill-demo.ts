@@ -50,9 +50,13 @@ interface Step {
  * Makes the demo team with the messages of two weeks (specification section 10.12), in one transaction. It calls
  * the use cases of a real team's requests, at times of the past. Nothing leaves this process: attempts of webhooks are
  * recorded and not made, and no mail is queued.
- * @throws AppError 409 if there is a demo team
+ * @throws AppError 409 if there is a demo team, or a restore is not resumed
  */
-export function fillDemo(runtime: Runtime): Promise<FilledDemo> {
+export async function fillDemo(runtime: Runtime): Promise<FilledDemo> {
+  if (runtime.restoreHold.isHeld)
+    throw conflict(
+      `The demo needs a queue that moves, and no iPhone takes a message before a restore is resumed. Run \`${commandLine} restore --resume\`.`,
+    );
   const nowMs = runtime.clock.nowMs();
   return runtime.database.transaction(async (trx) => {
     const demo = createDemoRuntime(runtime, trx, momentOf('13d 10:00', nowMs));
