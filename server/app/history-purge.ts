@@ -101,11 +101,13 @@ export class HistoryPurge {
     const boundMs = this.#boundMs('events');
     if (boundMs === undefined) return 'done';
     const before = new Date(boundMs);
-    const conversations = await this.#inBatches((trx) => purgeConversations(trx, before, purgeBatchMax));
+    const conversations = await this.#inBatches((trx) =>
+      purgeConversations(trx, { before, limit: purgeBatchMax }),
+    );
     if (conversations !== 'done' || clock.nowMs() - this.#tablesReadAtMs < tableMs) return conversations;
     const boundId = firstIdAt(boundMs);
     for (const purge of [purgeReadMarks, purgeInboundIds]) {
-      const end = await this.#inBatches((trx) => purge(trx, boundId, purgeBatchMax));
+      const end = await this.#inBatches((trx) => purge(trx, { before: boundId, limit: purgeBatchMax }));
       if (end !== 'done') return end;
     }
     this.#tablesReadAtMs = clock.nowMs();

@@ -4,7 +4,10 @@ import type { Runtime } from './runtime.ts';
 import type { Transaction } from './statement.ts';
 
 /** Keeps leases alive over a step ahead: postpones each lease that ends after `now` by the step. */
-export type PostponeLeases = (trx: Transaction, now: Date, byMs: number) => Promise<void>;
+export type PostponeLeases = (
+  trx: Transaction,
+  step: { readonly now: Date; readonly byMs: number },
+) => Promise<void>;
 
 /**
  * Follows a held clock step on all processes (decision 0020), once the database's clock was steady long enough or an
@@ -20,7 +23,8 @@ export async function followClockStep(
   const byMs = await database.transaction(async (trx) => {
     const state = await lockClockState(trx);
     if (version !== undefined && state.version !== version) return 0;
-    if (state.held_ms < 0) for (const postpone of leases) await postpone(trx, clock.now(), -state.held_ms);
+    if (state.held_ms < 0)
+      for (const postpone of leases) await postpone(trx, { now: clock.now(), byMs: -state.held_ms });
     await markStepFollowed(trx);
     return -state.held_ms;
   });

@@ -51,7 +51,7 @@ async function findFile(
 ): Promise<MediaFile> {
   const messageId = parseId('msg', id);
   const { numberId, deviceId } = device;
-  if (!messageId || !(await isInFlightAt(database.pool, numberId, deviceId, messageId)))
+  if (!messageId || !(await isInFlightAt(database.pool, { numberId, deviceId, messageId })))
     throw notFound('file');
   const file = await findMediaFile(database.pool, messageId);
   if (!file || file.name !== filename) throw notFound('file');

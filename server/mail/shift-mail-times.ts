@@ -1,5 +1,6 @@
+import { transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, transactionStatement } from '#server/database/statement.ts';
+import { statement } from '#server/database/statement.ts';
 import { mailLeaseMs } from './limits.ts';
 import { attemptOffsetsMs } from './mail-schedule.ts';
 
@@ -9,10 +10,10 @@ const slackMs = 10_000;
 /**
  * Extends the leases of mails in an attempt before the service's time steps ahead, so that the leases do not end early.
  */
-export const postponeMailLeases = transactionStatement<[now: Date, byMs: number]>(
+export const postponeMailLeases = transactionQuery<{ now: Date; byMs: number }>(
   'mail.postpone-leases',
-  `UPDATE mails SET leased_until = leased_until + make_interval(secs => $2 / 1000.0)
-   WHERE body IS NOT NULL AND leased_until > $1`,
+  `UPDATE mails SET leased_until = leased_until + make_interval(secs => :byMs / 1000.0)
+   WHERE body IS NOT NULL AND leased_until > :now`,
 ).run;
 /** Upper bound on the mails that are read to find those with a lease, which come first in the order of due times. */
 const leasedMax = 1_000;

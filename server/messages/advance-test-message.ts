@@ -1,7 +1,7 @@
 import type { PacingMode } from '#contract/pacing.ts';
 import { phoneQueueChannel } from '#server/database/channels.ts';
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import type { Principal } from '#server/platform/http/route.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
@@ -11,14 +11,23 @@ import { failOfTeam, sqlMayExpire } from './sweep-messages.ts';
 /** A time with a zone; Date.parse then checks that it exists. */
 const timestampPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 
-const expiring = statement<[TeamId, MessageId, string, Date, PacingMode]>(
+const expiring = query<{
+  teamId: TeamId;
+  messageId: MessageId;
+  sinceId: string;
+  since: Date;
+  pacing: PacingMode;
+}>(
   'messages.test-expiring',
   `SELECT FROM send_queue q
-   WHERE q.team_id = $1 AND q.message_id = $2 AND q.message_id < $3 AND ${sqlMayExpire('$4', '$5')}`,
+   WHERE q.team_id = :teamId AND q.message_id = :messageId AND q.message_id < :sinceId AND ${sqlMayExpire(':since', ':pacing')}`,
 );
-const unconfirmed = statement<[TeamId, MessageId, Date], { number_id: NumberId; hand_out: number }>(
+const unconfirmed = query<
+  { teamId: TeamId; messageId: MessageId; at: Date },
+  { number_id: NumberId; hand_out: number }
+>(
   'messages.test-unconfirmed',
-  'SELECT number_id, hand_out FROM in_flight WHERE team_id = $1 AND message_id = $2 AND leased_until <= $3',
+  'SELECT number_id, hand_out FROM in_flight WHERE team_id = :teamId AND message_id = :messageId AND leased_until <= :at',
 );
 
 /**
@@ -40,12 +49,11 @@ export async function advanceTestMessage(
   // The sweeps have done already whatever was due in the past.
   if (at <= clock.now()) return;
   const since = new Date(at.getTime() - config.queueExpiryMs);
-  if (
-    await expiring.hasRow(database.pool, teamId, messageId, firstIdAt(since.getTime()), since, config.pacing)
-  ) {
+  const sinceId = firstIdAt(since.getTime());
+  if (await expiring.hasRow(database.pool, { teamId, messageId, sinceId, since, pacing: config.pacing })) {
     await failOfTeam(services, teamId, [messageId], 'expired');
   }
-  const flight = await unconfirmed.row(database.pool, teamId, messageId, at);
+  const flight = await unconfirmed.row(database.pool, { teamId, messageId, at });
   if (!flight) return;
   await resolveUnconfirmed(services, { team_id: teamId, message_id: messageId, ...flight });
   database.notify(phoneQueueChannel, [flight.number_id]);

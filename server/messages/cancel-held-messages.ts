@@ -1,31 +1,31 @@
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Queryable, statement } from '#server/database/statement.ts';
+import type { Queryable } from '#server/database/statement.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { countText } from '#server/platform/count-text.ts';
 import { firstIdAfter, type TeamId } from '#server/platform/ids/ids.ts';
 import { failInRounds, hasOverdue, type QueuedRow, resolveOverdue, roundMax } from './sweep-messages.ts';
 
-const held = statement<[string, number, readonly TeamId[]], QueuedRow>(
+const held = query<{ endId: string; limit: number; without: readonly TeamId[] }, QueuedRow>(
   'messages.held',
   `SELECT q.team_id, q.message_id FROM teams t
    CROSS JOIN LATERAL (
      SELECT q.team_id, q.message_id FROM send_queue q
-     WHERE q.team_id = t.id AND q.message_id < $1 ORDER BY q.message_id LIMIT $2) q
-   WHERE t.id <> ALL($3::uuid[]) LIMIT $2`,
+     WHERE q.team_id = t.id AND q.message_id < :endId ORDER BY q.message_id LIMIT :limit) q
+   WHERE t.id <> ALL(:without::uuid[]) LIMIT :limit`,
 );
-const counted = statement<[string, number], { readonly count: number }>(
+const counted = query<{ endId: string; max: number }>(
   'messages.count-held',
   `SELECT count(*) FROM (
      SELECT FROM teams t
      CROSS JOIN LATERAL (
-       SELECT FROM send_queue q WHERE q.team_id = t.id AND q.message_id < $1 ORDER BY q.message_id LIMIT $2) q
-     LIMIT $2) w`,
+       SELECT FROM send_queue q WHERE q.team_id = t.id AND q.message_id < :endId ORDER BY q.message_id LIMIT :max) q
+     LIMIT :max) w`,
 );
 
 /** Counts queued messages that were accepted up to a time; stops at `max`. */
-export async function countHeldMessages(db: Queryable, heldBefore: Date, max: number): Promise<number> {
-  return (await counted.row(db, firstIdAfter(heldBefore), max))?.count ?? 0;
-}
+export const countHeldMessages = (db: Queryable, heldBefore: Date, max: number): Promise<number> =>
+  counted.number(db, { endId: firstIdAfter(heldBefore), max });
 
 /**
  * Cancels all queued messages that were accepted up to a time. Hand-outs in the restored database are resolved first: a
@@ -41,7 +41,7 @@ export async function cancelHeldMessages(
   let cancelled = 0;
   for (;;) {
     const round = await failInRounds(services, 'cancelled', (without) =>
-      held.rows(services.database.pool, firstIdAfter(heldBefore), roundMax, without),
+      held.rows(services.database.pool, { endId: firstIdAfter(heldBefore), limit: roundMax, without }),
     );
     cancelled += round;
     if (round === 0) break;

@@ -22,7 +22,7 @@ export async function cancelMessage(
     await lockUsage(trx, [teamId]);
     // The removal from the queue decides a race with a poll's claim: only one of the two finds the queue row.
     const cancelled = await failQueued(trx, services, teamId, [messageId], 'cancelled');
-    const message = await findMessage(trx, teamId, messageId);
+    const message = await findMessage(trx, { teamId, messageId });
     if (!message) throw notFound('message');
     if (cancelled === 0) {
       throw conflict(

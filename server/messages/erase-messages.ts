@@ -1,9 +1,5 @@
-import {
-  type Queryable,
-  statement,
-  type Transaction,
-  transactionStatement,
-} from '#server/database/statement.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
 import type { ErasureRow } from '#server/opt-outs/erasure-store.ts';
 import { firstIdAt, type MessageId, type TeamId } from '#server/platform/ids/ids.ts';
@@ -21,143 +17,117 @@ export interface ErasureCounts {
   readonly events: number;
 }
 
-/** SQL of the messages of team $1 to a contact that wait for a phone, up to the id $3. */
-const waitingOfContact = (contact: string, limit: string) =>
-  `SELECT q.message_id FROM numbers n
-   CROSS JOIN LATERAL (
-     SELECT message_id FROM send_queue WHERE number_id = n.id AND to_handle = ${contact} AND message_id <= $3 LIMIT ${limit}
-   ) q
-   WHERE n.team_id = $1 LIMIT ${limit}`;
+type Contact = Pick<ErasureRow, 'team_id' | 'contact' | 'handles' | 'until_id'>;
 
-/** SQL of the messages with a contact, by its spellings $2, up to the id $3. It reads along the indexes of handles. */
-const ofContact = `unnest($2::text[]) AS h (handle) CROSS JOIN LATERAL (
+/** SQL of a team's messages to a contact that wait for a phone. */
+const waitingOfContact = `SELECT q.message_id FROM numbers n
+   CROSS JOIN LATERAL (
+     SELECT message_id FROM send_queue WHERE number_id = n.id AND to_handle = :contact AND message_id <= :until_id LIMIT :limit
+   ) q
+   WHERE n.team_id = :team_id LIMIT :limit`;
+
+/** SQL of the messages with a contact, by its spellings. It reads along the indexes of handles. */
+const ofContact = `unnest(:handles::text[]) AS h (handle) CROSS JOIN LATERAL (
      SELECT m.id, m.last_event_sequence FROM messages m
-     WHERE m.team_id = $1 AND m.to_handle = h.handle AND m.direction = 'outbound' AND m.id <= $3
+     WHERE m.team_id = :team_id AND m.to_handle = h.handle AND m.direction = 'outbound' AND m.id <= :until_id
      UNION ALL
      SELECT m.id, m.last_event_sequence FROM messages m
-     WHERE m.team_id = $1 AND m.from_handle = h.handle AND m.direction = 'inbound' AND m.id <= $3
+     WHERE m.team_id = :team_id AND m.from_handle = h.handle AND m.direction = 'inbound' AND m.id <= :until_id
    ) m`;
 
-// Each count stops at $4. Events are counted by the column last_event_sequence of their messages.
-const count = statement<[TeamId, readonly string[], MessageId, number, string], ErasureCounts>(
+/**
+ * Counts the rows that an erasure has to change; each count stops at `limit`. Events and files are those of the counted
+ * messages. Events are counted by the column last_event_sequence.
+ */
+export const countMessagesOfContact = query<Contact & { limit: number }, ErasureCounts>(
   'messages.count-of-contact',
-  `WITH found AS MATERIALIZED (SELECT m.id, m.last_event_sequence FROM ${ofContact} LIMIT $4::int)
+  `WITH found AS MATERIALIZED (SELECT m.id, m.last_event_sequence FROM ${ofContact} LIMIT :limit::int)
    SELECT count(*) AS messages,
-     (SELECT count(*) FROM (${waitingOfContact('$5', '$4')}) q) AS waiting,
+     (SELECT count(*) FROM (${waitingOfContact}) q) AS waiting,
      (SELECT count(*) FROM (
        SELECT FROM numbers n
        CROSS JOIN LATERAL (SELECT message_id FROM in_flight WHERE number_id = n.id OFFSET 0) f
        CROSS JOIN LATERAL (
-         SELECT FROM messages m WHERE m.team_id = $1 AND m.id BETWEEN f.message_id AND f.message_id AND m.id <= $3
-           AND m.to_handle = ANY ($2) ORDER BY m.team_id, m.id LIMIT 1
+         SELECT FROM messages m WHERE m.team_id = :team_id AND m.id BETWEEN f.message_id AND f.message_id AND m.id <= :until_id
+           AND m.to_handle = ANY (:handles) ORDER BY m.team_id, m.id LIMIT 1
        ) m
-       WHERE n.team_id = $1 LIMIT $4
+       WHERE n.team_id = :team_id LIMIT :limit
      ) p) AS in_flight,
-     least(coalesce(sum((SELECT count(*) FROM media f WHERE f.message_id = m.id AND f.is_complete)), 0), $4)::int AS files,
-     least(coalesce(sum(m.last_event_sequence), 0), $4)::int AS events
+     least(coalesce(sum((SELECT count(*) FROM media f WHERE f.message_id = m.id AND f.is_complete)), 0), :limit)::int AS files,
+     least(coalesce(sum(m.last_event_sequence), 0), :limit)::int AS events
    FROM found m`,
-);
-const findLeft = statement<[TeamId, readonly string[], MessageId]>(
+).one;
+
+/** True if a message with the contact is still to be erased. */
+export const hasMessagesOfContact = query<Omit<Contact, 'contact'>>(
   'messages.find-of-contact',
   `SELECT m.id FROM ${ofContact} LIMIT 1`,
-);
-const listWaiting = statement<[TeamId, string, MessageId, number], { message_id: MessageId }>(
-  'messages.list-waiting-of-contact',
-  waitingOfContact('$2', '$4'),
-);
+).hasRow;
 
-type FinishedRange = [teamId: TeamId, handle: string, after: string, until: MessageId, limit: number];
+/** Lists the messages to the contact that wait for a phone. */
+export const listWaitingOfContact = query<
+  Omit<Contact, 'handles'> & { limit: number },
+  { message_id: MessageId }
+>('messages.list-waiting-of-contact', waitingOfContact).rows;
+
+type FinishedRange = Omit<MessagesOfHandle, 'direction'> & { teamId: TeamId; limit: number };
 const lockFinished = (column: 'to_handle' | 'from_handle', direction: 'outbound' | 'inbound') =>
   `SELECT m.id FROM messages m
-   WHERE m.team_id = $1 AND m.${column} = $2 AND m.direction = '${direction}' AND m.id > $3 AND m.id <= $4 AND ${sqlIsFinished('m')}
-   ORDER BY m.team_id, m.${column}, m.id LIMIT $5 FOR NO KEY UPDATE SKIP LOCKED`;
-const lockSent = transactionStatement<FinishedRange, { id: MessageId }>(
+   WHERE m.team_id = :teamId AND m.${column} = :handle AND m.direction = '${direction}' AND m.id > :after AND m.id <= :until AND ${sqlIsFinished('m')}
+   ORDER BY m.team_id, m.${column}, m.id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED`;
+const lockSent = transactionQuery<FinishedRange, { id: MessageId }>(
   'messages.lock-sent-to-handle',
   lockFinished('to_handle', 'outbound'),
 );
-const lockReceived = transactionStatement<FinishedRange, { id: MessageId }>(
+const lockReceived = transactionQuery<FinishedRange, { id: MessageId }>(
   'messages.lock-received-from-handle',
   lockFinished('from_handle', 'inbound'),
 );
 // The range of ids is an index condition: a plan that was made while the table was empty reads no other rows.
-const erase = transactionStatement<[TeamId, MessageId[], MessageId | undefined, MessageId | undefined]>(
+const erase = transactionQuery<{ teamId: TeamId; ids: MessageId[]; first: MessageId; last: MessageId }>(
   'messages.erase',
   `UPDATE messages m SET content = '', media_url = NULL, device_error = NULL,
      from_handle = CASE m.direction WHEN 'inbound' THEN '' ELSE m.from_handle END,
      to_handle = CASE m.direction WHEN 'outbound' THEN '' ELSE m.to_handle END
-   FROM unnest($2::uuid[]) AS i (id)
-   WHERE m.team_id = $1 AND m.id = i.id AND m.id BETWEEN $3 AND $4`,
-  { changes: 'message', team: '$1', ids: '$2' },
+   FROM unnest(:ids::uuid[]) AS i (id)
+   WHERE m.team_id = :teamId AND m.id = i.id AND m.id BETWEEN :first AND :last`,
+  { changes: 'message', team: ':teamId', ids: ':ids' },
 );
 // The order makes a plan of the empty table use the index of handles.
-const listErasedSends = statement<[TeamId, after: string, until: MessageId], { id: MessageId }>(
+const listErasedSends = query<Pick<Contact, 'team_id' | 'until_id'> & { since: string }, { id: MessageId }>(
   'messages.list-erased-sends',
-  `SELECT m.id FROM messages m WHERE m.team_id = $1 AND m.to_handle = '' AND m.id > $2 AND m.id <= $3
+  `SELECT m.id FROM messages m WHERE m.team_id = :team_id AND m.to_handle = '' AND m.id > :since AND m.id <= :until_id
    ORDER BY m.team_id, m.to_handle, m.id`,
 );
 // Keeps the idempotency key of an erased send without its message. A repeat of the send would send the text again, so
 // it is refused for the rest of the key's day.
-const eraseKeys = transactionStatement<[TeamId, MessageId[]]>(
+const eraseKeys = transactionQuery<{ team_id: TeamId; ids: MessageId[] }>(
   'messages.erase-idempotency-keys',
-  `UPDATE idempotency_keys SET fingerprint = '' WHERE team_id = $1 AND message_id = ANY($2::uuid[]) AND fingerprint <> ''
-   RETURNING key`,
+  `UPDATE idempotency_keys SET fingerprint = '' WHERE team_id = :team_id AND message_id = ANY(:ids::uuid[]) AND fingerprint <> ''`,
 );
-const eraseFingerprints = transactionStatement<[TeamId, MessageId[]]>(
+const eraseFingerprints = transactionQuery<{ teamId: TeamId; ids: MessageId[] }>(
   'messages.erase-inbound-fingerprints',
   `DELETE FROM inbound_fingerprints f USING numbers n
-   WHERE n.team_id = $1 AND f.number_id = n.id AND f.message_id = ANY($2::uuid[]) RETURNING f.message_id`,
+   WHERE n.team_id = :teamId AND f.number_id = n.id AND f.message_id = ANY(:ids::uuid[])`,
 );
-// Keeps a conversation with a message after the id $3, because it has begun anew.
-const eraseConversation = transactionStatement<[TeamId, string, MessageId]>(
+// Keeps a conversation with a later message, because it has begun anew.
+const eraseConversation = transactionQuery<Omit<Contact, 'handles'>>(
   'messages.erase-conversations',
   `DELETE FROM conversations c USING numbers n
-   WHERE n.team_id = $1 AND c.number_id = n.id AND c.contact = $2 AND c.last_message_id <= $3 RETURNING c.contact`,
+   WHERE n.team_id = :team_id AND c.number_id = n.id AND c.contact = :contact AND c.last_message_id <= :until_id`,
 );
-const eraseHandOuts = transactionStatement<[TeamId, string, MessageId]>(
+const eraseHandOuts = transactionQuery<Omit<Contact, 'handles'>>(
   'messages.erase-recent-hand-outs',
   // Reads number by number; each has at most the hand-outs of a day.
   `UPDATE recent_hand_outs SET contact = '' WHERE ctid = ANY (ARRAY(
      SELECT o.place FROM numbers n
      CROSS JOIN LATERAL (
        SELECT r.ctid AS place FROM recent_hand_outs r
-       WHERE r.number_id = n.id AND r.contact = $2 AND r.message_id <= $3 ORDER BY r.number_id, r.ordinal
+       WHERE r.number_id = n.id AND r.contact = :contact AND r.message_id <= :until_id ORDER BY r.number_id, r.ordinal
      ) o
-     WHERE n.team_id = $1
-   )) RETURNING ordinal`,
+     WHERE n.team_id = :team_id
+   ))`,
 );
-
-type Contact = Pick<ErasureRow, 'team_id' | 'contact' | 'handles' | 'until_id'>;
-
-/**
- * Counts the rows that an erasure has to change, up to a maximum. Events and files are those of the counted messages.
- */
-export async function countMessagesOfContact(
-  db: Queryable,
-  { team_id, contact, handles, until_id }: Contact,
-  max: number,
-): Promise<ErasureCounts> {
-  const row = await count.row(db, team_id, handles, until_id, max, contact);
-  if (!row) throw new Error('the count of messages to erase returned no row');
-  return row;
-}
-
-/** True if a message with the contact is still to be erased. */
-export async function hasMessagesOfContact(
-  db: Queryable,
-  { team_id, handles, until_id }: Contact,
-): Promise<boolean> {
-  return findLeft.hasRow(db, team_id, handles, until_id);
-}
-
-/** Lists the messages to the contact that wait for a phone. */
-export async function listWaitingOfContact(
-  db: Queryable,
-  { team_id, contact, until_id }: Contact,
-  limit: number,
-): Promise<MessageId[]> {
-  const rows = await listWaiting.rows(db, team_id, contact, until_id, limit);
-  return rows.map((row) => row.message_id);
-}
 
 /** Messages of one direction with one spelling of a contact, in the order of their ids. */
 export interface MessagesOfHandle {
@@ -179,11 +149,12 @@ export async function eraseMessages(
   limit: number,
 ): Promise<MessageId[]> {
   const lock = direction === 'outbound' ? lockSent : lockReceived;
-  const ids = (await lock.rows(trx, teamId, handle, after, until, limit)).map((row) => row.id);
-  if (ids.length === 0) return ids;
+  const ids = (await lock.rows(trx, { teamId, handle, after, until, limit })).map((row) => row.id);
+  const [first, last] = [ids[0], ids.at(-1)];
+  if (!first || !last) return ids;
   await removeMediaOf(trx, ids);
-  await erase.run(trx, teamId, ids, ids[0], ids.at(-1));
-  if (direction === 'inbound') await eraseFingerprints.run(trx, teamId, ids);
+  await erase.run(trx, { teamId, ids, first, last });
+  if (direction === 'inbound') await eraseFingerprints.run(trx, { teamId, ids });
   return ids;
 }
 
@@ -197,23 +168,15 @@ export async function eraseIdempotencyKeys(
   clock: Pick<Clock, 'expiryNow'>,
 ): Promise<void> {
   const since = firstIdAt(clock.expiryNow().getTime() - idempotencyKeyMs);
-  const sends = await listErasedSends.rows(trx, team_id, since, until_id);
-  if (sends.length > 0)
-    await eraseKeys.run(
-      trx,
-      team_id,
-      sends.map(({ id }) => id),
-    );
+  const ids = (await listErasedSends.rows(trx, { team_id, since, until_id })).map(({ id }) => id);
+  if (ids.length > 0) await eraseKeys.run(trx, { team_id, ids });
 }
 
 /**
  * Deletes the conversations with a contact, and removes the contact from the recent hand-outs, which pacing goes on
  * counting.
  */
-export async function eraseConversations(
-  trx: Transaction,
-  { team_id, contact, until_id }: Contact,
-): Promise<void> {
-  await eraseConversation.run(trx, team_id, contact, until_id);
-  await eraseHandOuts.run(trx, team_id, contact, until_id);
+export async function eraseConversations(trx: Transaction, contact: Contact): Promise<void> {
+  await eraseConversation.run(trx, contact);
+  await eraseHandOuts.run(trx, contact);
 }

@@ -60,7 +60,7 @@ export async function failQueued(
   const taken = await takeFromQueue.rows(trx, teamId, messageIds);
   const fetched = taken.flatMap((row) => (row.waits_for_media ? row.message_id : []));
   if (fetched.length > 0) {
-    await removeMediaFetches(trx, teamId, fetched);
+    await removeMediaFetches(trx, { teamId, messageIds: fetched });
     await removeIncompleteMedia(trx, fetched);
   }
   const ids = taken.map((row) => row.message_id);

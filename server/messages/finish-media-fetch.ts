@@ -23,11 +23,11 @@ export async function finishMediaFetch(
   const { database } = services;
   try {
     await database.transaction(async (trx) => {
-      const numberId = await endWaitForMedia(trx, fetch);
-      if (numberId === undefined) throw new FetchTakenError();
+      const ended = await endWaitForMedia(trx, fetch);
+      if (!ended) throw new FetchTakenError();
       if (!(await removeMediaFetch(trx, fetch))) throw new FetchTakenError();
       if (!(await completeWrittenMedia(trx, written))) throw new FetchTakenError();
-      trx.notifyAfterCommit(phoneQueueChannel, [numberId]);
+      trx.notifyAfterCommit(phoneQueueChannel, [ended.number_id]);
     });
   } catch (error) {
     if (!(error instanceof FetchTakenError)) throw error;

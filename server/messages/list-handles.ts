@@ -1,11 +1,12 @@
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { query } from '#server/database/query.ts';
+import type { Queryable } from '#server/database/statement.ts';
 import { listSpellings } from '#server/opt-outs/contact-spellings.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
-const ofConversations = statement<[TeamId, string], { handle: string }>(
+const ofConversations = query<{ teamId: TeamId; contact: string }, { handle: string }>(
   'messages.handles-of-contact',
-  `SELECT DISTINCT h.handle FROM numbers n JOIN conversations c ON c.number_id = n.id AND c.contact = $2
-   CROSS JOIN unnest(c.handles) AS h (handle) WHERE n.team_id = $1`,
+  `SELECT DISTINCT h.handle FROM numbers n JOIN conversations c ON c.number_id = n.id AND c.contact = :contact
+   CROSS JOIN unnest(c.handles) AS h (handle) WHERE n.team_id = :teamId`,
 );
 
 /**
@@ -17,6 +18,6 @@ export async function listHandlesOfContact(
   teamId: TeamId,
   contact: string,
 ): Promise<string[]> {
-  const kept = await ofConversations.rows(db, teamId, contact);
+  const kept = await ofConversations.rows(db, { teamId, contact });
   return [...new Set([...listSpellings(contact), ...kept.map(({ handle }) => handle)])];
 }

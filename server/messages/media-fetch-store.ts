@@ -1,9 +1,5 @@
-import {
-  type Queryable,
-  statement,
-  type Transaction,
-  transactionStatement,
-} from '#server/database/statement.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
+import type { Queryable, Transaction } from '#server/database/statement.ts';
 import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import {
   mediaFetchesMax,
@@ -37,11 +33,11 @@ export interface ClaimedFetch {
  * Steps 2 and 3 jump along the index from team to team and from origin to origin, so long queues cost nothing. Both
  * steps have a limit, so the oldest due fetches are examined, too.
  */
-const claim = statement<[Date, Date, TeamId[], string[]], ClaimedFetch>(
+const claim = query<{ now: Date; leasedUntil: Date; teamIds: TeamId[]; origins: string[] }, ClaimedFetch>(
   'messages.claim-media-fetches',
   `WITH RECURSIVE running AS MATERIALIZED (
      -- 1. The fetches that this process runs.
-     SELECT * FROM unnest($3::uuid[], $4::text[]) AS r (team_id, origin)
+     SELECT * FROM unnest(:teamIds::uuid[], :origins::text[]) AS r (team_id, origin)
    ), team AS (
      -- 2. Find the teams with fetches.
      (SELECT team_id, 1 AS n FROM media_fetches ORDER BY team_id LIMIT 1)
@@ -60,14 +56,14 @@ const claim = statement<[Date, Date, TeamId[], string[]], ClaimedFetch>(
          WHERE o.n < ${mediaOriginsExaminedMax}
        ) SELECT origin FROM o) o
      UNION
-     (SELECT team_id, origin FROM media_fetches WHERE due_at <= $1 ORDER BY due_at LIMIT ${mediaOldestExaminedMax})
+     (SELECT team_id, origin FROM media_fetches WHERE due_at <= :now ORDER BY due_at LIMIT ${mediaOldestExaminedMax})
    ), of_lane AS (
      -- 4. Number the due fetches of each origin: the slot that each would take.
      SELECT l.team_id, d.message_id, d.due_at, row_number() OVER (PARTITION BY l.team_id, l.origin ORDER BY d.due_at)
        + (SELECT count(*) FROM running r WHERE r.team_id = l.team_id AND r.origin = l.origin) AS slot
      FROM lane l CROSS JOIN LATERAL (
        SELECT message_id, due_at FROM media_fetches
-       WHERE team_id = l.team_id AND origin = l.origin AND due_at <= $1
+       WHERE team_id = l.team_id AND origin = l.origin AND due_at <= :now
        ORDER BY due_at LIMIT ${mediaFetchesPerOriginMax}) d
    ), of_team AS (
      -- 5. Number those within their origin's limit per team.
@@ -89,41 +85,55 @@ const claim = statement<[Date, Date, TeamId[], string[]], ClaimedFetch>(
    ), locked AS MATERIALIZED (
      -- 8. Lock them; another process may have claimed some.
      SELECT f.team_id, f.message_id FROM chosen c JOIN media_fetches f USING (team_id, message_id)
-     WHERE f.due_at <= $1 FOR UPDATE OF f SKIP LOCKED
+     WHERE f.due_at <= :now FOR UPDATE OF f SKIP LOCKED
    )
-   UPDATE media_fetches f SET tries = f.tries + 1, due_at = $2
+   UPDATE media_fetches f SET tries = f.tries + 1, due_at = :leasedUntil
    FROM locked l WHERE f.team_id = l.team_id AND f.message_id = l.message_id
    RETURNING f.team_id, f.message_id, f.url, f.origin, f.tries, f.failed_tries`,
 );
-const retry = transactionStatement<[TeamId, MessageId, number, Date, number, number]>(
+
+type FetchKey = Pick<ClaimedFetch, 'team_id' | 'message_id' | 'tries'>;
+const sqlOfFetch = 'team_id = :team_id AND message_id = :message_id AND tries = :tries';
+
+const retry = transactionQuery<FetchKey & { dueAt: Date; claims: number; failed: number }>(
   'messages.retry-media-fetch',
-  `UPDATE media_fetches SET due_at = $4, tries = $5, failed_tries = $6 WHERE team_id = $1 AND message_id = $2 AND tries = $3
-   RETURNING tries`,
-);
-const isCurrent = statement<[TeamId, MessageId, number]>(
+  `UPDATE media_fetches SET due_at = :dueAt, tries = :claims, failed_tries = :failed WHERE ${sqlOfFetch}`,
+).hasRow;
+
+/** True if the fetch still exists and no other process has claimed it. */
+export const isFetchCurrent = query<FetchKey>(
   'messages.current-media-fetch',
-  'SELECT tries FROM media_fetches WHERE team_id = $1 AND message_id = $2 AND tries = $3',
-);
-const lockCurrent = transactionStatement<[TeamId, MessageId, number]>(
+  `SELECT tries FROM media_fetches WHERE ${sqlOfFetch}`,
+).hasRow;
+
+/** Like `isFetchCurrent`, with a lock: no other process can claim the fetch before the transaction ends. */
+export const lockCurrentFetch = transactionQuery<FetchKey>(
   'messages.lock-media-fetch',
-  'SELECT tries FROM media_fetches WHERE team_id = $1 AND message_id = $2 AND tries = $3 FOR UPDATE',
-);
-const removeOne = transactionStatement<[TeamId, MessageId, number]>(
+  `SELECT tries FROM media_fetches WHERE ${sqlOfFetch} FOR UPDATE`,
+).hasRow;
+
+/** Removes a fetch that has ended. @returns false if another process has claimed the fetch meanwhile */
+export const removeMediaFetch = transactionQuery<FetchKey>(
   'messages.remove-media-fetch',
-  'DELETE FROM media_fetches WHERE team_id = $1 AND message_id = $2 AND tries = $3 RETURNING tries',
-);
+  `DELETE FROM media_fetches WHERE ${sqlOfFetch}`,
+).hasRow;
 
 /** Deletes the fetches of messages that left the queue. */
-export const removeMediaFetches = transactionStatement<[teamId: TeamId, messageIds: readonly MessageId[]]>(
+export const removeMediaFetches = transactionQuery<{ teamId: TeamId; messageIds: readonly MessageId[] }>(
   'messages.remove-media-fetches',
-  'DELETE FROM media_fetches WHERE team_id = $1 AND message_id = ANY($2::uuid[])',
+  'DELETE FROM media_fetches WHERE team_id = :teamId AND message_id = ANY(:messageIds::uuid[])',
 ).run;
-const release = transactionStatement<[TeamId, MessageId], { number_id: NumberId }>(
+
+/** Allows the hand-out of a message whose media are stored. @returns undefined if the message no longer waits */
+export const endWaitForMedia = transactionQuery<
+  Pick<ClaimedFetch, 'team_id' | 'message_id'>,
+  { number_id: NumberId }
+>(
   'messages.end-wait-for-media',
-  `UPDATE send_queue SET waits_for_media = false WHERE team_id = $1 AND message_id = $2 AND waits_for_media
+  `UPDATE send_queue SET waits_for_media = false WHERE team_id = :team_id AND message_id = :message_id AND waits_for_media
    RETURNING number_id`,
-  { changes: 'message', team: '$1', ids: '$2' },
-);
+  { changes: 'message', team: ':team_id', ids: ':message_id' },
+).row;
 
 /** @param running the fetches that this process runs */
 export function claimMediaFetches(
@@ -132,42 +142,19 @@ export function claimMediaFetches(
   leasedUntil: Date,
   running: readonly ClaimedFetch[],
 ): Promise<ClaimedFetch[]> {
-  const teams = running.map((fetch) => fetch.team_id);
+  const teamIds = running.map((fetch) => fetch.team_id);
   const origins = running.map((fetch) => fetch.origin);
-  return claim.rows(db, now, leasedUntil, teams, origins);
+  return claim.rows(db, { now, leasedUntil, teamIds, origins });
 }
 
 /** Lets a fetch be claimed again at `dueAt`. @returns false if another process has claimed the fetch meanwhile */
-export async function postponeMediaFetch(
+export function postponeMediaFetch(
   trx: Transaction,
   fetch: ClaimedFetch,
   dueAt: Date,
   { isCounted }: { readonly isCounted: boolean },
 ): Promise<boolean> {
-  const { team_id, message_id, tries, failed_tries } = fetch;
+  const { tries, failed_tries } = fetch;
   const [claims, failed] = isCounted ? [tries, failed_tries + 1] : [tries - 1, failed_tries];
-  return retry.hasRow(trx, team_id, message_id, tries, dueAt, claims, failed);
-}
-
-/** True if the fetch still exists and no other process has claimed it. */
-export async function isFetchCurrent(db: Queryable, fetch: ClaimedFetch): Promise<boolean> {
-  return isCurrent.hasRow(db, fetch.team_id, fetch.message_id, fetch.tries);
-}
-
-/** Like `isFetchCurrent`, with a lock: no other process can claim the fetch before the transaction ends. */
-export async function lockCurrentFetch(trx: Transaction, fetch: ClaimedFetch): Promise<boolean> {
-  return lockCurrent.hasRow(trx, fetch.team_id, fetch.message_id, fetch.tries);
-}
-
-/**
- * Allows the hand-out of a message whose media are stored.
- * @returns the message's number; undefined if the message no longer waits
- */
-export async function endWaitForMedia(trx: Transaction, fetch: ClaimedFetch): Promise<NumberId | undefined> {
-  return (await release.row(trx, fetch.team_id, fetch.message_id))?.number_id;
-}
-
-/** Removes a fetch that has ended. @returns false if another process has claimed the fetch meanwhile */
-export async function removeMediaFetch(trx: Transaction, fetch: ClaimedFetch): Promise<boolean> {
-  return removeOne.hasRow(trx, fetch.team_id, fetch.message_id, fetch.tries);
+  return retry(trx, { ...fetch, dueAt, claims, failed });
 }

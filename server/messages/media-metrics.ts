@@ -1,5 +1,5 @@
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
 import { timeOfId } from '#server/platform/ids/ids.ts';
 import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metrics.ts';
 
@@ -9,7 +9,7 @@ interface FetchesRow {
   readonly oldest: string | null;
 }
 
-const selectFetches = statement<[], FetchesRow>(
+const selectFetches = query<object, FetchesRow>(
   'messages.media-fetches-waiting',
   `SELECT count(*) AS waiting, (SELECT message_id FROM media_fetches ORDER BY message_id LIMIT 1) AS oldest FROM media_fetches`,
 );

@@ -5,7 +5,7 @@ import {
   type OldTeamRow,
   removeOldRows,
 } from '#server/database/purge-walk.ts';
-import { transactionStatement } from '#server/database/statement.ts';
+import { transactionQuery } from '#server/database/query.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
 import type { MessageId } from '#server/platform/ids/ids.ts';
 import { sqlIsFinished } from './message-status.ts';
@@ -51,24 +51,23 @@ export const messageHistory: History<OldMessage> = {
 };
 
 /** Deletes conversations without activity since a time, for which no message waits. @returns the number deleted */
-export const purgeConversations = transactionStatement<[before: Date, limit: number]>(
+export const purgeConversations = transactionQuery<{ before: Date; limit: number }>(
   'messages.purge-conversations',
   // Locked rows are skipped: the transaction with the lock writes to that conversation, which is then no longer old.
   `DELETE FROM conversations c USING (
      SELECT o.number_id, o.contact FROM teams t
      CROSS JOIN LATERAL (
        SELECT c.number_id, c.contact FROM conversations c
-       WHERE c.team_id = t.id AND c.last_activity_at < $1
+       WHERE c.team_id = t.id AND c.last_activity_at < :before
          AND NOT EXISTS (SELECT FROM send_queue q WHERE q.number_id = c.number_id AND q.to_handle = c.contact OFFSET 0)
-       ORDER BY c.team_id, c.last_activity_at, c.last_message_id LIMIT $2 FOR UPDATE SKIP LOCKED
-     ) o LIMIT $2
+       ORDER BY c.team_id, c.last_activity_at, c.last_message_id LIMIT :limit FOR UPDATE SKIP LOCKED
+     ) o LIMIT :limit
    ) o
-   WHERE c.number_id = o.number_id AND c.contact = o.contact RETURNING c.contact`,
+   WHERE c.number_id = o.number_id AND c.contact = o.contact`,
 ).count;
 
 /** Deletes device-given ids of messages before an id. @returns the number deleted */
-export const purgeInboundIds = transactionStatement<[before: string, limit: number]>(
+export const purgeInboundIds = transactionQuery<{ before: string; limit: number }>(
   'messages.purge-inbound-ids',
-  `DELETE FROM inbound_ids WHERE ctid = ANY (ARRAY(SELECT ctid FROM inbound_ids WHERE message_id < $1 LIMIT $2))
-   RETURNING message_id`,
+  `DELETE FROM inbound_ids WHERE ctid = ANY (ARRAY(SELECT ctid FROM inbound_ids WHERE message_id < :before LIMIT :limit))`,
 ).count;

@@ -1,7 +1,7 @@
 import { Gauge } from 'prom-client';
 import { testLine } from '#contract/test-line.ts';
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
 import { sqlHealthSources, sqlHealthState } from '#server/numbers/number-health-sql.ts';
 import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metrics.ts';
 
@@ -14,7 +14,7 @@ interface QueueRow {
 /** SQL: the ids of test lines, whose messages are counted by no gauge. */
 const sqlTestLines = `(SELECT id FROM numbers WHERE phone_number = '${testLine}' AND verified_at IS NOT NULL AND deleted_at IS NULL)`;
 
-const selectQueue = statement<[], QueueRow>(
+const selectQueue = query<object, QueueRow>(
   'messages.queue-depth',
   `SELECT count(*) AS depth, min(queued_at) AS oldest, (SELECT count(*) FROM in_flight WHERE number_id NOT IN ${sqlTestLines}) AS in_flight
    FROM send_queue WHERE number_id NOT IN ${sqlTestLines}`,
@@ -23,8 +23,8 @@ const selectQueue = statement<[], QueueRow>(
 /** States of numbers in the metrics: their health, or `paused` if a person paused the number. */
 const numberStates = ['online', 'late', 'offline', 'pending', 'paused'] as const;
 
-const selectNumbers = statement<
-  [Date],
+const selectNumbers = query<
+  { now: Date },
   {
     readonly state: (typeof numberStates)[number];
     readonly numbers: number;
@@ -35,7 +35,7 @@ const selectNumbers = statement<
   'messages.numbers-by-state',
   `SELECT state, count(*) AS numbers, count(oldest) AS with_messages, min(oldest) AS oldest
    FROM (
-     SELECT CASE WHEN n.verified_at IS NOT NULL AND n.status = 'paused' THEN 'paused' ELSE ${sqlHealthState('$1')} END AS state,
+     SELECT CASE WHEN n.verified_at IS NOT NULL AND n.status = 'paused' THEN 'paused' ELSE ${sqlHealthState(':now')} END AS state,
        q.queued_at AS oldest
      FROM numbers n ${sqlHealthSources()}
      LEFT JOIN LATERAL (SELECT queued_at FROM send_queue WHERE number_id = n.id AND is_ready ORDER BY seq LIMIT 1) q ON true
@@ -52,7 +52,11 @@ export function registerNumberMetrics({
   clock,
   metrics,
 }: Pick<Runtime, 'database' | 'clock' | 'metrics'>): void {
-  const rows = cachedQuery(clock, () => selectNumbers.rows(database.pool, clock.now()), numbersCacheMs);
+  const rows = cachedQuery(
+    clock,
+    () => selectNumbers.rows(database.pool, { now: clock.now() }),
+    numbersCacheMs,
+  );
   type Row = Awaited<ReturnType<typeof rows>>[number];
   const gauge = (name: string, help: string, read: (row: Row | undefined) => number) =>
     new Gauge({

@@ -1,7 +1,8 @@
 import { phoneQueueChannel } from '#server/database/channels.ts';
 import { isDatabaseAway, isStatementTimeout } from '#server/database/database.ts';
+import { transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Transaction, transactionStatement } from '#server/database/statement.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import { mediaLink } from '#server/media/media-link.ts';
 import {
   completeWrittenMedia,
@@ -15,7 +16,7 @@ import { effectivePacing } from '#server/numbers/pacing-policy.ts';
 import { optIn, optOut } from '#server/opt-outs/change-opt-out.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { findKeyword, type Keyword } from '#server/opt-outs/keyword.ts';
-import { restoreContact } from '#server/opt-outs/opt-out-store.ts';
+import { type NamedKey, restoreContact } from '#server/opt-outs/opt-out-store.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
@@ -54,24 +55,38 @@ export interface Received {
 }
 
 // `is_erased`: the sender is opted out, and was erased. Without this column, each message would need another statement.
-const insert = transactionStatement<
-  [TeamId, MessageId, NumberId, string, string, string, Date, boolean, string | null, string],
+const insert = transactionQuery<
+  NamedKey & {
+    id: MessageId;
+    numberId: NumberId;
+    phoneNumber: string;
+    text: string;
+    at: Date;
+    isGroup: boolean;
+    mediaUrl: string | null;
+  },
   MessageRow & { readonly is_erased: boolean }
 >(
   'messages.insert-received',
   `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence, is_group, media_url)
-   VALUES ($1, $2, $3, 'inbound', $4, $5, $6, 'received', $7, 1, $8, $9)
+   VALUES (:teamId, :id, :numberId, 'inbound', :contact, :phoneNumber, :text, 'received', :at, 1, :isGroup, :mediaUrl)
    RETURNING ${sqlMessageColumns('m')}, EXISTS (
-     SELECT FROM opt_outs o WHERE o.team_id = m.team_id AND o.contact_hash = $10 AND o.contact IS NULL) AS is_erased`,
-  { changes: 'message', team: '$1', ids: '$2' },
+     SELECT FROM opt_outs o WHERE o.team_id = m.team_id AND o.contact_hash = :contactHash AND o.contact IS NULL) AS is_erased`,
+  { changes: 'message', team: ':teamId', ids: ':id' },
 );
 
-const noteInbound = transactionStatement<[TeamId, NumberId, string, Date, MessageId]>(
+const noteInbound = transactionQuery<{
+  teamId: TeamId;
+  numberId: NumberId;
+  contact: string;
+  at: Date;
+  id: MessageId;
+}>(
   'messages.note-inbound',
   `INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, last_inbound_at, last_activity_at,
      last_message_id, last_inbound_id)
-   VALUES ($1, $2, $3, 'contact', $4, $4, $4, $5, $5)
-   ON CONFLICT (number_id, contact) DO UPDATE SET last_inbound_at = $4, unanswered_count = 0,
+   VALUES (:teamId, :numberId, :contact, 'contact', :at, :at, :at, :id, :id)
+   ON CONFLICT (number_id, contact) DO UPDATE SET last_inbound_at = :at, unanswered_count = 0,
      last_inbound_id = greatest(c.last_inbound_id, excluded.last_inbound_id), ${sqlNoteActivity}`,
 );
 
@@ -150,26 +165,23 @@ function storeOnce(
     }
     const contact = senderContact(inbound.from);
     const teamId = number.team_id;
-    const contactHash = services.secrets.contactHash(teamId, contact);
-    const message = await insert.row(
-      trx,
-      teamId,
+    const key = { teamId, contact, contactHash: services.secrets.contactHash(teamId, contact) };
+    const message = await insert.row(trx, {
+      ...key,
       id,
-      number.id,
-      contact,
-      number.phone_number,
-      inbound.text,
+      numberId: number.id,
+      phoneNumber: number.phone_number,
+      text: inbound.text,
       at,
-      isGroupMessage(inbound.recipients, inbound.from, number.phone_number),
-      written ? mediaLink(services, id, written.name) : null,
-      contactHash,
-    );
+      isGroup: isGroupMessage(inbound.recipients, inbound.from, number.phone_number),
+      mediaUrl: written ? mediaLink(services, id, written.name) : null,
+    });
     if (written && !(await completeWrittenMedia(trx, written)))
       throw new Error('the media file of an inbound message was deleted before its message was stored');
-    if (message?.is_erased) await restoreContact(trx, { teamId, contact, contactHash });
+    if (message?.is_erased) await restoreContact(trx, key);
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
     if (keyword) await applyKeyword(trx, services, number, { id, from: inbound.from, at }, keyword);
-    await noteInbound.run(trx, number.team_id, number.id, contact, at, id);
+    await noteInbound.run(trx, { teamId, numberId: number.id, contact, at, id });
     // Under strict pacing a queued message may have waited for this reply, so the phone's poll is woken.
     if (effectivePacing(services.config.pacing, number.pacing).mode === 'strict')
       trx.notifyAfterCommit(phoneQueueChannel, [number.id]);

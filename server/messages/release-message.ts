@@ -70,7 +70,7 @@ export async function releaseMessage(
   const { teamId, numberId, sessionId, poll } = claimant;
   await database.transaction(async (trx: Transaction) => {
     await lockCurrentSession(trx, teamId, numberId);
-    const message = await findMessage(trx, teamId, messageId);
+    const message = await findMessage(trx, { teamId, messageId });
     if (!message) return;
     const contact = contactOf(message.to_handle);
     await release.run(trx, teamId, numberId, messageId, sessionId, poll, contact);

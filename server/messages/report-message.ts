@@ -71,25 +71,26 @@ async function reportFailed(
 ): Promise<boolean> {
   // The lock on the session row makes reports, hand-outs and takeovers of a number run one after another.
   await lockFreeSession(trx, teamId, numberId);
-  const message = await lockMessage(trx, teamId, report.messageId);
+  const message = await lockMessage(trx, { teamId, messageId: report.messageId });
   if (message?.number_id !== numberId || message.direction !== 'outbound') return false;
-  const all = await listHandOuts(trx, message.id);
+  const all = await listHandOuts(trx, { messageId: message.id });
   const latest = all.at(-1);
   const meant = all.findLast((handOut) => handOut.session_id === report.sessionId) ?? latest;
   if (!meant || !latest) return false;
   // A failure of an older hand-out does not concern the newer one.
   if (meant.hand_out !== latest.hand_out) return true;
-  const now = services.clock.now();
+  const at = services.clock.now();
+  const { hand_out: handOut } = meant;
   // The phone's error text may quote the handle of a contact that was erased meanwhile.
-  const error = message.to_handle === '' ? null : report.error;
-  const freed = await removeInFlight(trx, message.number_id, message.id, meant.hand_out);
-  const failed =
-    report.status === 'not_delivered' && message.status === 'sent'
-      ? await failNotDelivered(trx, message, now, error)
-      : await failByDevice(trx, message, now, error);
+  const deviceError = message.to_handle === '' ? null : report.error;
+  const freed = await removeInFlight(trx, { number_id: numberId, message_id: message.id, hand_out: handOut });
+  const fail =
+    report.status === 'not_delivered' && message.status === 'sent' ? failNotDelivered : failByDevice;
+  const failed = await fail(trx, { ...message, at, deviceError });
   // A late report of a failure does not change the message, but settles the outcome of an unconfirmed hand-out.
   const isBelieved = failed !== undefined || meant.outcome === 'unconfirmed';
-  const changed = await recordOutcome(trx, message.id, meant.hand_out, 'failed', now, isBelieved);
+  const resolved = { messageId: message.id, handOut, outcome: 'failed', at, isBelieved } as const;
+  const changed = await recordOutcome(trx, resolved);
   if (changed && meant.outcome !== 'sent') await uncountFailedHandOut(trx, message, meant.handed_out_at);
   if (failed) await appendMessageEvents(trx, services, 'message.failed', [failed]);
   if (failed || changed || freed) trx.notifyAfterCommit(pacingChannel, [numberId]);
@@ -104,12 +105,12 @@ async function reportDelivered(
 ): Promise<void> {
   const team = await findTeam(trx, teamId);
   const withEvent = team !== undefined && plans[team.plan].standard;
-  const delivered = await confirmDelivered(
-    trx,
-    { team_id: teamId, id: messageId },
-    services.clock.now(),
-    withEvent,
-  );
+  const delivered = await confirmDelivered(trx, {
+    team_id: teamId,
+    id: messageId,
+    at: services.clock.now(),
+    events: withEvent ? 1 : 0,
+  });
   if (!delivered) return;
   if (withEvent) await appendMessageEvents(trx, services, 'message.delivered', [delivered]);
   else countOutcomes(trx, services, 'delivered', [delivered]);

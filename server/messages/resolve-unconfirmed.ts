@@ -26,7 +26,7 @@ export async function resolveUnconfirmed(
 ): Promise<boolean> {
   return services.database.transaction(async (trx) => {
     await lockCurrentSession(trx, flight.team_id, flight.number_id);
-    const ended = await removeInFlight(trx, flight.number_id, flight.message_id, flight.hand_out);
+    const ended = await removeInFlight(trx, flight);
     if (!ended) return false;
     await resolve(services, trx, ended);
     return true;
@@ -34,16 +34,17 @@ export async function resolveUnconfirmed(
 }
 
 async function resolve(services: Services, trx: Transaction, flight: InFlightRow): Promise<void> {
-  const now = services.clock.now();
-  await recordOutcome(trx, flight.message_id, flight.hand_out, 'unconfirmed', now, true);
-  const message = await lockMessage(trx, flight.team_id, flight.message_id);
+  const at = services.clock.now();
+  const { team_id: teamId, message_id: messageId, hand_out: handOut } = flight;
+  await recordOutcome(trx, { messageId, handOut, outcome: 'unconfirmed', at, isBelieved: true });
+  const message = await lockMessage(trx, { teamId, messageId });
   if (!message) return;
-  const number = await findNumber(trx, flight.team_id, flight.number_id);
-  if (number?.on_unconfirmed === 'retry_once' && number.deleted_at === null && flight.hand_out === 1) {
+  const number = await findNumber(trx, teamId, flight.number_id);
+  if (number?.on_unconfirmed === 'retry_once' && number.deleted_at === null && handOut === 1) {
     const retried = await markQueuedForRetry(trx, message);
     if (retried) await returnToQueue(trx, retried, flight.seq);
     return;
   }
-  const failed = await failUnconfirmed(trx, message, now);
+  const failed = await failUnconfirmed(trx, { ...message, at, deviceError: null });
   if (failed) await appendMessageEvents(trx, services, 'message.failed', [failed]);
 }

@@ -113,7 +113,10 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
       handle: async ({ principal, params, request }) => {
         const id = messageId(params);
         await advanceTestMessage(services, principal, id, request.headers['x-test-clock']);
-        const message = await findMessage(services.database.pool, principal.teamId, id);
+        const message = await findMessage(services.database.pool, {
+          teamId: principal.teamId,
+          messageId: id,
+        });
         if (!message) throw notFound('message');
         return { body: messageDetailView(message, await explainWaiting(services, message)) };
       },

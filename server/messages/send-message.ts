@@ -98,7 +98,8 @@ function newMessage(input: SendMessageRequest, { messageId, createdAt }: SendOut
 }
 
 async function replay(services: Services, teamId: TeamId, outcome: SendOutcome): Promise<AcceptedMessage> {
-  const message = outcome.messageId && (await findMessage(services.database.hot, teamId, outcome.messageId));
+  const message =
+    outcome.messageId && (await findMessage(services.database.hot, { teamId, messageId: outcome.messageId }));
   if (!message) throw notFound('message');
   return acceptedView(message);
 }

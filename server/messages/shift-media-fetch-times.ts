@@ -1,5 +1,5 @@
+import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, transactionStatement } from '#server/database/statement.ts';
 import { mediaLeaseMarginMs } from './limits.ts';
 import { mediaRetryPauseMaxMs } from './media-fetch-schedule.ts';
 
@@ -7,16 +7,16 @@ import { mediaRetryPauseMaxMs } from './media-fetch-schedule.ts';
 const slackMs = 10_000;
 
 /** Postpones the leases of running fetches before the service's time steps ahead. */
-export const postponeMediaLeases = transactionStatement<[now: Date, byMs: number]>(
+export const postponeMediaLeases = transactionQuery<{ now: Date; byMs: number }>(
   'messages.postpone-media-leases',
-  'UPDATE media_fetches SET due_at = due_at + make_interval(secs => $2 / 1000.0) WHERE due_at > $1',
+  'UPDATE media_fetches SET due_at = due_at + make_interval(secs => :byMs / 1000.0) WHERE due_at > :now',
 ).run;
-const limitFutureTimes = statement<[Date]>(
+const limitFutureTimes = query<{ latest: Date }>(
   'messages.limit-media-fetch-times',
   `WITH far AS MATERIALIZED (
-     SELECT team_id, message_id FROM media_fetches WHERE due_at > $1 FOR UPDATE SKIP LOCKED
+     SELECT team_id, message_id FROM media_fetches WHERE due_at > :latest FOR UPDATE SKIP LOCKED
    )
-   UPDATE media_fetches f SET due_at = $1 FROM far WHERE f.team_id = far.team_id AND f.message_id = far.message_id`,
+   UPDATE media_fetches f SET due_at = :latest FROM far WHERE f.team_id = far.team_id AND f.message_id = far.message_id`,
 );
 
 /** After a step back of the service's time: the next try of each fetch begins within the longest pause from now. */
@@ -26,5 +26,5 @@ export async function limitMediaFetchTimes({
   config,
 }: Pick<Runtime, 'database' | 'clock' | 'config'>): Promise<void> {
   const aheadMs = Math.max(config.mediaTimeoutMs + mediaLeaseMarginMs, mediaRetryPauseMaxMs);
-  await limitFutureTimes.run(database.pool, clock.in(aheadMs + slackMs));
+  await limitFutureTimes.run(database.pool, { latest: clock.in(aheadMs + slackMs) });
 }

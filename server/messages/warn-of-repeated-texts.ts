@@ -1,6 +1,6 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, transactionStatement } from '#server/database/statement.ts';
 import type { PacingPolicy } from '#server/numbers/pacing-policy.ts';
 import { defaultPacing } from '#server/numbers/pacing-policy.ts';
 import { serverItself } from '#server/platform/actor.ts';
@@ -20,29 +20,31 @@ interface RepeatedText {
 /** How many of a number's latest conversations are examined. */
 const openingsExaminedMax = 10_000;
 
-const findRepeated = statement<[Date, PacingPolicy, number], RepeatedText>(
+const findRepeated = query<{ since: Date; policy: PacingPolicy; contactsMax: number }, RepeatedText>(
   'messages.repeated-texts',
   `SELECT n.team_id, n.id AS number_id, n.phone_number, o.text_hash::text AS text_hash, o.contacts
    FROM numbers n
-   ${sqlPacingPolicy('$2', 'n.pacing')}
+   ${sqlPacingPolicy(':policy', 'n.pacing')}
    CROSS JOIN LATERAL (
      SELECT c.opening_text_hash AS text_hash, count(*) AS contacts
      FROM (SELECT c.opening_text_hash FROM conversations c
-           WHERE c.number_id = n.id AND c.opened_by = 'team' AND c.opened_at > $1
+           WHERE c.number_id = n.id AND c.opened_by = 'team' AND c.opened_at > :since
            ORDER BY c.opened_at DESC LIMIT ${openingsExaminedMax}) c
      WHERE c.opening_text_hash IS NOT NULL
-     GROUP BY c.opening_text_hash HAVING count(*) > $3
+     GROUP BY c.opening_text_hash HAVING count(*) > :contactsMax
    ) o
    WHERE n.deleted_at IS NULL AND p.mode <> 'off'`,
 );
-const claimWarning = transactionStatement<[TeamId, NumberId, string, Date, Date], { number_id: NumberId }>(
+const claimWarning = transactionQuery<
+  Pick<RepeatedText, 'team_id' | 'number_id' | 'text_hash'> & { now: Date; since: Date }
+>(
   'messages.claim-text-warning',
-  `INSERT INTO repeated_text_warnings AS w (team_id, number_id, text_hash, warned_at) VALUES ($1, $2, $3, $4)
-   ON CONFLICT (number_id, text_hash) DO UPDATE SET warned_at = $4 WHERE w.warned_at <= $5 RETURNING number_id`,
+  `INSERT INTO repeated_text_warnings AS w (team_id, number_id, text_hash, warned_at) VALUES (:team_id, :number_id, :text_hash, :now)
+   ON CONFLICT (number_id, text_hash) DO UPDATE SET warned_at = :now WHERE w.warned_at <= :since`,
 );
-const purgeWarnings = statement<[Date]>(
+const purgeWarnings = query<{ since: Date }>(
   'messages.purge-text-warnings',
-  'DELETE FROM repeated_text_warnings WHERE warned_at <= $1',
+  'DELETE FROM repeated_text_warnings WHERE warned_at <= :since',
 );
 
 /**
@@ -55,11 +57,16 @@ export async function warnOfRepeatedTexts(
   const { database, clock, config } = services;
   const since = clock.in(-repeatedTextMs);
   const policy = defaultPacing(config.pacing);
-  const repeated = await findRepeated.rows(database.pool, since, policy, repeatedTextContactsMax);
-  for (const { team_id, number_id, phone_number, text_hash, contacts } of repeated) {
+  const repeated = await findRepeated.rows(database.pool, {
+    since,
+    policy,
+    contactsMax: repeatedTextContactsMax,
+  });
+  for (const text of repeated) {
+    const { team_id, number_id, phone_number, contacts } = text;
     await database.transaction(async (trx) => {
       // The primary key lets only one process write the warning.
-      if (!(await claimWarning.row(trx, team_id, number_id, text_hash, clock.now(), since))) return;
+      if (!(await claimWarning.hasRow(trx, { ...text, now: clock.now(), since }))) return;
       await recordAudit(trx, services, {
         by: serverItself,
         action: 'number.repeated_text',
@@ -69,5 +76,5 @@ export async function warnOfRepeatedTexts(
       });
     });
   }
-  await purgeWarnings.run(database.pool, since);
+  await purgeWarnings.run(database.pool, { since });
 }

@@ -10,7 +10,7 @@ interface OptOutKey {
 }
 
 /** The key of an opt-out, with the normalized handle of its contact. */
-interface NamedKey extends OptOutKey {
+export interface NamedKey extends OptOutKey {
   readonly contact: string;
 }
 

@@ -73,7 +73,7 @@ export async function readTestText(
   link: SetupLinkRow,
   messageId: MessageId,
 ): Promise<TestText | undefined> {
-  const message = await findMessage(database.pool, link.team_id, messageId);
+  const message = await findMessage(database.pool, { teamId: link.team_id, messageId });
   if (!message) return undefined;
   const { to_handle: to, status, error_code, device_error, may_have_been_sent, media_failure } = message;
   const error = error_code ? failureMessage(error_code, device_error, may_have_been_sent, media_failure) : '';

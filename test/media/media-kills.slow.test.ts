@@ -114,7 +114,7 @@ describe('a process that is killed while it fetches media (specification section
     await endFetchLeases(stored);
     const service = await spawnService({ settings });
     const failed = await until('it failed', async () => {
-      const message = await findMessage(runtime.database.pool, teamId, id);
+      const message = await findMessage(runtime.database.pool, { teamId, messageId: id });
       return message?.status === 'failed' && message;
     });
     assert.equal(await service.kill('SIGTERM'), 0, service.output());

@@ -101,7 +101,7 @@ async function explainHead(
   teamId: TeamId,
   headId: MessageId,
 ): Promise<ConversationMessageList['waiting']> {
-  const message = await findMessage(services.database.pool, teamId, headId);
+  const message = await findMessage(services.database.pool, { teamId, messageId: headId });
   // The message was handed out meanwhile, so it no longer waits.
   if (message?.status !== 'queued') return null;
   const { reason, expectedAt } = await explainWaiting(services, message);

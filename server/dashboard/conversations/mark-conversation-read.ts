@@ -19,7 +19,7 @@ export async function markConversationRead(
   key: ConversationKey,
   messageId: MessageId,
 ): Promise<ConversationRead> {
-  const message = await findMessage(pool, teamId, messageId);
+  const message = await findMessage(pool, { teamId, messageId });
   if (!message || textOfKey(conversationOf(message)) !== textOfKey(key)) throw notFound('message');
   const readUntil = await moveReadMark(pool, teamId, reader.memberId, key, messageId);
   const [facts] = await listFacts(pages, teamId, [key], reader);

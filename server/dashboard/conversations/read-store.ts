@@ -1,3 +1,4 @@
+import { transactionQuery } from '#server/database/query.ts';
 import { type Queryable, statement, transactionStatement } from '#server/database/statement.ts';
 import { firstIdAt, type MemberId, type MessageId, type TeamId } from '#server/platform/ids/ids.ts';
 import { findMember } from '#server/teams/members/member-store.ts';
@@ -56,20 +57,20 @@ export async function moveReadMark(
  * @param before only marks at messages with smaller ids
  * @returns the number deleted
  */
-export const purgeReadMarks = transactionStatement<[before: string, limit: number]>(
+export const purgeReadMarks = transactionQuery<{ before: string; limit: number }>(
   'conversations.purge-reads',
   // The rows are read member by member along the primary key.
   `DELETE FROM conversation_reads WHERE ctid = ANY (ARRAY(
      SELECT o.place FROM members m
      CROSS JOIN LATERAL (
        SELECT r.ctid AS place FROM conversation_reads r
-       WHERE r.team_id = m.team_id AND r.member_id = m.id AND r.read_until < $1
+       WHERE r.team_id = m.team_id AND r.member_id = m.id AND r.read_until < :before
          AND NOT EXISTS (
            SELECT FROM numbers n JOIN conversations c ON c.number_id = n.id AND c.contact = r.contact
            WHERE n.team_id = r.team_id AND n.phone_number = r.phone_number OFFSET 0)
-       ORDER BY r.team_id, r.member_id, r.phone_number, r.contact LIMIT $2
-     ) o LIMIT $2
-   )) RETURNING contact`,
+       ORDER BY r.team_id, r.member_id, r.phone_number, r.contact LIMIT :limit
+     ) o LIMIT :limit
+   ))`,
 ).count;
 
 /** Deletes a contact's read marks that stand at the message `until` or before it. */

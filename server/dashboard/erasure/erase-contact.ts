@@ -84,7 +84,10 @@ async function findSubject({ database, clock, ids }: Services, teamId: TeamId, t
       until_id: ids.next('msg', now.getTime()),
       created_at: now,
     };
-    return { subject, counts: await countMessagesOfContact(database.pool, subject, erasureCountMax + 1) };
+    return {
+      subject,
+      counts: await countMessagesOfContact(database.pool, { ...subject, limit: erasureCountMax + 1 }),
+    };
   };
   const written = await find(parseContact(text));
   if (written.counts.messages > 0) return written;

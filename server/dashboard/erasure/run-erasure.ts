@@ -59,7 +59,8 @@ export async function runErasure(
   const isCancelled = await batches.repeat(async (trx) => {
     // Locks the usage row before the queue (lock order): cancelled messages that were never handed out refund quota.
     await lockUsage(trx, [teamId]);
-    const waiting = await listWaitingOfContact(trx, erasure, batchMax);
+    const rows = await listWaitingOfContact(trx, { ...erasure, limit: batchMax });
+    const waiting = rows.map((row) => row.message_id);
     await failQueued(trx, services, teamId, waiting, 'cancelled', null, true);
     return waiting.length === batchMax;
   });

@@ -43,15 +43,15 @@ export async function getHome(
   const numbers = await listHomeNumbers(services, teamId, now);
   const webhooks = await countWebhookHealth(pool, { teamId });
   return {
-    waiting_messages: await countWaitingMessages(pages, teamId, homeCountMax),
-    failed_last_day: await countFailedMessages(pages, teamId, failedAfter, homeCountMax),
+    waiting_messages: await countWaitingMessages(pages, { teamId, max: homeCountMax }),
+    failed_last_day: await countFailedMessages(pages, { teamId, after: failedAfter, max: homeCountMax }),
     webhooks_failing: webhooks.failing,
     webhooks_disabled: webhooks.disabled,
     numbers,
     usage: await getUsageSummary(services, teamId),
     first_run: {
       has_number: numbers.some(({ verified }) => verified),
-      has_delivered: await hasSentMessage(pages, teamId, firstRunMessagesMax),
+      has_delivered: await hasSentMessage(pages, { teamId, max: firstRunMessagesMax }),
       has_webhook: webhooks.total > 0,
       has_key_used: await hasUsedKey(pool, teamId),
     },

@@ -36,8 +36,10 @@ export async function readRows(
   const newIds = wanted.hasNewMessages ? await findNewIds(services, teamId, window) : [];
   const { pages } = services.database;
   const ids = new Set<string>([...wanted.messageIds, ...(newIds ?? [])]);
-  if (wanted.isRefresh)
-    for (const id of await listMessageIdsSince(pages, teamId, firstIdAt(0), refreshMessagesMax)) ids.add(id);
+  if (wanted.isRefresh) {
+    const recent = { teamId, firstId: firstIdAt(0), limit: refreshMessagesMax };
+    for (const { id } of await listMessageIdsSince(pages, recent)) ids.add(id);
+  }
   const messages = await listMessagesByIds(pages, teamId, [...ids]);
   const conversations = await readConversations(services, teamId, messages);
   const rows = {
@@ -75,7 +77,8 @@ async function readConversations(
 }
 
 async function findNewIds({ database, clock }: Services, teamId: TeamId, window: MessageWindow) {
-  const ids = await listMessageIdsSince(database.pages, teamId, window.firstId, window.idsMax);
+  const { firstId, idsMax: limit } = window;
+  const ids = (await listMessageIdsSince(database.pages, { teamId, firstId, limit })).map(({ id }) => id);
   return window.take(ids, clock.nowMs());
 }
 

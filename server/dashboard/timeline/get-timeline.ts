@@ -40,7 +40,7 @@ export async function getTimeline(
   messageId: MessageId,
 ): Promise<Timeline> {
   const { pages } = services.database;
-  const message = await findMessage(pages, teamId, messageId);
+  const message = await findMessage(pages, { teamId, messageId });
   if (!message) throw notFound('message');
   const detail = messageDetailView(message, await explainWaiting(services, message));
   const handOuts = await listNamedHandOuts(pages, teamId, messageId);

@@ -1,6 +1,6 @@
+import type { PostponeLeases } from '#server/database/follow-clock-step.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { leaseMarginMs } from '#server/webhooks/limits.ts';
 import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
 
@@ -58,9 +58,8 @@ const limitDueTimes = query<{ now: Date; gapsMs: number[]; slack: string }>(
  * Extends the leases of deliveries in an attempt before the service's time steps ahead, so that the leases do not end
  * early.
  */
-export async function postponeDeliveryLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
-  await postpone.run(trx, { now, after: now, byMs });
-}
+export const postponeDeliveryLeases: PostponeLeases = (trx, step) =>
+  postpone.run(trx, { ...step, after: step.now });
 
 /** After a step back of the service's time, limits due times and leases to what the schedule allows from now. */
 export async function limitDeliveryTimes({
