@@ -1,6 +1,6 @@
 import { again } from '#server/database/group-commit.ts';
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
 import type { DeviceCaller } from '#server/platform/http/route.ts';
 import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
 import type { PollFacts } from './decide-poll.ts';
@@ -28,18 +28,14 @@ export interface PollLookUpRow extends PollFacts {
   readonly has_waiting: boolean;
 }
 
-type LookUpParams = [
-  tokenHashes: readonly Buffer[],
-  askedSessions: readonly (DeviceSessionId | null)[],
-  sessionsLiveUntil: Date,
-  now: Date,
-];
-
 /**
  * Looks up polls: token, session, poll number and last_seen_at. So an idle poll costs no statement of its own. The poll
  * number shows which of two polls is newer. With SKIP LOCKED no poll waits for the lock of another number's session.
  */
-const lookUp = statement<LookUpParams, PollLookUpRow>(
+const lookUp = query<
+  { tokenHashes: Buffer[]; askedSessions: (DeviceSessionId | null)[]; sessionsLiveUntil: Date; now: Date },
+  PollLookUpRow
+>(
   'device-protocol.look-up-polls',
   `WITH
    -- 1. Find device and number of each poll, in the order of the numbers.
@@ -49,7 +45,7 @@ const lookUp = statement<LookUpParams, PollLookUpRow>(
        n.verified_at IS NULL AND EXISTS (
          SELECT FROM numbers o WHERE o.phone_number = n.phone_number AND o.verified_at IS NOT NULL AND o.deleted_at IS NULL
        ) AS taken
-     FROM unnest($1::bytea[], $2::uuid[]) WITH ORDINALITY AS i (token_hash, asked_session, n)
+     FROM unnest(:tokenHashes::bytea[], :askedSessions::uuid[]) WITH ORDINALITY AS i (token_hash, asked_session, n)
      JOIN devices d ON d.token_hash = i.token_hash
      JOIN numbers n ON n.team_id = d.team_id AND n.id = d.number_id
      ORDER BY d.number_id
@@ -66,7 +62,7 @@ const lookUp = statement<LookUpParams, PollLookUpRow>(
    ),
    -- 3. Number the polls that continue the current session; a batch may have several of one.
    polled AS (
-     UPDATE device_sessions s SET poll_sequence = s.poll_sequence + l.polls, expires_at = $3, last_seen_at = $4
+     UPDATE device_sessions s SET poll_sequence = s.poll_sequence + l.polls, expires_at = :sessionsLiveUntil, last_seen_at = :now
      FROM (SELECT number_id, count(*) AS polls FROM locked WHERE continues GROUP BY number_id) l WHERE s.number_id = l.number_id
    )
    SELECT l.n::int, l.asked_session, l.team_id, l.device_id, l.number_id, l.generation, l.device_ended, l.number_deleted, l.taken,
@@ -95,13 +91,12 @@ export async function lookUpPolls(
   polls: readonly PollLookUp[],
 ): Promise<(FoundPoll | typeof again)[]> {
   const now = clock.now();
-  const found = await lookUp.rows(
-    database.batches,
-    polls.map(({ tokenHash }) => tokenHash),
-    polls.map(({ sessionId }) => sessionId ?? null),
-    clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs), now),
+  const found = await lookUp.rows(database.batches, {
+    tokenHashes: polls.map(({ tokenHash }) => tokenHash),
+    askedSessions: polls.map(({ sessionId }) => sessionId ?? null),
+    sessionsLiveUntil: clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs), now),
     now,
-  );
+  });
   const byPosition = new Map(found.map((row) => [row.n, row]));
   return polls.map((_, index) => {
     const row = byPosition.get(index + 1);

@@ -1,12 +1,12 @@
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
-import type { DeviceSessionId, NumberId } from '#server/platform/ids/ids.ts';
 import { sessionLifeAfterAnswerMs } from './limits.ts';
 import type { PollIdentity } from './poll-registry.ts';
 
-const shortenStatement = statement<[NumberId, DeviceSessionId, number, Date, Date]>(
+const shorten = query<PollIdentity & { expiresAt: Date; now: Date }>(
   'device-protocol.shorten-session',
-  'UPDATE device_sessions SET expires_at = least(expires_at, $4), left_at = $5 WHERE number_id = $1 AND session_id = $2 AND poll_sequence = $3',
+  `UPDATE device_sessions SET expires_at = least(expires_at, :expiresAt), left_at = :now
+   WHERE number_id = :numberId AND session_id = :sessionId AND poll_sequence = :poll`,
 );
 
 /**
@@ -18,12 +18,11 @@ export async function shortenDeviceSession(
   { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
   { numberId, sessionId, poll }: PollIdentity,
 ): Promise<void> {
-  await shortenStatement.run(
-    database.pool,
+  await shorten.run(database.pool, {
     numberId,
     sessionId,
     poll,
-    clock.in(sessionLifeAfterAnswerMs(config.deviceHoldMs)),
-    clock.now(),
-  );
+    expiresAt: clock.in(sessionLifeAfterAnswerMs(config.deviceHoldMs)),
+    now: clock.now(),
+  });
 }

@@ -1,8 +1,9 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import { sessionsChannel } from '#server/database/channels.ts';
 import { isUniqueViolation } from '#server/database/database.ts';
+import { transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Transaction, transactionStatement } from '#server/database/statement.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import {
   type DeviceDescription,
   findDeviceByToken,
@@ -20,15 +21,15 @@ import { sessionLifeAfterAnswerMs, takeoverReportGraceMs } from './limits.ts';
 import type { PollLookUpRow } from './look-up-polls.ts';
 import { sessionPayload } from './poll-registry.ts';
 
-const bringLeaseForward = transactionStatement<[NumberId, number]>(
+const bringLeaseForward = transactionQuery<{ numberId: NumberId; graceMs: number }>(
   'device-protocol.bring-lease-forward',
-  `UPDATE in_flight SET leased_until = least(leased_until, handed_out_at + make_interval(secs => $2 / 1000.0))
-   WHERE number_id = $1`,
-);
-const generationOf = transactionStatement<[TeamId, DeviceId], { generation: number }>(
+  `UPDATE in_flight SET leased_until = least(leased_until, handed_out_at + make_interval(secs => :graceMs / 1000.0))
+   WHERE number_id = :numberId`,
+).run;
+const findGeneration = transactionQuery<{ teamId: TeamId; deviceId: DeviceId }, { generation: number }>(
   'device-protocol.generation',
-  'SELECT generation FROM devices WHERE team_id = $1 AND id = $2',
-);
+  'SELECT generation FROM devices WHERE team_id = :teamId AND id = :deviceId',
+).row;
 
 /**
  * Records that a device's name or system changed: iCloud copies shortcuts with their token to the owner's other iPhones
@@ -74,7 +75,7 @@ export async function startDeviceSession(
         const current = await lockCurrentSession(trx, teamId, numberId);
         const device = await findDeviceByToken(trx, tokenHash);
         if (!number || !device) return { stop: 'unauthorized' };
-        const currentDevice = current && (await generationOf.row(trx, teamId, current.device_id));
+        const currentDevice = current && (await findGeneration(trx, { teamId, deviceId: current.device_id }));
         const decision = decidePoll(
           {
             ...found,
@@ -103,7 +104,7 @@ export async function startDeviceSession(
           expires_at: clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs), now),
           last_seen_at: now,
         });
-        await bringLeaseForward.run(trx, numberId, takeoverReportGraceMs);
+        await bringLeaseForward(trx, { numberId, graceMs: takeoverReportGraceMs });
         const previous = await updateDeviceDescription(trx, teamId, device.id, description, now);
         if (previous) await recordDeviceChange(trx, services, number, description, previous);
         return { sessionId };
