@@ -13,7 +13,7 @@ import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { filterTeamsWithNewEvents } from '#server/events/feed-store.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
 import { purgeAbandonedMedia } from '#server/media/purge-media.ts';
-import { filterNumbersWithMessages } from '#server/messages/claim-message.ts';
+import { findNumbersWithMessages } from '#server/messages/claim-message.ts';
 import { failTestMessages } from '#server/messages/fail-test-messages.ts';
 import { releaseDueMessages, releaseHeld } from '#server/messages/held-messages.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
@@ -123,8 +123,10 @@ export function createBackgroundJobs(
   return [
     ...loop('api', 'wake held polls', second, 'keeps', async () => {
       heldPolls.purgeOldWakes();
-      const numbers = heldPolls.numbersWithoutTimer;
-      if (numbers.length > 0) heldPolls.wake(await filterNumbersWithMessages(database.pool, numbers));
+      const numberIds = heldPolls.numbersWithoutTimer;
+      if (numberIds.length === 0) return;
+      const waiting = await findNumbersWithMessages(database.pool, { numberIds });
+      heldPolls.wake(waiting.map((row) => row.number_id));
     }),
     ...loop('api', 'wake held readers of events', second, 'keeps', async () => {
       const { positions } = feedPolls;

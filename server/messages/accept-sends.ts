@@ -2,8 +2,8 @@ import { mediaFetchesChannel, phoneQueueChannel } from '#server/database/channel
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
 import { again } from '#server/database/group-commit.ts';
 import { NoConnectionError } from '#server/database/no-connection.ts';
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
 import { diskFullCode } from '#server/database/write-error.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
@@ -17,15 +17,21 @@ import {
 } from './accept-statement.ts';
 import { idempotencyKeyMs } from './limits.ts';
 
-const findIdempotencyKeys = statement<
-  [number[], TeamId[], (string | null)[], (Buffer<ArrayBufferLike> | null)[], Date],
+const findIdempotencyKeys = query<
+  {
+    positions: number[];
+    teamIds: TeamId[];
+    idempotencyKeys: (string | null)[];
+    fingerprints: (Buffer | null)[];
+    keysSince: Date;
+  },
   { n: number; same: boolean }
 >(
   'messages.find-idempotency-keys',
   `SELECT i.n, k.fingerprint = i.fingerprint AS same
-   FROM unnest($1::int[], $2::uuid[], $3::text[], $4::bytea[]) AS i (n, team_id, key, fingerprint)
+   FROM unnest(:positions::int[], :teamIds::uuid[], :idempotencyKeys::text[], :fingerprints::bytea[]) AS i (n, team_id, key, fingerprint)
    CROSS JOIN LATERAL (
-     SELECT fingerprint FROM idempotency_keys WHERE team_id = i.team_id AND key = i.key AND created_at > $5 OFFSET 0
+     SELECT fingerprint FROM idempotency_keys WHERE team_id = i.team_id AND key = i.key AND created_at > :keysSince OFFSET 0
    ) k`,
 );
 
@@ -132,14 +138,13 @@ async function findIdempotentRepeats(
     return row && row.idempotencyKey !== null && refusals.has(verdict) ? [{ position, row, verdict }] : [];
   });
   if (refused.length === 0) return new Set();
-  const known = await findIdempotencyKeys.rows(
-    database.hot,
-    refused.map((_, n) => n),
-    refused.map(({ row }) => row.teamId),
-    refused.map(({ row }) => row.idempotencyKey),
-    refused.map(({ row }) => row.fingerprint),
-    idempotencyKeysSince(clock),
-  );
+  const known = await findIdempotencyKeys.rows(database.hot, {
+    positions: refused.map((_, n) => n),
+    teamIds: refused.map(({ row }) => row.teamId),
+    idempotencyKeys: refused.map(({ row }) => row.idempotencyKey),
+    fingerprints: refused.map(({ row }) => row.fingerprint),
+    keysSince: idempotencyKeysSince(clock),
+  });
   return new Set(
     known.flatMap(({ n, same }) => {
       const found = refused[n];
@@ -182,26 +187,25 @@ async function runStatement(
   at: Date,
 ): Promise<SendOutcomeGroupRow[]> {
   const { senders, positions } = listSenders(rows);
-  const groups = await acceptStatement.rows(
-    services.database.batches,
-    senders.map((sender) => sender.teamId),
-    rows.map((row) => row.messageId),
-    rows.map((row) => row.from),
-    rows.map((row) => row.to),
-    rows.map((row) => row.content),
-    emptyIfNull(rows.map((row) => row.idempotencyKey)),
-    emptyIfNull(rows.map((row) => row.fingerprint)),
+  const groups = await acceptStatement.rows(services.database.batches, {
+    teamIds: senders.map((sender) => sender.teamId),
+    senderIds: senders.map((sender) => sender.sentBy),
+    senders: positions,
+    messageIds: rows.map((row) => row.messageId),
+    fromHandles: rows.map((row) => row.from),
+    toHandles: rows.map((row) => row.to),
+    contents: rows.map((row) => row.content),
+    idempotencyKeys: emptyIfNull(rows.map((row) => row.idempotencyKey)),
+    fingerprints: emptyIfNull(rows.map((row) => row.fingerprint)),
+    mediaUrls: emptyIfNull(rows.map((row) => row.media?.url ?? null)),
+    mediaOrigins: emptyIfNull(rows.map((row) => row.media?.origin ?? null)),
+    contacts: rows.map((row) => row.contact),
+    contactHashes: `{${rows.map((row) => services.secrets.contactHash(row.teamId, row.contact)).join(',')}}`,
     at,
-    monthOf(at),
-    idempotencyKeysSince(services.clock),
-    dayOf(at),
-    emptyIfNull(rows.map((row) => row.media?.url ?? null)),
-    emptyIfNull(rows.map((row) => row.media?.origin ?? null)),
-    rows.map((row) => row.contact),
-    senders.map((sender) => sender.sentBy),
-    positions,
-    `{${rows.map((row) => services.secrets.contactHash(row.teamId, row.contact)).join(',')}}`,
-  );
+    month: monthOf(at),
+    day: dayOf(at),
+    keysSince: idempotencyKeysSince(services.clock),
+  });
   const woken = new Set(
     groups.flatMap((group) => (group.verdict === 'accepted' ? (group.number_id ?? []) : [])),
   );
@@ -231,7 +235,7 @@ function listSenders(rows: readonly Sender[]) {
 }
 
 /** Returns an empty array if all values are null: unnest fills up the shorter arrays with nulls. */
-function emptyIfNull<Value>(values: readonly (Value | null)[]): readonly (Value | null)[] {
+function emptyIfNull<Value>(values: (Value | null)[]): (Value | null)[] {
   return values.some((value) => value !== null) ? values : [];
 }
 

@@ -1,7 +1,7 @@
 import { fictionalPattern } from '#contract/number.ts';
 import { planNames, plans } from '#contract/plans.ts';
 import { testLine, unsentRecipientPattern } from '#contract/test-line.ts';
-import { statement } from '#server/database/statement.ts';
+import { query } from '#server/database/query.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import type { KeyId, MemberId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { sqlHoldOnJoin } from './hold.ts';
@@ -60,28 +60,6 @@ const plansWithoutMedia = planNames
   .map((plan) => `'${plan}'`)
   .join(', ');
 
-/** The values $1 to $17: first the columns of the batch, where a null column means that every row's value is null. */
-type AcceptParams = [
-  senderTeams: readonly TeamId[],
-  messageIds: readonly MessageId[],
-  from: readonly string[],
-  to: readonly string[],
-  contents: readonly string[],
-  idempotencyKeys: readonly (string | null)[] | null,
-  fingerprints: readonly (Buffer | null)[] | null,
-  at: Date,
-  month: string,
-  idempotencyKeysSince: Date,
-  day: string,
-  mediaUrls: readonly (string | null)[] | null,
-  mediaOrigins: readonly (string | null)[] | null,
-  contacts: readonly string[],
-  sentBy: readonly (KeyId | MemberId | null)[],
-  senderOfRow: readonly number[],
-  /** An array literal. */
-  contactHashes: string,
-];
-
 /**
  * Accepts a batch of sends in one statement (decision 0005). Each row has its own outcome; a batch is never refused as
  * a whole.
@@ -94,8 +72,8 @@ type AcceptParams = [
  * spellings of a handle share a queue, an opt-out and a conversation.
  *
  * Each column adds about 1 % per step to the cost of a row (decision 0005). So rows name their sender, a team with its
- * key or member, by its position in $1 and $15. Columns that decide nothing are read from the input only once a row is
- * granted, by its index n.
+ * key or member, by its position in teamIds and senderIds. Columns that decide nothing are read from the input only once
+ * a row is granted, by its index n. An empty column means that every row's value is null.
  *
  * Example: a team has used 98 of its 100 messages of the month. A batch has five of its sends. 1 and 5 have no
  * idempotency key. 2 and 3 repeat one request with the key k. 4 is for a contact that opted out.
@@ -105,18 +83,40 @@ type AcceptParams = [
  *   8, 9: 2 gets its key, so 1 and 2 are accepted.    10 to 14: both are stored, queued and counted.
  *   15: 1 and 2 accepted, 3 again, 4 opted_out, 5 over_limit. In its next batch 3 finds k, and is replayed.
  */
-export const acceptStatement = statement<AcceptParams, SendOutcomeGroupRow>(
+export const acceptStatement = query<
+  {
+    teamIds: TeamId[];
+    senderIds: (KeyId | MemberId | null)[];
+    senders: number[];
+    messageIds: MessageId[];
+    fromHandles: string[];
+    toHandles: string[];
+    contents: string[];
+    idempotencyKeys: (string | null)[];
+    fingerprints: (Buffer | null)[];
+    mediaUrls: (string | null)[];
+    mediaOrigins: (string | null)[];
+    contacts: string[];
+    /** An array literal. */
+    contactHashes: string;
+    at: Date;
+    month: string;
+    day: string;
+    keysSince: Date;
+  },
+  SendOutcomeGroupRow
+>(
   'messages.accept-sends',
   `WITH input AS MATERIALIZED (
      -- 1. The sends, each with the team of its sender.
-     SELECT t.*, ($1::uuid[])[t.sender] AS team_id
-     FROM unnest($16::int[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $12::text[], $13::text[], $14::text[], $17::uuid[])
+     SELECT t.*, (:teamIds::uuid[])[t.sender] AS team_id
+     FROM unnest(:senders::int[], :messageIds::uuid[], :fromHandles::text[], :toHandles::text[], :contents::text[], :idempotencyKeys::text[], :fingerprints::bytea[], :mediaUrls::text[], :mediaOrigins::text[], :contacts::text[], :contactHashes::uuid[])
        WITH ORDINALITY AS t (sender, message_id, from_handle, to_handle, content, key, fingerprint, media_url, media_origin, contact, contact_hash, n)
    ), usage AS MATERIALIZED (
      -- 2. Lock the teams' usage of the month.
      SELECT u.team_id, u.accepted, t.plan, t.monthly_message_limit AS monthly_limit
      FROM usage_months u JOIN teams t ON t.id = u.team_id
-     WHERE u.month = $9 AND u.team_id IN (SELECT team_id FROM input)
+     WHERE u.month = :month AND u.team_id IN (SELECT team_id FROM input)
      ORDER BY u.team_id FOR NO KEY UPDATE OF u SKIP LOCKED
    ), number AS MATERIALIZED (
      -- 3. Lock the numbers.
@@ -140,7 +140,7 @@ export const acceptStatement = statement<AcceptParams, SendOutcomeGroupRow>(
          WHEN nu.status = 'paused' THEN 'from_paused'
          WHEN nu.is_simulated AND i.contact !~ '${fictionalPattern.source}' THEN 'to_not_fictional'
          WHEN ${sqlIsOptedOut('i.team_id', 'contact_hash', 'i.contact_hash')} THEN 'opted_out'
-         WHEN u.team_id IS NULL AND EXISTS (SELECT FROM usage_months x WHERE x.team_id = i.team_id AND x.month = $9) THEN 'again'
+         WHEN u.team_id IS NULL AND EXISTS (SELECT FROM usage_months x WHERE x.team_id = i.team_id AND x.month = :month) THEN 'again'
          WHEN u.team_id IS NULL THEN 'month_missing'
          WHEN i.media_url IS NOT NULL AND u.plan IN (${plansWithoutMedia}) THEN 'media_not_in_plan'
          WHEN nu.is_simulated THEN 'free'
@@ -149,7 +149,7 @@ export const acceptStatement = statement<AcceptParams, SendOutcomeGroupRow>(
      FROM input i
      LEFT JOIN LATERAL (
        SELECT message_id, fingerprint FROM idempotency_keys
-       WHERE team_id = i.team_id AND key = i.key AND created_at > $10 OFFSET 0
+       WHERE team_id = i.team_id AND key = i.key AND created_at > :keysSince OFFSET 0
      ) k ON true
      LEFT JOIN usage u ON u.team_id = i.team_id
      LEFT JOIN number nu ON nu.team_id = i.team_id AND nu.phone_number = i.from_handle
@@ -170,11 +170,11 @@ export const acceptStatement = statement<AcceptParams, SendOutcomeGroupRow>(
    ), new_keys AS (
      -- 8. Take their idempotency keys. A live key of another request is skipped; an expired one is replaced.
      INSERT INTO idempotency_keys AS k (team_id, key, message_id, fingerprint, created_at)
-     SELECT g.team_id, g.key, i.message_id, i.fingerprint, $8 FROM granted g JOIN input i ON i.n = g.n
+     SELECT g.team_id, g.key, i.message_id, i.fingerprint, :at FROM granted g JOIN input i ON i.n = g.n
      WHERE g.key IS NOT NULL ORDER BY g.team_id, g.key
      ON CONFLICT (team_id, key) DO UPDATE
        SET message_id = excluded.message_id, fingerprint = excluded.fingerprint, created_at = excluded.created_at
-       WHERE k.created_at <= $10
+       WHERE k.created_at <= :keysSince
      RETURNING message_id
    ), accepted AS MATERIALIZED (
      -- 9. Accept the sends without a key, and those that got theirs.
@@ -184,24 +184,24 @@ export const acceptStatement = statement<AcceptParams, SendOutcomeGroupRow>(
    ), new_messages AS (
      -- 10. Store their messages.
      INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, media_url, status, created_at, sent_by)
-     SELECT team_id, message_id, number_id, 'outbound', from_handle, to_handle, content, media_url, 'queued', $8, ($15::uuid[])[sender] FROM accepted
+     SELECT team_id, message_id, number_id, 'outbound', from_handle, to_handle, content, media_url, 'queued', :at, (:senderIds::uuid[])[sender] FROM accepted
    ), new_queued AS (
      -- 11. Queue them. No phone takes those of a test key to a recipient whose messages fail while they wait.
      INSERT INTO send_queue (message_id, team_id, number_id, to_handle, queued_at, waits_for_media, hold)
-     SELECT message_id, team_id, number_id, contact, $8, media_url IS NOT NULL OR is_unsent_test, ${sqlHoldOnJoin} FROM accepted ORDER BY n
+     SELECT message_id, team_id, number_id, contact, :at, media_url IS NOT NULL OR is_unsent_test, ${sqlHoldOnJoin} FROM accepted ORDER BY n
    ), new_fetches AS (
      -- 12. Queue the fetches of their media.
      INSERT INTO media_fetches (team_id, message_id, url, origin, due_at)
-     SELECT team_id, message_id, media_url, media_origin, $8 FROM accepted WHERE media_url IS NOT NULL AND NOT is_unsent_test
+     SELECT team_id, message_id, media_url, media_origin, :at FROM accepted WHERE media_url IS NOT NULL AND NOT is_unsent_test
    ), counted_in_month AS (
      -- 13. Count those of real numbers in the month.
      UPDATE usage_months u SET accepted = u.accepted + a.messages
      FROM (SELECT team_id, count(*) AS messages FROM accepted WHERE number_id NOT IN (SELECT id FROM number WHERE is_simulated) GROUP BY team_id) a
-     WHERE u.team_id = a.team_id AND u.month = $9
+     WHERE u.team_id = a.team_id AND u.month = :month
    ), counted_in_day AS (
      -- 14. Count the same ones in the day.
      INSERT INTO usage_days AS d (team_id, day, direction, messages)
-     SELECT team_id, $11, 'outbound', count(*) FROM accepted WHERE number_id NOT IN (SELECT id FROM number WHERE is_simulated) GROUP BY team_id ORDER BY team_id
+     SELECT team_id, :day, 'outbound', count(*) FROM accepted WHERE number_id NOT IN (SELECT id FROM number WHERE is_simulated) GROUP BY team_id ORDER BY team_id
      ON CONFLICT (team_id, day, direction) DO UPDATE SET messages = d.messages + excluded.messages
    )
    -- 15. Return the outcomes, with all sends that share one.
@@ -223,6 +223,6 @@ export const acceptStatement = statement<AcceptParams, SendOutcomeGroupRow>(
    FROM ranked r LEFT JOIN accepted a ON a.n = r.n
    GROUP BY 2, 3, 4, 5, 6`,
   // The change has no message ids: a batch notifies one change per team, not one per message.
-  { changes: 'message', team: '$1', ids: 'created' },
-  { changes: 'usage', team: '$1' },
+  { changes: 'message', team: ':teamIds', ids: 'created' },
+  { changes: 'usage', team: ':teamIds' },
 );

@@ -1,6 +1,6 @@
 import { again } from '#server/database/group-commit.ts';
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Queryable, statement } from '#server/database/statement.ts';
 import { defaultPacing } from '#server/numbers/pacing-policy.ts';
 import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { type ClaimFacts, claimStatement, type HandOut } from './claim-statement.ts';
@@ -45,18 +45,17 @@ export async function claimMessages(
   sessionLifeMs: number,
 ): Promise<(Claim | typeof again)[]> {
   const now = clock.now();
-  const rows = await claimStatement.rows(
-    database.batches,
-    claimants.map(({ teamId }) => teamId),
-    claimants.map(({ numberId }) => numberId),
-    claimants.map(({ deviceId }) => deviceId),
-    claimants.map(({ sessionId }) => sessionId),
-    claimants.map(({ poll }) => poll),
+  const rows = await claimStatement.rows(database.batches, {
+    teamIds: claimants.map(({ teamId }) => teamId),
+    numberIds: claimants.map(({ numberId }) => numberId),
+    deviceIds: claimants.map(({ deviceId }) => deviceId),
+    sessionIds: claimants.map(({ sessionId }) => sessionId),
+    polls: claimants.map(({ poll }) => poll),
     now,
-    clock.in(config.deviceLeaseMs, now),
-    clock.in(sessionLifeMs, now),
-    defaultPacing(config.pacing),
-  );
+    leasedUntil: clock.in(config.deviceLeaseMs, now),
+    sessionsLiveUntil: clock.in(sessionLifeMs, now),
+    defaultPacing: defaultPacing(config.pacing),
+  });
   const factsOf = new Map(rows.map((facts) => [facts.n, facts]));
   return claimants.map((_, index) => decideClaim(factsOf.get(index + 1), now));
 }
@@ -76,16 +75,8 @@ export function decideClaim(facts: ClaimFacts | undefined, now: Date): Claim | t
   return nothing;
 }
 
-const waitingNumbers = statement<[readonly NumberId[]], { number_id: NumberId }>(
+export const findNumbersWithMessages = query<{ numberIds: readonly NumberId[] }, { number_id: NumberId }>(
   'messages.numbers-waiting',
-  `SELECT w.number_id FROM unnest($1::uuid[]) AS w (number_id)
+  `SELECT w.number_id FROM unnest(:numberIds::uuid[]) AS w (number_id)
    WHERE EXISTS (SELECT FROM send_queue q WHERE q.number_id = w.number_id AND q.is_ready OFFSET 0)`,
-);
-
-export async function filterNumbersWithMessages(
-  db: Queryable,
-  numberIds: readonly NumberId[],
-): Promise<NumberId[]> {
-  const rows = await waitingNumbers.rows(db, numberIds);
-  return rows.map((row) => row.number_id);
-}
+).rows;

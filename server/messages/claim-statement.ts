@@ -1,5 +1,5 @@
 import type { PacingMode } from '#contract/pacing.ts';
-import { statement } from '#server/database/statement.ts';
+import { query } from '#server/database/query.ts';
 import type { PacingPolicy } from '#server/numbers/pacing-policy.ts';
 import { sqlIsBeingErased } from '#server/opt-outs/erasure-store.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
@@ -46,19 +46,6 @@ export interface ClaimFacts {
   readonly media_name: string | null;
 }
 
-/** The values $1 to $9: the columns of the batch; the time, the end of the leases, the end of the sessions, the pacing. */
-type ClaimParams = [
-  teams: readonly TeamId[],
-  numbers: readonly NumberId[],
-  devices: readonly DeviceId[],
-  sessions: readonly DeviceSessionId[],
-  polls: readonly number[],
-  now: Date,
-  leasedUntil: Date,
-  sessionsLiveUntil: Date,
-  defaultPacing: PacingPolicy,
-];
-
 /**
  * Claims messages for polls in one statement, at most one for each number: the hand-out (specification section 11.4).
  * With SKIP LOCKED no number waits for the lock of another one.
@@ -84,12 +71,25 @@ type ClaimParams = [
  * Each table is read through LATERAL, row by row along one index, and updated by ctid. A plan for a join could be
  * cached while the queue or the history is empty, and would then read whole tables.
  */
-export const claimStatement = statement<ClaimParams, ClaimFacts>(
+export const claimStatement = query<
+  {
+    teamIds: TeamId[];
+    numberIds: NumberId[];
+    deviceIds: DeviceId[];
+    sessionIds: DeviceSessionId[];
+    polls: number[];
+    now: Date;
+    leasedUntil: Date;
+    sessionsLiveUntil: Date;
+    defaultPacing: PacingPolicy;
+  },
+  ClaimFacts
+>(
   'messages.claim',
   `WITH
    -- 1. The polls that ask for a message, in the order of their numbers.
    input AS MATERIALIZED (
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::bigint[])
+     SELECT * FROM unnest(:teamIds::uuid[], :numberIds::uuid[], :deviceIds::uuid[], :sessionIds::uuid[], :polls::bigint[])
        WITH ORDINALITY AS t (team_id, number_id, device_id, session_id, poll_sequence, n)
      ORDER BY number_id
    ),
@@ -111,21 +111,21 @@ export const claimStatement = statement<ClaimParams, ClaimFacts>(
        FROM device_sessions s WHERE s.number_id = i.number_id AND nu.is_active FOR UPDATE SKIP LOCKED
      ) s ON true
      -- 4. Compute when pacing lets the number send; where pacing is off, nothing is read.
-     ${sqlPacingPolicy('$9', 'nu.pacing')}
-     ${sqlPacingWindows('s', '$6')}
+     ${sqlPacingPolicy(':defaultPacing', 'nu.pacing')}
+     ${sqlPacingWindows('s', ':now')}
      CROSS JOIN LATERAL (SELECT greatest(w.gap_until, w.hour_until, w.day_until) AS ready_at) r
      -- 5. Find the oldest head that may go, if the number may send and has no message in flight.
      LEFT JOIN LATERAL (
        SELECT q.message_id, q.seq, q.to_handle AS contact, q.ctid AS place,
          EXISTS (SELECT FROM conversations o WHERE o.number_id = q.number_id AND o.contact = q.to_handle) AS is_known
        FROM send_queue q
-       WHERE s.is_newest AND NOT s.is_requeued AND (r.ready_at IS NULL OR r.ready_at <= $6)
+       WHERE s.is_newest AND NOT s.is_requeued AND (r.ready_at IS NULL OR r.ready_at <= :now)
          AND NOT EXISTS (SELECT FROM in_flight f WHERE f.number_id = i.number_id OFFSET 0)
          AND q.number_id = i.number_id AND q.is_ready AND NOT q.waits_for_media
          AND q.seq = (SELECT min(e.seq) FROM send_queue e WHERE e.number_id = q.number_id AND e.to_handle = q.to_handle AND e.is_ready)
          AND NOT ${sqlIsOptedOut('i.team_id', 'contact', 'q.to_handle')}
          AND NOT ${sqlIsBeingErased('i.team_id', 'q.to_handle')}
-         AND ${sqlContactMaySend('q', '$6')}
+         AND ${sqlContactMaySend('q', ':now')}
        ORDER BY q.number_id, q.seq LIMIT 1
      ) h ON true
      -- 6. Lock the message in the queue, unless it was cancelled or held meanwhile.
@@ -154,29 +154,29 @@ export const claimStatement = statement<ClaimParams, ClaimFacts>(
    -- 11. Put it in flight.
    flying AS (
      INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, handed_out_at, leased_until)
-     SELECT number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, $6, $7 FROM given
+     SELECT number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, :now, :leasedUntil FROM given
    ),
    -- 12. Record the hand-out.
    recorded AS (
      INSERT INTO hand_outs (message_id, hand_out, team_id, device_id, session_id, handed_out_at)
-     SELECT message_id, hand_out, team_id, device_id, session_id, $6 FROM given
+     SELECT message_id, hand_out, team_id, device_id, session_id, :now FROM given
    ),
    -- 13. Number the hand-out for the windows of pacing.
    windowed AS (
      INSERT INTO recent_hand_outs (team_id, number_id, ordinal, message_id, hand_out, contact, handed_out_at)
-     SELECT team_id, number_id, hand_out_total + 1, message_id, hand_out, contact, $6 FROM given WHERE mode <> 'off'
+     SELECT team_id, number_id, hand_out_total + 1, message_id, hand_out, contact, :now FROM given WHERE mode <> 'off'
    ),
    -- 14. Extend the session to hold + 35 s after this answer, and count the hand-out if it was numbered.
    answered AS (
-     UPDATE device_sessions s SET expires_at = $8, handed_out_at = $6, hand_out_total = s.hand_out_total + (g.mode <> 'off')::int
+     UPDATE device_sessions s SET expires_at = :sessionsLiveUntil, handed_out_at = :now, hand_out_total = s.hand_out_total + (g.mode <> 'off')::int
      FROM given g WHERE s.number_id = g.number_id
    ),
    -- 15. Open the conversation, or count one more message without a reply.
    conversed AS (
      INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, unanswered_count, opening_text_hash,
        last_activity_at, last_message_id, handles)
-     SELECT team_id, number_id, contact, 'team', $6, 1, CASE WHEN mode <> 'off' THEN hashtextextended(content, 0) END,
-       $6, message_id, CASE WHEN to_handle = contact THEN '{}' ELSE ARRAY[to_handle] END FROM given
+     SELECT team_id, number_id, contact, 'team', :now, 1, CASE WHEN mode <> 'off' THEN hashtextextended(content, 0) END,
+       :now, message_id, CASE WHEN to_handle = contact THEN '{}' ELSE ARRAY[to_handle] END FROM given
      ON CONFLICT (number_id, contact) DO UPDATE SET unanswered_count = c.unanswered_count + 1, ${sqlNoteActivity}
    )
    -- 16. Return what was found for each poll. A null team_id notifies no change.

@@ -1,7 +1,8 @@
 import { pacingChannel } from '#server/database/channels.ts';
 import { again } from '#server/database/group-commit.ts';
+import { transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Transaction, transactionStatement } from '#server/database/statement.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { lateReportMs } from './limits.ts';
@@ -42,22 +43,22 @@ type ReportFacts = {
  * the snapshot, which is a little older than the locks. A message that was changed in between is not confirmed, and its
  * report runs again.
  */
-const confirm = transactionStatement<
-  [
-    readonly TeamId[],
-    readonly NumberId[],
-    readonly MessageId[],
-    readonly (DeviceSessionId | null)[],
-    at: Date,
-    lateSince: Date,
-  ],
+const confirm = transactionQuery<
+  {
+    teamIds: TeamId[];
+    numberIds: NumberId[];
+    messageIds: MessageId[];
+    sessionIds: (DeviceSessionId | null)[];
+    at: Date;
+    lateSince: Date;
+  },
   ReportFacts
 >(
   'messages.confirm-sent',
   `WITH
    -- 1. The reports, in the order of their numbers.
    input AS MATERIALIZED (
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[])
+     SELECT * FROM unnest(:teamIds::uuid[], :numberIds::uuid[], :messageIds::uuid[], :sessionIds::uuid[])
        WITH ORDINALITY AS t (team_id, number_id, message_id, session_id, n)
      ORDER BY number_id
    ),
@@ -80,7 +81,7 @@ const confirm = transactionStatement<
      LEFT JOIN LATERAL (
        SELECT m.ctid AS place, m.status, ${sqlStatusGuard('confirm_sent', 'm')}
            OR ${sqlStatusGuard('confirm_sent_in_queue', 'm')} AND m.hand_out_count > 0
-           OR ${sqlStatusGuard('confirm_sent_late', 'm')} AND m.error_code = 'device_timeout' AND h.handed_out_at >= $6 AS may_confirm
+           OR ${sqlStatusGuard('confirm_sent_late', 'm')} AND m.error_code = 'device_timeout' AND h.handed_out_at >= :lateSince AS may_confirm
        FROM messages m WHERE m.team_id = i.team_id AND m.id = i.message_id AND m.number_id = i.number_id AND h.hand_out IS NOT NULL
        OFFSET 0
      ) m ON true
@@ -92,7 +93,7 @@ const confirm = transactionStatement<
    ),
    -- 6. Set the message's status to sent.
    sent AS (
-     UPDATE messages m SET status = ${sqlNextStatus('confirm_sent')}, sent_at = $5, failed_at = NULL, error_code = NULL,
+     UPDATE messages m SET status = ${sqlNextStatus('confirm_sent')}, sent_at = :at, failed_at = NULL, error_code = NULL,
        device_error = NULL, may_have_been_sent = false, last_event_sequence = m.last_event_sequence + 1
      FROM facts f WHERE f.is_ready AND m.ctid = f.place AND m.id = f.message_id
      RETURNING f.n, ${sqlMessageColumns('m')}
@@ -107,7 +108,7 @@ const confirm = transactionStatement<
    ),
    -- 8. Record the outcome of the hand-out. That of a message that was not confirmed now is kept.
    settled AS (
-     UPDATE hand_outs h SET outcome = 'sent', resolved_at = $5 FROM facts f
+     UPDATE hand_outs h SET outcome = 'sent', resolved_at = :at FROM facts f
      WHERE f.place IS NOT NULL AND h.ctid = f.hand_out_place AND h.message_id = f.message_id AND h.hand_out = f.hand_out
        AND (h.outcome IS NULL OR f.is_ready AND h.outcome <> 'sent')
    )
@@ -134,15 +135,14 @@ export async function confirmSent(
   reports: readonly SentReport[],
 ): Promise<(boolean | typeof again)[]> {
   const { clock } = services;
-  const rows = await confirm.rows(
-    trx,
-    reports.map(({ teamId }) => teamId),
-    reports.map(({ numberId }) => numberId),
-    reports.map(({ messageId }) => messageId),
-    reports.map(({ sessionId }) => sessionId ?? null),
-    clock.now(),
-    new Date(clock.expiryNow().getTime() - lateReportMs),
-  );
+  const rows = await confirm.rows(trx, {
+    teamIds: reports.map(({ teamId }) => teamId),
+    numberIds: reports.map(({ numberId }) => numberId),
+    messageIds: reports.map(({ messageId }) => messageId),
+    sessionIds: reports.map(({ sessionId }) => sessionId ?? null),
+    at: clock.now(),
+    lateSince: new Date(clock.expiryNow().getTime() - lateReportMs),
+  });
   const sent = rows.filter((row) => row.id !== null);
   await appendMessageEvents(trx, services, 'message.sent', sent);
   const freed = rows.filter(({ is_known, is_holder }) => is_known && !is_holder);

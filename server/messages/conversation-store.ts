@@ -1,8 +1,6 @@
-import { type Transaction, transactionStatement } from '#server/database/statement.ts';
-import { contactOf } from '#server/opt-outs/contact.ts';
+import { transactionQuery } from '#server/database/query.ts';
 import type { NumberId } from '#server/platform/ids/ids.ts';
 import { contactSpellingsMax } from './limits.ts';
-import type { MessageRow } from './message.ts';
 
 /**
  * The SET list for the upsert of a conversation c, which hand-outs and inbound messages share. It adds new spellings of
@@ -13,21 +11,17 @@ export const sqlNoteActivity = `last_activity_at = greatest(c.last_activity_at, 
   handles = CASE WHEN excluded.handles <@ c.handles OR cardinality(c.handles) >= ${contactSpellingsMax} THEN c.handles
     ELSE (c.handles || ARRAY(SELECT h FROM unnest(excluded.handles) AS h WHERE h <> ALL (c.handles)))[1:${contactSpellingsMax}] END`;
 
-const uncount = transactionStatement<[NumberId, string, Date]>(
-  'messages.uncount-failed-hand-out',
-  `UPDATE conversations SET unanswered_count = greatest(unanswered_count - 1, 0)
-   WHERE number_id = $1 AND contact = $2 AND (last_inbound_at IS NULL OR last_inbound_at < $3)`,
-);
-
 /**
  * Corrects the count of messages without a reply after a hand-out that the phone could not send (specification section
  * 8). If a reply came later, the count was reset already. The conversation stays open: the phone tried to reach a new
  * contact.
  */
-export async function uncountFailedHandOut(
-  trx: Transaction,
-  { number_id: numberId, to_handle: to }: MessageRow,
-  handedOutAt: Date,
-): Promise<void> {
-  await uncount.run(trx, numberId, contactOf(to), handedOutAt);
-}
+export const uncountFailedHandOut = transactionQuery<{
+  numberId: NumberId;
+  contact: string;
+  handedOutAt: Date;
+}>(
+  'messages.uncount-failed-hand-out',
+  `UPDATE conversations SET unanswered_count = greatest(unanswered_count - 1, 0)
+   WHERE number_id = :numberId AND contact = :contact AND (last_inbound_at IS NULL OR last_inbound_at < :handedOutAt)`,
+).run;

@@ -1,6 +1,7 @@
 import type { FailureCode } from '#contract/message.ts';
+import { transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Transaction, transactionStatement } from '#server/database/statement.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import type { MediaFailure } from '#server/media/media-failure.ts';
 import { removeIncompleteMedia } from '#server/media/media-store.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
@@ -12,28 +13,28 @@ import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
-const takeFromQueue = transactionStatement<
-  [TeamId, readonly MessageId[]],
+const takeFromQueue = transactionQuery<
+  { teamId: TeamId; messageIds: readonly MessageId[] },
   { message_id: MessageId; waits_for_media: boolean }
 >(
   'messages.take-from-queue',
   // Rows are locked in the order of numbers, the order in which a claim for several numbers locks them.
   `WITH locked AS MATERIALIZED (
-     SELECT message_id FROM send_queue WHERE team_id = $1 AND message_id = ANY($2::uuid[])
+     SELECT message_id FROM send_queue WHERE team_id = :teamId AND message_id = ANY(:messageIds::uuid[])
      ORDER BY number_id, seq FOR UPDATE
    )
-   DELETE FROM send_queue WHERE team_id = $1 AND message_id = ANY (ARRAY(SELECT message_id FROM locked))
+   DELETE FROM send_queue WHERE team_id = :teamId AND message_id = ANY (ARRAY(SELECT message_id FROM locked))
    RETURNING message_id, waits_for_media`,
 );
-const failUnsent = transactionStatement<
-  [TeamId, MessageId[], Date, UnsentCode, MediaFailure | null],
+const failUnsent = transactionQuery<
+  { teamId: TeamId; messageIds: MessageId[]; now: Date; code: UnsentCode; mediaFailure: MediaFailure | null },
   MessageRow & { readonly counts_in_month: boolean }
 >(
   'messages.fail-unsent',
-  `UPDATE messages m SET status = ${sqlNextStatus('fail_unsent')}, failed_at = $3, error_code = $4, media_failure = $5, last_event_sequence = m.last_event_sequence + 1
-   WHERE m.team_id = $1 AND m.id = ANY($2::uuid[]) AND ${sqlStatusGuard('fail_unsent', 'm')} RETURNING ${sqlMessageColumns('m')},
+  `UPDATE messages m SET status = ${sqlNextStatus('fail_unsent')}, failed_at = :now, error_code = :code, media_failure = :mediaFailure, last_event_sequence = m.last_event_sequence + 1
+   WHERE m.team_id = :teamId AND m.id = ANY(:messageIds::uuid[]) AND ${sqlStatusGuard('fail_unsent', 'm')} RETURNING ${sqlMessageColumns('m')},
      (SELECT NOT n.is_simulated FROM numbers n WHERE n.team_id = m.team_id AND n.id = m.number_id) AS counts_in_month`,
-  { changes: 'message', team: '$1', ids: 'id' },
+  { changes: 'message', team: ':teamId', ids: 'id' },
 );
 
 /** Failure codes of a message that is still queued. */
@@ -57,14 +58,15 @@ export async function failQueued(
   mediaFailure: MediaFailure | null = null,
   isErased = false,
 ): Promise<number> {
-  const taken = await takeFromQueue.rows(trx, teamId, messageIds);
+  const taken = await takeFromQueue.rows(trx, { teamId, messageIds });
   const fetched = taken.flatMap((row) => (row.waits_for_media ? row.message_id : []));
   if (fetched.length > 0) {
     await removeMediaFetches(trx, { teamId, messageIds: fetched });
     await removeIncompleteMedia(trx, fetched);
   }
-  const ids = taken.map((row) => row.message_id);
-  const failed = await failUnsent.rows(trx, teamId, ids, services.clock.now(), code, mediaFailure);
+  const selection = { teamId, messageIds: taken.map((row) => row.message_id) };
+  const now = services.clock.now();
+  const failed = await failUnsent.rows(trx, { ...selection, now, code, mediaFailure });
   const shown = isErased ? failed.map(eraseMessageRow) : failed;
   await appendMessageEvents(trx, services, 'message.failed', shown);
   const free = failed.filter((message) => message.hand_out_count === 0 && message.counts_in_month);

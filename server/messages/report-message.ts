@@ -4,6 +4,7 @@ import { again } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { lockFreeSession } from '#server/devices/device-store.ts';
+import { contactOf } from '#server/opt-outs/contact.ts';
 import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { confirmSent } from './confirm-sent.ts';
@@ -91,7 +92,10 @@ async function reportFailed(
   const isBelieved = failed !== undefined || meant.outcome === 'unconfirmed';
   const resolved = { messageId: message.id, handOut, outcome: 'failed', at, isBelieved } as const;
   const changed = await recordOutcome(trx, resolved);
-  if (changed && meant.outcome !== 'sent') await uncountFailedHandOut(trx, message, meant.handed_out_at);
+  if (changed && meant.outcome !== 'sent') {
+    const contact = contactOf(message.to_handle);
+    await uncountFailedHandOut(trx, { numberId, contact, handedOutAt: meant.handed_out_at });
+  }
   if (failed) await appendMessageEvents(trx, services, 'message.failed', [failed]);
   if (failed || changed || freed) trx.notifyAfterCommit(pacingChannel, [numberId]);
   return true;

@@ -1,7 +1,8 @@
 import type { PacingMode } from '#contract/pacing.ts';
 import { phoneQueueChannel } from '#server/database/channels.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, type Transaction, transactionStatement } from '#server/database/statement.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
@@ -36,65 +37,71 @@ export function sqlMayExpire(since: string, pacing: string): string {
          AND coalesce(n.pacing ->> 'mode', ${pacing}::text) <> 'off'))`;
 }
 
-const expired = statement<[string, number, readonly TeamId[], Date, PacingMode], QueuedRow>(
+/** The rows that a round takes; those of the teams `without` are left out. */
+interface Round {
+  readonly limit: number;
+  readonly without: readonly TeamId[];
+}
+
+const expired = query<Round & { firstId: string; since: Date; pacing: PacingMode }, QueuedRow>(
   'messages.expired',
   // Reads team by team along the queue's key. The subquery runs only if a message is old enough, and then once.
   `SELECT q.team_id, q.message_id FROM teams t
    CROSS JOIN LATERAL (
      SELECT q.team_id, q.message_id FROM send_queue q
-     WHERE q.team_id = t.id AND q.message_id < $1 AND ${sqlMayExpire('$4', '$5')}
-     ORDER BY q.message_id LIMIT $2) q
-   WHERE t.id <> ALL($3::uuid[]) LIMIT $2`,
+     WHERE q.team_id = t.id AND q.message_id < :firstId AND ${sqlMayExpire(':since', ':pacing')}
+     ORDER BY q.message_id LIMIT :limit) q
+   WHERE t.id <> ALL(:without::uuid[]) LIMIT :limit`,
 );
-const orphaned = statement<[Date, number, readonly TeamId[]], QueuedRow>(
+const orphaned = query<Round & { since: Date }, QueuedRow>(
   'messages.orphaned',
   // Reads number by number, because a join would read the whole queue every second.
   `SELECT q.team_id, q.message_id FROM numbers n
-   CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id LIMIT $2) q
-   WHERE n.deleted_at > $1 AND n.team_id <> ALL($3::uuid[]) LIMIT $2`,
+   CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id LIMIT :limit) q
+   WHERE n.deleted_at > :since AND n.team_id <> ALL(:without::uuid[]) LIMIT :limit`,
 );
-const ofNumber = transactionStatement<[NumberId, number], QueuedRow>(
+const ofNumber = transactionQuery<{ numberId: NumberId; limit: number }, QueuedRow>(
   'messages.queued-of-number',
-  'SELECT team_id, message_id FROM send_queue WHERE number_id = $1 ORDER BY is_ready, seq LIMIT $2',
+  'SELECT team_id, message_id FROM send_queue WHERE number_id = :numberId ORDER BY is_ready, seq LIMIT :limit',
 );
-const toContact = transactionStatement<[TeamId, string, number], QueuedRow>(
+const toContact = transactionQuery<{ teamId: TeamId; contact: string; limit: number }, QueuedRow>(
   'messages.queued-to-contact',
   `SELECT q.team_id, q.message_id FROM numbers n
-   CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id AND to_handle = $2 LIMIT $3) q
-   WHERE n.team_id = $1 LIMIT $3`,
+   CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id AND to_handle = :contact LIMIT :limit) q
+   WHERE n.team_id = :teamId LIMIT :limit`,
 );
-const optedOut = statement<[Date, number, readonly TeamId[]], QueuedRow>(
+const optedOut = query<Round & { since: Date }, QueuedRow>(
   'messages.queued-to-opted-out',
   // Reads opt-out by opt-out, and number by number, the messages queued for the contact.
   `SELECT q.team_id, q.message_id FROM opt_outs o JOIN numbers n ON n.team_id = o.team_id
-   CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id AND to_handle = o.contact LIMIT $2) q
-   WHERE o.opted_out_at > $1 AND o.opted_in_at IS NULL AND o.team_id <> ALL($3::uuid[]) LIMIT $2`,
+   CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id AND to_handle = o.contact LIMIT :limit) q
+   WHERE o.opted_out_at > :since AND o.opted_in_at IS NULL AND o.team_id <> ALL(:without::uuid[]) LIMIT :limit`,
 );
-const overdue = statement<[Date, number], InFlightRow>(
+const overdue = query<{ now: Date; limit: number }, InFlightRow>(
   'messages.overdue',
   `SELECT number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, leased_until
-   FROM in_flight WHERE leased_until <= $1 ORDER BY leased_until LIMIT $2`,
+   FROM in_flight WHERE leased_until <= :now ORDER BY leased_until LIMIT :limit`,
 );
 // Needs no index: a scan reads the table from its start, where the oldest rows are.
-const purgeKeys = statement<[Date, number]>(
+const purgeKeys = query<{ before: Date; limit: number }>(
   'messages.purge-idempotency-keys',
-  `DELETE FROM idempotency_keys WHERE ctid IN (SELECT ctid FROM idempotency_keys WHERE created_at <= $1 LIMIT $2)
+  `DELETE FROM idempotency_keys WHERE ctid IN (SELECT ctid FROM idempotency_keys WHERE created_at <= :before LIMIT :limit)
    RETURNING key`,
 );
-const purgeRecent = statement<[Date, number]>(
+const purgeRecent = query<{ before: Date; limit: number }>(
   'messages.purge-recent-inbound',
-  `DELETE FROM inbound_fingerprints WHERE ctid IN (SELECT ctid FROM inbound_fingerprints WHERE stored_at <= $1 LIMIT $2)
+  `DELETE FROM inbound_fingerprints WHERE ctid IN (SELECT ctid FROM inbound_fingerprints WHERE stored_at <= :before LIMIT :limit)
    RETURNING message_id`,
 );
 
-const purgeHandOuts = statement<[Date, number]>(
+const purgeHandOuts = query<{ before: Date; limit: number }>(
   'messages.purge-recent-hand-outs',
   // Reads each number's hand-outs from the oldest, because no index contains their times.
   `DELETE FROM recent_hand_outs WHERE ctid = ANY (ARRAY(
      SELECT o.place FROM device_sessions s
      CROSS JOIN LATERAL (SELECT r.ctid AS place, r.handed_out_at FROM recent_hand_outs r
                          WHERE r.number_id = s.number_id ORDER BY r.ordinal LIMIT 100) o
-     WHERE o.handed_out_at <= $1 LIMIT $2
+     WHERE o.handed_out_at <= :before LIMIT :limit
    )) RETURNING ordinal`,
 );
 
@@ -107,8 +114,9 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'
 export async function failExpired(services: Services): Promise<number> {
   const { clock, config, database } = services;
   const since = clock.in(-config.queueExpiryMs);
+  const firstId = firstIdAt(since.getTime());
   return failInRounds(services, 'expired', (without) =>
-    expired.rows(database.pool, firstIdAt(since.getTime()), roundMax, without, since, config.pacing),
+    expired.rows(database.pool, { firstId, since, pacing: config.pacing, without, limit: roundMax }),
   );
 }
 
@@ -119,7 +127,7 @@ export async function failExpired(services: Services): Promise<number> {
 export async function failOrphaned(services: Services): Promise<number> {
   const since = services.clock.in(-returnedMessagesMs(services));
   return failInRounds(services, 'number_removed', (without) =>
-    orphaned.rows(services.database.pool, since, roundMax, without),
+    orphaned.rows(services.database.pool, { since, without, limit: roundMax }),
   );
 }
 
@@ -128,8 +136,9 @@ export async function failOrphaned(services: Services): Promise<number> {
  * were accepted during the opt-out, returned from a phone, or were too many for the opt-out's transaction.
  */
 export async function failOptedOut(services: Services, windowMs: number): Promise<number> {
+  const since = services.clock.in(-windowMs);
   return failInRounds(services, 'opted_out', (without) =>
-    optedOut.rows(services.database.pool, services.clock.in(-windowMs), roundMax, without),
+    optedOut.rows(services.database.pool, { since, without, limit: roundMax }),
   );
 }
 
@@ -205,14 +214,9 @@ export async function failMessagesOfDeletedNumber(
   trx: Transaction,
   number: NumberRow,
 ): Promise<void> {
-  const rows = await ofNumber.rows(trx, number.id, roundMax);
-  await failQueued(
-    trx,
-    services,
-    number.team_id,
-    rows.map((row) => row.message_id),
-    'number_removed',
-  );
+  const rows = await ofNumber.rows(trx, { numberId: number.id, limit: roundMax });
+  const ids = rows.map((row) => row.message_id);
+  await failQueued(trx, services, number.team_id, ids, 'number_removed');
 }
 
 /**
@@ -224,20 +228,15 @@ export async function failMessagesToContact(
   services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>,
   { teamId, contact }: { readonly teamId: TeamId; readonly contact: string },
 ): Promise<void> {
-  const rows = await toContact.rows(trx, teamId, contact, roundMax);
+  const rows = await toContact.rows(trx, { teamId, contact, limit: roundMax });
   if (rows.length === 0) return;
-  await failQueued(
-    trx,
-    services,
-    teamId,
-    rows.map((row) => row.message_id),
-    'opted_out',
-  );
+  const ids = rows.map((row) => row.message_id);
+  await failQueued(trx, services, teamId, ids, 'opted_out');
 }
 
 /** Resolves hand-outs whose lease has ended, and wakes the polls of their numbers. */
 export async function resolveOverdue(services: Services): Promise<number> {
-  const rows = await overdue.rows(services.database.pool, services.clock.now(), roundMax);
+  const rows = await overdue.rows(services.database.pool, { now: services.clock.now(), limit: roundMax });
   const freed: NumberId[] = [];
   for (const flight of rows) {
     try {
@@ -252,21 +251,21 @@ export async function resolveOverdue(services: Services): Promise<number> {
 }
 
 export async function hasOverdue({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<boolean> {
-  return overdue.hasRow(database.pool, clock.now(), 1);
+  return overdue.hasRow(database.pool, { now: clock.now(), limit: 1 });
 }
 
 /**
  * Purge: deletes idempotency keys after 24 h, and fingerprints of inbound messages whose repeats can no longer come.
  */
 export async function purgeKeysAndFingerprints({ database, clock }: Services): Promise<void> {
-  await inRounds(async () => await purgeKeys.count(database.pool, clock.in(-idempotencyKeyMs), roundMax));
-  await inRounds(
-    async () => await purgeRecent.count(database.pool, clock.in(-fingerprintRetentionMs), roundMax),
-  );
+  const keysBefore = clock.in(-idempotencyKeyMs);
+  const before = clock.in(-fingerprintRetentionMs);
+  await inRounds(() => purgeKeys.count(database.pool, { before: keysBefore, limit: roundMax }));
+  await inRounds(() => purgeRecent.count(database.pool, { before, limit: roundMax }));
 }
 
 /** Deletes hand-outs that no window of pacing includes any more. */
 export async function purgeRecentHandOuts({ database, clock }: Services): Promise<void> {
   const before = clock.in(-recentHandOutMs);
-  await inRounds(async () => await purgeHandOuts.count(database.pool, before, roundMax));
+  await inRounds(() => purgeHandOuts.count(database.pool, { before, limit: roundMax }));
 }

@@ -1,8 +1,8 @@
 import type { WaitingReason } from '#contract/message.ts';
 import type { HealthState } from '#contract/number-health.ts';
 import { testLine, unsentRecipientPattern } from '#contract/test-line.ts';
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
 import { sqlHealthOfNumber } from '#server/numbers/number-health-sql.ts';
 import { defaultPacing, type PacingPolicy } from '#server/numbers/pacing-policy.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
@@ -52,9 +52,12 @@ interface ContactAhead {
   readonly unanswered: number | null;
 }
 
-const circumstances = statement<[TeamId, MessageId, PacingPolicy, Date], Circumstances>(
+const circumstances = query<
+  { teamId: TeamId; messageId: MessageId; policy: PacingPolicy; now: Date },
+  Circumstances
+>(
   'messages.waiting-circumstances',
-  `SELECT n.status AS number_status, ${sqlHealthOfNumber('n', '$4')} AS health, p.*, w.*, c.unanswered_count,
+  `SELECT n.status AS number_status, ${sqlHealthOfNumber('n', ':now')} AS health, p.*, w.*, c.unanswered_count,
      EXISTS (SELECT FROM in_flight f WHERE f.number_id = n.id) AS busy,
      q.waits_for_media AS fetching, q.hold, q.ready_at AS later,
      EXISTS (SELECT FROM send_queue e WHERE e.number_id = n.id AND e.to_handle = q.to_handle AND e.is_ready AND e.seq < q.seq AND e.waits_for_media)
@@ -64,7 +67,7 @@ const circumstances = statement<[TeamId, MessageId, PacingPolicy, Date], Circums
            LIMIT least(p.messages_per_day, ${messagesAheadMax})) AS handed_out_at,
      CASE WHEN p.mode = 'strict' THEN ARRAY(
        SELECT o.opened_at FROM conversations o WHERE o.number_id = n.id AND o.opened_by = 'team'
-         AND o.opened_at > $4::timestamptz - interval '1 day' AND o.opened_at <= $4::timestamptz + ${clockSlack}
+         AND o.opened_at > :now::timestamptz - interval '1 day' AND o.opened_at <= :now::timestamptz + ${clockSlack}
        ORDER BY o.number_id DESC, o.opened_at DESC LIMIT p.new_contacts_per_day) END AS opened_at,
      CASE WHEN p.mode = 'strict' THEN (
        SELECT coalesce(json_agg(json_build_object('is_own', a.to_handle = q.to_handle, 'messages', a.messages,
@@ -81,9 +84,9 @@ const circumstances = statement<[TeamId, MessageId, PacingPolicy, Date], Circums
    JOIN numbers n ON n.team_id = q.team_id AND n.id = q.number_id
    LEFT JOIN device_sessions s ON s.number_id = n.id
    LEFT JOIN conversations c ON c.number_id = n.id AND c.contact = q.to_handle
-   ${sqlPacingPolicy('$3', 'n.pacing')}
-   ${sqlPacingWindows('s', '$4')}
-   WHERE q.team_id = $1 AND q.message_id = $2`,
+   ${sqlPacingPolicy(':policy', 'n.pacing')}
+   ${sqlPacingWindows('s', ':now')}
+   WHERE q.team_id = :teamId AND q.message_id = :messageId`,
 );
 
 const notWaiting: Waiting = { reason: null, expectedAt: null };
@@ -96,7 +99,8 @@ export async function explainWaiting(
   if (message.status !== 'queued') return notWaiting;
   const now = clock.now();
   const policy = defaultPacing(config.pacing);
-  const found = await circumstances.row(database.pool, message.team_id, message.id, policy, now);
+  const { team_id: teamId, id: messageId } = message;
+  const found = await circumstances.row(database.pool, { teamId, messageId, policy, now });
   if (!found) return notWaiting;
   if (found.hold !== null)
     return { reason: found.hold === 'restore' ? 'restore_hold' : null, expectedAt: null };

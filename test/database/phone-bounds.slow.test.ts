@@ -42,13 +42,13 @@ describe('statements that phones share, beside a long queue and history of their
     const tokens = (first: number) => indexes(first).map((n) => sha256(`device ${n}`));
     const claim = [
       ...[each(team), ofEach('01', 0), ofEach('02', 0), ofEach('03', 0), each(1)],
-      ...[now, later, later, JSON.stringify(defaultPacing('gentle'))],
+      ...[JSON.stringify(defaultPacing('gentle')), now, later, later],
     ];
     const lookUp = [tokens(0), ofEach('03', 0), later, now];
     return {
       'device-protocol.look-up-polls': lookUp,
       'messages.claim': claim,
-      'messages.confirm-sent': [each(team), ofEach('01', 500), inFlight, ofEach('03', 500), now, new Date(0)],
+      'messages.confirm-sent': [each(team), ofEach('01', 500), inFlight, ofEach('03', 500), new Date(0), now],
     };
   }
 
