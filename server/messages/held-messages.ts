@@ -11,32 +11,22 @@ interface Released {
   readonly message_id: MessageId;
   readonly number_id: NumberId;
 }
-type ReleaseServices = Pick<Runtime, 'database' | 'clock'>;
 const changed = { changes: 'message', team: 'team_id', ids: 'message_id' } as const;
 
 const holdAll = transactionQuery<{ hold: Hold }>(
   'messages.hold-all',
   'UPDATE send_queue SET hold = :hold WHERE hold IS NULL',
 );
-// While a restore is not resumed, its hold takes the place of the released one.
-const mayRelease = `:hold IS DISTINCT FROM ${sqlHoldOnJoin}`;
-// The order lets the older message of a contact go first.
-const releaseAll = query<{ hold: Hold; firstTeam: string; lastTeam: string; limit: number }, Released>(
+// While a restore is not resumed, its hold takes the place of the released one. The order lets the older message of a
+// contact go first.
+const release = query<{ hold: Hold; limit: number }, Released>(
   'messages.release-held',
   `WITH chosen AS MATERIALIZED (
      SELECT q.ctid AS place FROM send_queue q
-     WHERE q.hold = :hold AND q.team_id BETWEEN :firstTeam AND :lastTeam AND ${mayRelease}
+     WHERE q.hold = :hold AND :hold IS DISTINCT FROM ${sqlHoldOnJoin}
      ORDER BY q.hold, q.team_id, q.number_id, q.seq LIMIT :limit FOR UPDATE
    )
    UPDATE send_queue SET hold = ${sqlHoldOnJoin} WHERE ctid = ANY (ARRAY(SELECT place FROM chosen))
-   RETURNING team_id, message_id, number_id`,
-  changed,
-);
-// The index of holds can't serve IS NOT DISTINCT FROM, so that every plan takes the key.
-const releaseOne = query<{ hold: Hold; teamId: TeamId; messageId: MessageId }, Released>(
-  'messages.release-held-message',
-  `UPDATE send_queue SET hold = ${sqlHoldOnJoin}
-   WHERE team_id = :teamId AND message_id = :messageId AND hold IS NOT DISTINCT FROM :hold AND ${mayRelease}
    RETURNING team_id, message_id, number_id`,
   changed,
 );
@@ -52,36 +42,27 @@ const releaseDue = query<{ now: Date; limit: number }, Released>(
   changed,
 );
 
-const everyTeam = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
-
 /** Holds all queued messages that are not held yet. */
 export const holdQueue = (trx: Transaction, hold: Hold): Promise<void> => holdAll.run(trx, { hold });
 
 /**
- * Releases the messages with a hold in rounds: all, those of a team, or one message. The hold of a restore ends only
- * once it is resumed. A message for later stays in the queue until its time. @returns how many were released
+ * Releases the messages with a hold, in rounds. The hold of a restore ends only once it is resumed. A message for later
+ * stays in the queue until its time. @returns how many were released
  */
-export async function releaseHeld(
-  { database }: Pick<Runtime, 'database'>,
-  hold: Hold,
-  of?: { readonly teamId: TeamId; readonly messageId?: MessageId },
-): Promise<number> {
-  if (of?.messageId !== undefined) {
-    const { teamId, messageId } = of;
-    return wake(database, await releaseOne.rows(database.pool, { hold, teamId, messageId }));
-  }
-  const [firstTeam, lastTeam] = of ? [of.teamId, of.teamId] : everyTeam;
-  const selection = { hold, firstTeam, lastTeam, limit: roundMax };
+export async function releaseHeld({ database }: Pick<Runtime, 'database'>, hold: Hold): Promise<number> {
   let total = 0;
   for (;;) {
-    const released = wake(database, await releaseAll.rows(database.pool, selection));
+    const released = wake(database, await release.rows(database.pool, { hold, limit: roundMax }));
     if (released === 0) return total;
     total += released;
   }
 }
 
 /** Makes messages for later ready whose time has come. @returns how many */
-export function releaseDueMessages({ database, clock }: ReleaseServices): Promise<number> {
+export function releaseDueMessages({
+  database,
+  clock,
+}: Pick<Runtime, 'database' | 'clock'>): Promise<number> {
   const selection = { now: clock.now(), limit: roundMax };
   return inRounds(async () => wake(database, await releaseDue.rows(database.pool, selection)));
 }

@@ -152,7 +152,7 @@ describe('the record of a restore, written in the transaction that loads the bac
     const id = await send(number, 'released too early');
     await holdMessage(service, id, { hold: 'approval' });
     await record();
-    assert.equal(await releaseHeld(service.runtime, 'approval', { teamId: team.id }), 1);
+    assert.equal(await releaseHeld(service.runtime, 'approval'), 1);
     assert.equal((await messageOf(id)).waiting_reason, 'restore_hold');
     assert.equal(await releaseHeld(service.runtime, 'restore'), 0);
     assert.equal((await number.wire.poll()).action, 'idle');

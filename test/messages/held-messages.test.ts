@@ -6,7 +6,6 @@ import { failExpired } from '#server/messages/sweep-messages.ts';
 import { holdMessage } from '#test/support/messages/given-messages.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const dayMs = 86_400_000;
 
@@ -18,7 +17,7 @@ describe('held messages, and messages for later (decision 0034)', () => {
   const hold = (id: string, reason: Hold) => holdMessage(service, id, { hold: reason });
   const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
 
-  it('hand-outs pass over held messages, and later ones to the contact go in their order, until a team is released', async () => {
+  it('hand-outs pass over held messages, and later ones to the contact go in their order, until their release', async () => {
     const number = await connectNumber(service, team);
     const [held, next, last] = [
       await send(number, 'held'),
@@ -30,24 +29,17 @@ describe('held messages, and messages for later (decision 0034)', () => {
     assert.equal((await number.wire.poll({ last: next })).id, last);
     assert.equal((await number.wire.poll({ last })).action, 'idle');
     assert.equal(await releaseHeld(service.runtime, 'outage'), 0);
-    const other = await service.newTeam();
-    assert.equal(await releaseHeld(service.runtime, 'approval', { teamId: other.id }), 0);
     const waiting = number.wire.poll();
-    assert.equal(await releaseHeld(service.runtime, 'approval', { teamId: team.id }), 1);
+    assert.equal(await releaseHeld(service.runtime, 'approval'), 1);
     assert.equal((await waiting).id, held);
   });
 
-  it('one message is released, and the others stay held; one of them is cancelled', async () => {
-    const number = await connectNumber(service, team);
-    const [first, second] = [await send(number, 'first'), await send(number, 'second')];
-    for (const id of [first, second]) await hold(id, 'approval');
-    const messageId = uuidOf('msg', second);
-    assert.equal(await releaseHeld(service.runtime, 'approval', { teamId: team.id, messageId }), 1);
-    assert.equal((await number.wire.poll()).id, second);
-    assert.equal((await team.api.post(`/v1/messages/${first}/cancel`, {})).status, 200);
-    assert.equal((await messageOf(first)).error_code, 'cancelled');
-    assert.equal(await releaseHeld(service.runtime, 'approval', { teamId: team.id }), 0);
-    assert.equal((await number.wire.poll({ last: second })).action, 'idle');
+  it('a held message is cancelled like any queued one', async () => {
+    const id = await send(await connectNumber(service, team), 'held');
+    await hold(id, 'approval');
+    assert.equal((await team.api.post(`/v1/messages/${id}/cancel`, {})).status, 200);
+    assert.equal((await messageOf(id)).error_code, 'cancelled');
+    assert.equal(await releaseHeld(service.runtime, 'approval'), 0);
   });
 
   it('a message for later goes at its time, in its place before younger ones', async () => {
@@ -69,7 +61,7 @@ describe('held messages, and messages for later (decision 0034)', () => {
     await holdMessage(service, both, { readyAt: service.clock.in(60_000), hold: 'approval' });
     service.clock.advance(60_001);
     assert.equal(await releaseDueMessages(service.runtime), 0);
-    assert.equal(await releaseHeld(service.runtime, 'approval', { teamId: team.id }), 1);
+    assert.equal(await releaseHeld(service.runtime, 'approval'), 1);
     assert.equal((await number.wire.poll()).action, 'idle');
     assert.equal(await releaseDueMessages(service.runtime), 1);
     assert.equal((await number.wire.poll()).id, both);

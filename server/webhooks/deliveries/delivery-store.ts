@@ -101,7 +101,7 @@ const queueManual = transactionQuery<
 
 /**
  * Queues one manual attempt, which never counts as a failure of the webhook (decision 0017).
- * @param body the sample of a test delivery; null sends the event's stored envelope
+ * @param body the sample of a test delivery; null sends the envelope of the event
  */
 export async function queueManualAttempt(
   trx: Transaction,

@@ -29,7 +29,7 @@ export interface AttemptServices extends Pick<Runtime, 'clock' | 'ids' | 'config
 /**
  * Makes one attempt of a delivery, outside of a transaction (specification section 6.3). A failure of the receiver is a
  * result, not an exception.
- * @param text the stored envelope
+ * @param text the envelope
  */
 export async function attemptDelivery(
   { clock, ids, config, outbound, openSecrets }: AttemptServices,

@@ -8,7 +8,7 @@ interface SignedDelivery {
   /** The public id of the event, equal in every attempt, so that receivers can deduplicate. */
   readonly eventId: string;
   readonly eventType: string;
-  /** The stored envelope, whose bytes are sent unchanged. */
+  /** The envelope, whose bytes are signed and sent. */
   readonly body: Buffer;
   readonly secrets: SigningSecrets;
   readonly startedAt: Date;
