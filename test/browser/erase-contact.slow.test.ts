@@ -8,6 +8,7 @@ import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
+import { until } from '#test/support/service/until.ts';
 
 const [desktop] = looks;
 assert.ok(desktop);
@@ -38,9 +39,12 @@ describe('erasing a contact in a browser (specification section 12.14)', () => {
       await dialog.getByRole('textbox').fill('+1 415 555 0142');
       await assertSoundDashboard(page, `erase-dialog-${nameOfLook(look)}`);
       await button.click();
-      await page.getByText('The contact is erased').waitFor();
+      // The page says the second on a busy machine: the answer waits 4 s for the end of the erasure.
+      await page.getByText(/^The contact is (erased|being erased)$/).waitFor();
       await page.getByText('A secret of').waitFor({ state: 'hidden' });
-      assert.deepEqual(await storedMessages(service, { teamId: team.id, from: contact }), []);
+      await until('the messages are erased', async () => {
+        return (await storedMessages(service, { teamId: team.id, from: contact })).length === 0;
+      });
       await page.context().close();
 
       const log = await openDashboard(browser, admin, '/messages', look);
