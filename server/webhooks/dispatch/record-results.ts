@@ -18,9 +18,9 @@ export interface Recorded {
 }
 
 /**
- * Records results of attempts in the order in which the attempts ended (specification section 6.3). One statement
- * writes the results of webhooks that have no failures. For other webhooks a short transaction locks the webhook,
- * counts its failures, and disables it at the tenth in a row.
+ * Records results of attempts in the order in which the attempts ended (specification section 6.3). A success of a
+ * webhook without failures changes no count, so one statement writes such results. For other webhooks a short
+ * transaction locks the webhook, counts its failures, and disables it at the tenth in a row.
  * @param results results of different deliveries
  */
 export async function recordResults(
@@ -34,7 +34,10 @@ export async function recordResults(
   const omitted =
     plain.length === 0
       ? []
-      : await writeResults(services.database.hot, plain, { counting: 'elsewhere', at: services.clock.now() });
+      : await writeResults(services.database.hot, plain, {
+          webhooksWithoutFailures: webhookIdsOfResults(plain),
+          at: services.clock.now(),
+        });
   const disabled = await countAndWrite(services, [...classified.filter(isCounting), ...omitted]);
   failpoint('results written');
   return { disabled };
@@ -73,7 +76,7 @@ async function countAndWrite(services: Services, classified: readonly Classified
       classified.map(({ result }) => result.claimed),
     );
     const { results, counts } = countFailures(webhooks, owned, classified);
-    await writeResults(trx, results, { counting: 'here', at: services.clock.now() });
+    await writeResults(trx, results, { webhooksWithoutFailures: [], at: services.clock.now() });
     const tripped = webhooks.filter(({ id }) => counts.get(id) === failuresMax);
     const below = [...counts].filter(([, count]) => count < failuresMax);
     await writeFailureCounts(trx, {

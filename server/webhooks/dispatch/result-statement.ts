@@ -33,16 +33,15 @@ interface WriteParams {
   readonly urls: string[];
   readonly responseBodies: (Buffer | undefined)[];
   readonly responsesTruncated: string;
-  readonly webhooksToLock: WebhookId[];
-  readonly isCountingHere: boolean;
+  readonly webhooksWithoutFailures: WebhookId[];
   readonly at: Date;
 }
 
 /**
  * Writes a batch of results. Each one is found by its number n in the batch, from 1.
  *
- * Example: the caller counts no failures (`isCountingHere` is false). Webhook V got a first failure since the claim; W
- * has none. Result 1 is a success of W, and 2 one of V. Result 3, of W, failed in the server's own network: it is not
+ * Example: the caller believes that V and W have no failures. Webhook V got a first failure since the claim; W has
+ * none. Result 1 is a success of W, and 2 one of V. Result 3, of W, failed in the server's own network: it is not
  * counted, and has a next attempt. Result 4 is a success of W, but another process has got the lease.
  *   2, 3: V and W are locked; 2 is omitted, because it would reset V's count.
  *   4, 5: row 1 leaves the queue, row 3 gets its next due time; row 4 has another lease.    6: 1 and 3 are owned.
@@ -59,14 +58,14 @@ const write = query<WriteParams, { omitted: number }>(
      WITH ORDINALITY AS i (team_id, webhook_id, delivery_id, lease, generation, next_due_at, is_counted,
        attempt_id, started_at, duration_ms, outcome, status_code, url, response_body, response_truncated, n)
    ), hooks AS MATERIALIZED (
-     -- 2. Lock the webhooks in the order of their ids, only to block disabling: another transaction counts failures.
-     SELECT w.* FROM (SELECT id FROM unnest(:webhooksToLock::uuid[]) AS u (id) ORDER BY id) i
+     -- 2. Lock the webhooks in the order of their ids, so that no other transaction counts a failure or disables one.
+     SELECT w.* FROM (SELECT id FROM unnest(:webhooksWithoutFailures::uuid[]) AS u (id) ORDER BY id) i
      CROSS JOIN LATERAL (SELECT id, generation, failure_count FROM webhooks WHERE id = i.id FOR KEY SHARE) w
    ), included AS MATERIALIZED (
-     -- 3. If the caller counts no failures, omit counted results of a webhook that has failures in this generation.
-     SELECT i.*, coalesce(h.generation = i.generation, false) AS is_of_generation
+     -- 3. Omit counted results of a webhook of step 2 that has failures in this generation.
+     SELECT i.*, coalesce(h.generation = i.generation, true) AS is_of_generation
      FROM input i LEFT JOIN hooks h ON h.id = i.webhook_id
-     WHERE :isCountingHere OR NOT i.is_counted OR h.id IS NULL OR h.generation <> i.generation OR h.failure_count = 0
+     WHERE NOT i.is_counted OR h.id IS NULL OR h.generation <> i.generation OR h.failure_count = 0
    ), finished AS (
      -- 4. Delete queue rows without a next attempt, if they still have the lease of this attempt.
      DELETE FROM due_deliveries d USING included i
@@ -122,14 +121,14 @@ const write = query<WriteParams, { omitted: number }>(
 /**
  * Writes the results of attempts, all of different deliveries, by one statement: the log, the state of the delivery,
  * and its row in the queue.
- * @param counting `here`: the caller has locked the webhooks and counts their failures; `elsewhere`: nothing is
- *   counted, and results that would reset a count are omitted
- * @returns the omitted results
+ * @param webhooksWithoutFailures webhooks that had no failures at their claim, all of whose counted results are
+ *   successes; for all others the caller has locked the webhook and decided which results count
+ * @returns the omitted results: counted ones of a webhook without failures that has one now
  */
 export async function writeResults<Classified extends ClassifiedResult>(
   db: Queryable,
   classified: readonly Classified[],
-  { counting, at }: { readonly counting: 'here' | 'elsewhere'; readonly at: Date },
+  { webhooksWithoutFailures, at }: { readonly webhooksWithoutFailures: WebhookId[]; readonly at: Date },
 ): Promise<Classified[]> {
   // A PostgreSQL array literal of values that need no quotes: pg's own serialisation takes several times as long.
   const plain = (read: (classified: ClassifiedResult) => string | number | boolean | undefined) =>
@@ -150,8 +149,7 @@ export async function writeResults<Classified extends ClassifiedResult>(
     urls: classified.map(({ result }) => result.claimed.url),
     responseBodies: classified.map(({ result }) => result.responseBody),
     responsesTruncated: plain(({ result }) => result.responseTruncated),
-    webhooksToLock: webhookIdsOfResults(classified),
-    isCountingHere: counting === 'here',
+    webhooksWithoutFailures,
     at,
   });
   return rows.flatMap(({ omitted }) => classified[omitted - 1] ?? []);
