@@ -3,6 +3,7 @@ import {
   createDecipheriv,
   createHash,
   createHmac,
+  hash,
   hkdfSync,
   randomBytes,
   randomInt,
@@ -51,7 +52,7 @@ const tagBytes = 16;
 export class Secrets {
   readonly #secretsKey: Buffer;
   #mediaKey: Buffer | undefined;
-  #contactKey: Buffer | undefined;
+  #contactKey: string | undefined;
 
   constructor(secretsKey: Buffer) {
     this.#secretsKey = secretsKey;
@@ -85,12 +86,14 @@ export class Secrets {
   }
 
   /**
-   * The keyed hash of a contact, by which its opt-out is found (specification section 12.14): 128 bits of HMAC-SHA256 in
-   * hexadecimal. The column is a uuid, because a batch of sends passes uuids several times as fast as bytea.
+   * The keyed hash of a contact, by which its opt-out is found (specification section 12.14). It is the first half of
+   * SHA-256 over a key of 256 bits and the contact, in hexadecimal. The missing half prevents an extension of the hash,
+   * so an HMAC is not needed, which takes four times as long in each send. The column is a uuid, because a batch of
+   * sends passes uuids several times as fast as bytea.
    */
   contactHash(teamId: string, contact: string): string {
-    this.#contactKey ??= Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'contact', 32));
-    return createHmac('sha256', this.#contactKey).update(`${teamId} ${contact}`).digest('hex').slice(0, 32);
+    this.#contactKey ??= Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'contact', 32)).toString('hex');
+    return hash('sha256', `${this.#contactKey} ${teamId} ${contact}`, 'hex').slice(0, 32);
   }
 
   /**

@@ -1,7 +1,7 @@
 -- Opt-outs (specification section 4.6): the row of a contact stays when it opts in, so that the order of its changes is known.
 CREATE TABLE opt_outs (
   team_id uuid NOT NULL REFERENCES teams (id),
-  -- An HMAC of the contact, with a key that is derived from SECRETS_KEY. It names the contact only to a server that is given the
+  -- A hash of the contact, with a key that is derived from SECRETS_KEY. It names the contact only to a server that is given the
   -- contact again.
   contact_hash uuid NOT NULL,
   -- The normalized handle; NULL after an erasure of a contact that is opted out.
