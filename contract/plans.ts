@@ -35,7 +35,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     monthlyMessages: 1_000_000_000,
     members: Number.POSITIVE_INFINITY,
     numbers: Number.POSITIVE_INFINITY,
-    webhooks: Number.POSITIVE_INFINITY,
+    webhooks: 100,
     standard: true,
   },
 };

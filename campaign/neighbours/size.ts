@@ -28,7 +28,7 @@ export const fullSize: CampaignSize = {
   lists: 3_000,
   sends: 5_000,
   heldReads: 5_000,
-  webhooks: 2_000,
+  webhooks: 100,
   refusals: 10_000,
   refusalsWaitMs: 62_000,
 };
@@ -43,7 +43,7 @@ export const quickSize: CampaignSize = {
   lists: 500,
   sends: 500,
   heldReads: 500,
-  webhooks: 200,
+  webhooks: 100,
   refusals: 5_000,
   refusalsWaitMs: 2_000,
 };

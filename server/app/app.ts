@@ -14,7 +14,6 @@ import {
   changesChannel,
   clockChannel,
   dueDeliveriesChannel,
-  fanOutsChannel,
   feedChannel,
   mailChannel,
   mediaFetchesChannel,
@@ -65,12 +64,7 @@ import { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
 import { createTeamConcurrencyLimiter } from '#server/usage/team-concurrency-limiter.ts';
 import { Dispatcher } from '#server/webhooks/dispatch/dispatcher.ts';
 import { createAuthenticators } from './authenticators.ts';
-import {
-  createBackgroundJobs,
-  createClockLoop,
-  createLargeFanOutLoop,
-  createRestoreHoldLoop,
-} from './background-jobs.ts';
+import { createBackgroundJobs, createClockLoop, createRestoreHoldLoop } from './background-jobs.ts';
 import { leasePostponers } from './clock-step-effects.ts';
 import { firstRun } from './first-run.ts';
 import { registerJobMetrics } from './job-metrics.ts';
@@ -180,8 +174,6 @@ async function open(
     notifications.on(dueDeliveriesChannel, (payload) =>
       dispatcher.notify(payload.split(',').filter(Boolean) as WebhookId[]),
     );
-  const fanOut = config.processRoles.has('deliver') ? createLargeFanOutLoop(runtime) : undefined;
-  if (fanOut) notifications.on(fanOutsChannel, () => fanOut.notify());
   let address = '';
   const simulatedPhones = config.processRoles.has('api')
     ? createSimulatedPhoneWorker(
@@ -203,7 +195,7 @@ async function open(
   loops.push(
     ...createBackgroundJobs({ ...runtime, heldPolls, feedPolls, uses, clockSync, sends, nightlyBackup }),
   );
-  const own = [mailLoop, publisher, fanOut, dispatcher, mediaFetches].filter((loop) => loop !== undefined);
+  const own = [mailLoop, publisher, dispatcher, mediaFetches].filter((loop) => loop !== undefined);
   const running = [followClock, followRestoreHold, ...own, ...loops];
   const jobs = [notifications, ...running, ...(simulatedPhones ? [simulatedPhones] : [])].flatMap(
     (job) => job.loops,

@@ -8,7 +8,6 @@ import { clockCheckMs } from '#server/database/limits.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { purgeSetupLinks } from '#server/devices/purge-setup-links.ts';
-import { writeFanOutDeliveries } from '#server/events/fan-out.ts';
 import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { filterTeamsWithNewEvents } from '#server/events/feed-store.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
@@ -44,19 +43,6 @@ import { limitFutureTimes } from './clock-step-effects.ts';
 import { HistoryPurge } from './history-purge.ts';
 
 const second = 1_000;
-
-/**
- * Creates the loop that writes the deliveries of events for many webhooks. Processes with the role `deliver` run it,
- * because only their dispatcher waits for these deliveries.
- */
-export function createLargeFanOutLoop(services: Runtime): Loop {
-  return new Loop({
-    name: 'write deliveries of events for many webhooks',
-    intervalMs: second,
-    logger: services.logger,
-    run: () => writeFanOutDeliveries(services),
-  });
-}
 
 /** Creates the loop of every process that compares the service's time with the database's clock (decision 0020). */
 export function createClockLoop(clockSync: ClockSync, logger: Logger): Loop {

@@ -30,9 +30,6 @@ export const unpublishedEventsChannel = 'unpublished_events';
 /** Channel for deliveries that are due; the payload lists the ids of their webhooks. */
 export const dueDeliveriesChannel = 'due_deliveries';
 
-/** Channel for events whose deliveries are still to be written. */
-export const fanOutsChannel = 'fan_outs';
-
 /** Channel for teams with new events in their feed; the payload lists their ids. */
 export const feedChannel = 'event_feed';
 

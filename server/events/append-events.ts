@@ -1,10 +1,9 @@
 import type { ContactEventType, EventType, MessageEventType, NumberEventType } from '#contract/event.ts';
-import { dueDeliveriesChannel, fanOutsChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
+import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { EventId, MessageId, NumberId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
-import { sqlDeliveryId } from './fan-out.ts';
-import { smallFanOutMax } from './limits.ts';
+import { sqlDeliveryId } from './delivery-id.ts';
 
 interface EventFields {
   readonly teamId: TeamId;
@@ -23,8 +22,8 @@ export type NewEvent = EventFields &
 
 // This statement's snapshot decides which webhooks match; it locks no webhook (decision 0017). A delivery's id is its
 // event's id with an index in the last 32 bits. So the id is unique, belongs to the same month, and sorts as the event
-// does. Random ids would sort so only to the millisecond. Returns the teams with new deliveries, the webhooks of
-// those that are due now, and whether a fan-out was recorded.
+// does. Random ids would sort so only to the millisecond. Returns the teams with new deliveries, and the webhooks of
+// those that are due now.
 const insertEvents = transactionStatement<
   [
     TeamId[],
@@ -41,7 +40,6 @@ const insertEvents = transactionStatement<
     readonly team_id: TeamId;
     /** The webhooks with new deliveries that are due now. */
     readonly due: WebhookId[] | null;
-    readonly is_large: boolean;
   }
 >(
   'events.append',
@@ -55,35 +53,29 @@ const insertEvents = transactionStatement<
      INSERT INTO unpublished_events (team_id, event_id) SELECT team_id, id FROM new_events ORDER BY n
    ), matched AS MATERIALIZED (
      SELECT e.team_id, e.id AS event_id, e.type, e.n, w.id AS webhook_id, w.is_active,
-       row_number() OVER (PARTITION BY e.n ORDER BY w.id) AS index,
-       count(*) OVER (PARTITION BY e.n) > ${smallFanOutMax} AS is_large
+       row_number() OVER (PARTITION BY e.n ORDER BY w.id) AS index
      FROM new_events e
      JOIN webhooks w ON w.team_id = e.team_id AND e.type = ANY (w.events)
      WHERE w.phone_number IS NULL OR w.phone_number =
        (SELECT phone_number FROM numbers WHERE team_id = e.team_id AND id = e.number_id)
-   ), large AS (
-     INSERT INTO fan_outs (team_id, event_id, event_type, created_at, webhook_ids, are_active)
-     SELECT team_id, event_id, type, $9, array_agg(webhook_id ORDER BY index), array_agg(is_active ORDER BY index)
-     FROM matched WHERE is_large GROUP BY team_id, event_id, type
    ), delivered AS (
      INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at)
      SELECT team_id, ${sqlDeliveryId('event_id', 'index')}, webhook_id, event_id, type,
        CASE WHEN is_active THEN 'pending' ELSE 'skipped' END, $9, CASE WHEN NOT is_active THEN $9 END
-     FROM matched WHERE NOT is_large
+     FROM matched
    ), due AS (
      INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
      SELECT webhook_id, ${sqlDeliveryId('event_id', 'index')}, team_id, event_id, $9
-     FROM matched WHERE is_active AND NOT is_large ORDER BY n
+     FROM matched WHERE is_active ORDER BY n
    )
-   SELECT team_id, array_agg(DISTINCT webhook_id) FILTER (WHERE is_active AND NOT is_large) AS due, bool_or(is_large) AS is_large FROM matched GROUP BY team_id`,
+   SELECT team_id, array_agg(DISTINCT webhook_id) FILTER (WHERE is_active) AS due FROM matched GROUP BY team_id`,
   { changes: 'delivery', team: 'team_id' },
 );
 
 /**
  * Outbox: writes the events of state changes in the transaction of those changes. Each event gets one delivery for
  * every webhook that matches at that moment (specification sections 6.1 and 6.3, decision 0017). A delivery is due now,
- * or skipped where its webhook is off. If more than 100 webhooks match, one fan-out row lists them, and their
- * deliveries are written after the commit (fan-out.ts, decision 0023).
+ * or skipped if its webhook is off. A team has at most 100 webhooks, so the rows of one event are few.
  *
  * The data is serialised here, once: every attempt sends the same bytes (envelope.ts). The commit notifies the publisher
  * and the dispatchers.
@@ -111,5 +103,4 @@ export async function appendEvents(
   trx.notifyAfterCommit(unpublishedEventsChannel);
   const due = written.flatMap((of) => of.due ?? []);
   if (due.length > 0) trx.notifyAfterCommit(dueDeliveriesChannel, due);
-  if (written.some((of) => of.is_large)) trx.notifyAfterCommit(fanOutsChannel);
 }

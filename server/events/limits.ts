@@ -6,12 +6,6 @@
 export const heldFeedRequestsMax = { ofTeam: 20, ofProcess: 2_000 } as const;
 
 /**
- * Maximum number of deliveries that are written in their event's transaction. If more webhooks match, all deliveries of
- * the event are written after the commit.
- */
-export const smallFanOutMax = 100;
-
-/**
  * Time-out of the wait for an event's position. Events get a position within milliseconds, so a longer wait means that
  * publishing is broken.
  */

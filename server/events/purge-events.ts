@@ -5,7 +5,7 @@ import {
   type OldTeamRow,
   removeOldRows,
 } from '#server/database/purge-walk.ts';
-import { sqlDeliveryIdRange } from './fan-out.ts';
+import { sqlDeliveryIdRange } from './delivery-id.ts';
 
 // Keeps the newest position that was removed from each team's feed, for readers that come later.
 const sqlKeepNewest = `
@@ -20,14 +20,13 @@ const sqlUnlist = `
     RETURNING f.team_id, f.position, f.event_id
   ), newest AS (${sqlKeepNewest})`;
 
-/** The history of events. Events without a position, with a fan-out in progress or with a delivery stay. */
+/** The history of events. Events without a position or with a delivery stay. */
 export const eventHistory: History<OldTeamRow> = {
   name: 'events',
   findNext: nextIdOf('events'),
   lock: lockOldRows(
     'events',
     `EXISTS (SELECT FROM event_feed f WHERE f.team_id = h.team_id AND f.event_id = h.id OFFSET 0)
-     AND NOT EXISTS (SELECT FROM fan_outs o WHERE o.team_id = h.team_id AND o.event_id = h.id OFFSET 0)
      AND NOT EXISTS (
        SELECT FROM deliveries d WHERE d.team_id = h.team_id AND ${sqlDeliveryIdRange('d.id', 'h.id')} OFFSET 0)`,
   ),

@@ -17,13 +17,11 @@ import { parseId, publicId } from '#server/platform/ids/ids.ts';
 import { refuseInsertsOf } from '#test/support/database/table-faults.ts';
 import { restoreDeviceSession } from '#test/support/devices/given-restored-session.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
-import { writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
 import { holdMessage } from '#test/support/messages/given-messages.ts';
 import { newPerson } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { putEvent, putEvents } from '#test/support/service/insert-events.ts';
-import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+import { putEvents } from '#test/support/service/insert-events.ts';
 
 describe('the record of a restore, written in the transaction that loads the backup (specification section 10.8)', () => {
   const { service, team } = givenTeam();
@@ -105,25 +103,6 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.equal((await messageOf(id)).status, 'queued');
     assert.equal((await cancel()).resumed, true);
     assert.equal((await messageOf(id)).error_code, 'cancelled');
-  });
-
-  it('a restore is not resumed before the deliveries that are to be skipped were written', async () => {
-    const many = await service.newTeam();
-    const webhooks = 101;
-    for (let made = 0; made < webhooks; made += 1) await putWebhook(service, many.id, ['message.sent']);
-    const refusal = await refuseInsertsOf(service, many.id, 'due_deliveries');
-    await service.runtime.database.transaction((trx) => putEvent(trx, service.runtime, many.id));
-    service.clock.advance(120_000);
-    await record();
-    const skip = () =>
-      resumeRestore(service.runtime, operator, { cancelMessages: false, skipDeliveries: true });
-    await assert.rejects(skip(), /still waits for its deliveries\. The hold goes on/);
-    assert.ok(await findOpenRestore(service.runtime.database.pool));
-    await refusal.end();
-    const { resumed, skippedDeliveries } = await skip();
-    assert.deepEqual([resumed, skippedDeliveries], [true, webhooks]);
-    const statuses = (await writtenDeliveries(service, many.id)).map(({ status }) => status);
-    assert.deepEqual(new Set(statuses), new Set(['skipped']));
   });
 
   it('a phone whose session began after the backup goes on polling, without a second loop', async () => {

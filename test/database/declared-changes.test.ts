@@ -58,7 +58,6 @@ const unseen: Readonly<Record<string, string>> = {
   events: 'shown once they have a position in the feed',
   unpublished_events: 'shown once they have a position in the feed',
   feed_removals: 'shown with the next page of the feed; the events that are left do not change',
-  fan_outs: 'shown once their deliveries are written',
   mails: 'not visible to clients',
   backups: 'of the server, not of a team; metrics and a mail say how they ended',
   media: 'part of its message, whose statements declare the change',

@@ -27,7 +27,6 @@ describe('the retention that tables declare (decision 0050)', () => {
       'DELETE FROM send_queue',
       'DELETE FROM in_flight',
       "UPDATE deliveries SET status = 'failed', finished_at = created_at",
-      'DELETE FROM fan_outs',
     ])
       await database.pool.query(sql);
     const tables = [...tableDeclarations.keys()].sort();

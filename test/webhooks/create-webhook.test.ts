@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
-import { plans } from '#contract/plans.ts';
+import { planNames, plans } from '#contract/plans.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { setRole } from '#test/support/people/given-accounts.ts';
 import { newMember } from '#test/support/people/people.ts';
@@ -100,7 +100,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     assert.equal((await team.api.get('/v1/webhooks')).text, before);
   });
 
-  for (const plan of ['free', 'starter', 'pro'] as const) {
+  for (const plan of planNames) {
     const { webhooks: limit } = plans[plan];
     it(`${limit} of ${limit + 10} simultaneous creations on ${plan} succeed, and the others get 402 (§4.4/create-webhook, §8/plan-webhooks)`, async () => {
       const { api } = await service.newTeam({ plan });
@@ -114,7 +114,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
         assert.deepEqual(error, { code: 'plan_limit_exceeded', limit, current: limit, upgrade_url });
         assert.equal(
           message,
-          `The plan ${plan} allows ${limit} webhooks. Delete one, or see ${upgrade_url} for a larger plan.`,
+          `The plan ${plan} allows ${limit} webhooks. Delete one${plan === 'enterprise' ? '. No plan allows more.' : `, or see ${upgrade_url} for a larger plan.`}`,
         );
       }
       const stored = (await api.get('/v1/webhooks')).json.webhooks;

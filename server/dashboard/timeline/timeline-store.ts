@@ -6,8 +6,8 @@ import {
   timelineEventsMax,
 } from '#contract/timeline.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
+import { sqlDeliveryIdRange } from '#server/events/delivery-id.ts';
 import type { EnvelopeColumns } from '#server/events/envelope.ts';
-import { sqlDeliveryIdRange } from '#server/events/fan-out.ts';
 import type {
   DeliveryId,
   DeviceId,

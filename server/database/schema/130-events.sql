@@ -48,25 +48,6 @@ COMMENT ON TABLE event_feed IS
   'team; not erased; kept for RETENTION_DAYS; no person; in backups. The positions of events in the feed of their team.';
 CREATE UNIQUE INDEX event_feed_of_event ON event_feed (team_id, event_id);
 
--- Fan-out: events for so many webhooks that their deliveries are written after the commit, part by part (decision 0023). The webhooks
--- that matched are recorded with the event, in the order of their deliveries.
-CREATE TABLE fan_outs (
-  team_id uuid NOT NULL,
-  event_id uuid NOT NULL,
-  event_type text NOT NULL,
-  created_at timestamptz NOT NULL,
-  webhook_ids uuid[] NOT NULL,
-  are_active boolean[] NOT NULL,
-  -- The number of webhooks that are done.
-  done integer NOT NULL DEFAULT 0 CHECK (done >= 0 AND done < cardinality(webhook_ids)),
-  CHECK (cardinality(are_active) = cardinality(webhook_ids)),
-  PRIMARY KEY (team_id, event_id)
-);
-COMMENT ON TABLE fan_outs IS
-  'team; not erased; kept while needed; no person; in backups. Events whose deliveries are still to be written.';
--- Ids do not compress.
-ALTER TABLE fan_outs ALTER webhook_ids SET STORAGE EXTERNAL;
-
 -- The newest position of each team's feed that has lost its event. A reader whose position is lower may have missed an
 -- event. `event_id` is null for a position that a restore set aside: its events are unknown.
 CREATE TABLE feed_removals (

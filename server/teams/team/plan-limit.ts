@@ -1,4 +1,4 @@
-import { plans } from '#contract/plans.ts';
+import { planNames, plans } from '#contract/plans.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { TeamRow } from './team-store.ts';
@@ -11,6 +11,8 @@ interface PlanLimit {
   readonly limit: number;
   /** How much of the limit is in use. */
   readonly current: number;
+  /** True if no plan allows more. */
+  readonly isLargest?: boolean;
   /** When the count starts at 0 again; only for the monthly limit of messages. */
   readonly resets_at?: string;
 }
@@ -18,11 +20,12 @@ interface PlanLimit {
 /** The error 402 for a limit of a team's plan (specification section 8). Its message names the page with the plans. */
 export function planLimitExceeded(
   { appUrl }: Pick<Config, 'appUrl'>,
-  { reason, remedy, limit, current, ...rest }: PlanLimit,
+  { reason, remedy, limit, current, isLargest = false, ...rest }: PlanLimit,
   options: { readonly param?: string } = {},
 ): AppError {
   const upgradeUrl = `${appUrl}/billing`;
-  return new AppError('plan_limit_exceeded', `${reason} ${remedy}, or see ${upgradeUrl} for a larger plan.`, {
+  const advice = isLargest ? '. No plan allows more.' : `, or see ${upgradeUrl} for a larger plan.`;
+  return new AppError('plan_limit_exceeded', `${reason} ${remedy}${advice}`, {
     ...options,
     details: { limit, current, upgrade_url: upgradeUrl, ...rest },
   });
@@ -52,5 +55,6 @@ export function requireBelowPlanLimit(
   const limit = plans[plan][`${noun}s`];
   if (current < limit) return;
   const reason = `The plan ${plan} allows ${limit} ${noun}${limit === 1 ? '' : 's'}${included[noun]}.`;
-  throw planLimitExceeded(config, { reason, remedy, limit, current });
+  const isLargest = plan === planNames.at(-1);
+  throw planLimitExceeded(config, { reason, remedy, limit, current, isLargest });
 }

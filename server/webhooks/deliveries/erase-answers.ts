@@ -1,6 +1,6 @@
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { sqlDeliveryIdRange } from '#server/events/fan-out.ts';
+import { sqlDeliveryIdRange } from '#server/events/delivery-id.ts';
 import type { AttemptId, DeliveryId, EventId, TeamId } from '#server/platform/ids/ids.ts';
 
 /** Most rows of one batch, which takes some 50 ms. */
@@ -8,8 +8,7 @@ const batchMax = { events: 100, deliveries: 500, answers: 1_000 } as const;
 
 /**
  * Notes the events that this transaction erases, so that `eraseAnswers` erases their answers afterwards, even after a
- * kill. An event without a delivery has no answers, and is left out. A fan-out may write deliveries of the unerased event
- * before the erasure commits, so its event is recorded.
+ * kill. An event without a delivery has no answers, and is left out.
  */
 export const noteErasedEvents = transactionQuery<{ teamId: TeamId; eventIds: readonly EventId[] }>(
   'webhooks.note-erased-events',
@@ -17,7 +16,7 @@ export const noteErasedEvents = transactionQuery<{ teamId: TeamId; eventIds: rea
    SELECT :teamId, i.event_id FROM unnest(:eventIds::uuid[]) AS i (event_id)
    WHERE EXISTS (
      SELECT FROM deliveries d WHERE d.team_id = :teamId AND ${sqlDeliveryIdRange('d.id', 'i.event_id')} OFFSET 0
-   ) OR EXISTS (SELECT FROM fan_outs f WHERE f.team_id = :teamId AND f.event_id = i.event_id OFFSET 0)
+   )
    ON CONFLICT (team_id, event_id) DO NOTHING`,
 ).run;
 

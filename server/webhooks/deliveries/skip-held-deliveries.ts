@@ -1,10 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import { hasFanOutsBefore, writeFanOutDeliveries } from '#server/events/fan-out.ts';
-import { unavailable } from '#server/platform/app-error.ts';
-import { countText } from '#server/platform/count-text.ts';
 import { firstIdAfter, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
 import { lockWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import { skipRound } from '#server/webhooks/queue/skip-pending.ts';
@@ -33,37 +29,11 @@ export function countHeldDeliveries(db: Queryable, heldBefore: Date, limit: numb
   return countBefore(db, { before: firstIdAfter(heldBefore), limit });
 }
 
-/** How long to wait for another process that may be writing a batch of deliveries. */
-const fanOutWaitMs = 1_000;
-const fanOutCheckMs = 100;
-
 /**
  * Skips all pending deliveries of events up to a moment, so that a replay finds them.
- * @throws AppError 503 if the deliveries of an event can't be written, so that some would be left: the caller then
- * keeps the restore hold
  * @returns the number of skipped deliveries
  */
 export async function skipHeldDeliveries(
-  services: Pick<Runtime, 'database' | 'clock' | 'logger'>,
-  heldBefore: Date,
-): Promise<number> {
-  const endMs = performance.now() + fanOutWaitMs;
-  let skipped = 0;
-  for (;;) {
-    await writeFanOutDeliveries(services);
-    // This is checked before the skip. If all deliveries were written by now, the skip finds each of them.
-    const areWritten = !(await hasFanOutsBefore(services.database.pool, firstIdAfter(heldBefore)));
-    skipped += await skipWritten(services, heldBefore);
-    if (areWritten) return skipped;
-    if (performance.now() >= endMs) break;
-    await pause(fanOutCheckMs);
-  }
-  throw unavailable(
-    `Skipped ${countText(skipped, 'delivery', 'deliveries')}, but an event still waits for its deliveries. The hold goes on. Repeat the request.`,
-  );
-}
-
-async function skipWritten(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   heldBefore: Date,
 ): Promise<number> {

@@ -250,16 +250,6 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
     event_feed: [{ ...ofTeam, event_id: event }],
     feed_removals: [{ ...ofTeam, position: 1, event_id: event }],
     unpublished_events: [{ ...ofTeam, event_id: event }],
-    fan_outs: [
-      {
-        ...ofTeam,
-        event_id: event,
-        event_type: 'message.sent',
-        created_at: at,
-        webhook_ids: [webhook],
-        are_active: [true],
-      },
-    ],
     webhooks: [{ ...ofTeam, id: webhook, url, events: ['message.sent'], secret: hash, created_at: at }],
     deliveries: [
       {

@@ -1,21 +1,8 @@
-import { type EventType, eventTypes } from '#contract/event.ts';
-import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import type { EventType } from '#contract/event.ts';
+import type { WebhookId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
-
-/** Inserts webhooks for every type of events. Their URL is never called. */
-export async function putSubscriptions(
-  { query, clock }: Pick<TestService, 'query' | 'clock'>,
-  teamId: TeamId,
-  count: number,
-): Promise<void> {
-  await query(
-    `INSERT INTO webhooks (team_id, id, url, events, secret, created_at)
-     SELECT $1, gen_random_uuid(), 'https://hooks.example.com/', $2, 'none', $3 FROM generate_series(1, $4::int)`,
-    [teamId, eventTypes, clock.now(), count],
-  );
-}
 
 /** Changes the events of a webhook, not its deliveries. */
 export async function setSubscription(

@@ -13,7 +13,7 @@ export interface WrittenDelivery {
   readonly messageId: MessageId | null;
   readonly sequence: number;
   readonly status: string;
-  /** True if the first attempt waits in the queue, due since the event, or since its fan-out. */
+  /** True if the first attempt waits in the queue, due since the event. */
   readonly isDue: boolean;
   /** True if the delivery was finished when its event was written; null if it is not finished. */
   readonly isFinishedWithEvent: boolean | null;
@@ -39,18 +39,4 @@ export function writtenDeliveries({ query }: Service, teamId: TeamId): Promise<W
 /** Counts the team's deliveries in the queue. */
 export async function countDue({ query }: Service, teamId: TeamId): Promise<number> {
   return (await query('SELECT FROM due_deliveries WHERE team_id = $1', [teamId])).length;
-}
-
-/** The earliest due time of the team's deliveries in the queue. */
-export async function earliestDue({ query }: Service, teamId: TeamId): Promise<Date | undefined> {
-  const rows = await query<{ due: Date }>(
-    'SELECT min(due_at) AS due FROM due_deliveries WHERE team_id = $1',
-    [teamId],
-  );
-  return rows[0]?.due;
-}
-
-/** Number of the team's events whose deliveries are not written yet. */
-export async function countFanOuts({ query }: Service, teamId: TeamId): Promise<number> {
-  return (await query('SELECT FROM fan_outs WHERE team_id = $1', [teamId])).length;
 }
