@@ -76,7 +76,7 @@ export const NumberDetail = strictObject({
   health: NumberHealth,
   device_change: nullable(DeviceChange, {
     description:
-      'The iPhone changed its name or its system when its shortcut started again: another iPhone of its owner may run a copy. null where it did not, after a person dismissed it, and for a new phone.',
+      'The iPhone changed its name or its system when its shortcut started again: another iPhone of its owner may run a copy. null if it did not in the last 30 days, and for a new phone.',
   }),
 });
 export type NumberDetail = Type.Static<typeof NumberDetail>;

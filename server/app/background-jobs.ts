@@ -25,7 +25,6 @@ import {
   resolveOverdue,
   returnedMessagesMs,
 } from '#server/messages/sweep-messages.ts';
-import { warnOfRepeatedTexts } from '#server/messages/warn-of-repeated-texts.ts';
 import { pollServiceIntervalMs } from '#server/numbers/limits.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { PollService } from '#server/numbers/poll-service.ts';
@@ -146,7 +145,6 @@ export function createBackgroundJobs(
     ...loop('maintain', 'purge recent hand-outs', 600 * second, 'expires', () =>
       purgeRecentHandOuts(services),
     ),
-    ...loop('maintain', 'warn of repeated texts', 60 * second, 'keeps', () => warnOfRepeatedTexts(services)),
     ...(config.backup
       ? loop('maintain', 'back up each night', 60 * second, 'keeps', () => services.nightlyBackup.round())
       : []),

@@ -2,6 +2,7 @@ import { isUnlimited, limitText, planLines, planTitles } from '#contract/plan-te
 import { type Plan, type PlanName, planNames, plans } from '#contract/plans.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { pageHeadersFor, renderPage } from '#server/platform/http/html-page.ts';
+import { commandLine } from '#server/platform/process/command-line.ts';
 import { dayForPeople } from '#server/platform/time/day-for-people.ts';
 import { hasOwnLimit, isSmaller, type PlanChoice } from '#server/teams/team/plan-choice.ts';
 import type { ResourceCounts } from './plan-usage.ts';
@@ -17,21 +18,12 @@ export interface PlanInUse extends ResourceCounts {
   readonly sent: number;
   /** The start of the next month, when the count of messages begins at 0 again. */
   readonly resetsAt: Date;
-  /** The plans that the reader may choose or ask for; undefined for a reader who is no owner of the team. */
+  /** The plans that the reader may choose, and those of the operator; undefined for a reader who is no owner of the team. */
   readonly choice: PlanChoice | undefined;
-  /** Requests for another plan of the last day, newest first; only for owners. */
-  readonly asked: readonly AskedPlan[];
+  readonly operatorEmails: readonly string[];
 }
 
-interface AskedPlan {
-  readonly plan: PlanName;
-  readonly at: Date;
-  /** Whether a mail to the operator was queued; otherwise the page shows the command to pass on. */
-  readonly isMailed: boolean;
-  readonly command: string;
-}
-
-/** A submit of one of the page's forms: its success, or its refusal with the error's text. */
+/** A submit of the page's form: its success, or its refusal with the error's text. */
 export interface PlanNotice {
   readonly teamId: string;
   readonly text: string;
@@ -71,7 +63,7 @@ export interface PlansPage {
 
 /**
  * Renders the page about plans (specification section 8), with the rows of the dashboard's usage page. Owners choose a
- * plan there or ask the operator for one.
+ * plan there, or read how the operator gives one.
  * @param teams undefined without a session
  */
 export function renderPlans(teams: readonly PlanInUse[] | undefined, page: PlansPage): string {
@@ -142,16 +134,16 @@ function noticeHtml({ text, isRefused }: PlanNotice): string {
   return `<p class="${isRefused ? 'error' : 'done'}" role="${isRefused ? 'alert' : 'status'}">${escapeHtml(text)}</p>`;
 }
 
-/** The forms of an owner; for others a sentence that says who manages the plan. */
+/** The form of an owner; for others a sentence that says who manages the plan. */
 function manageHtml(team: PlanInUse, page: PlansPage): string {
   const { choice, plan, monthlyMessageLimit } = team;
   if (choice === undefined) {
     return '<p class="quiet manage">Owners of the team manage its plan. Ask one of them for higher limits.</p>';
   }
-  const { choosable, askable } = choice;
+  const { choosable, ofOperator } = choice;
   if (
     choosable.length === 0 &&
-    askable.every((name) => isSmaller(name, plan)) &&
+    ofOperator.every((name) => isSmaller(name, plan)) &&
     isUnlimited(monthlyMessageLimit)
   ) {
     return '<p class="quiet manage">No plan allows more.</p>';
@@ -159,52 +151,44 @@ function manageHtml(team: PlanInUse, page: PlansPage): string {
   const ownLimit = hasOwnLimit({ plan, monthly_message_limit: monthlyMessageLimit })
     ? `<p>The operator set the messages of this team apart from its plan, which has ${limitText(plans[plan].monthlyMessages)}. So only the operator changes the plan.</p>`
     : '';
-  return `<div class="manage">${ownLimit}${chooseHtml(team, choice, page)}${askHtml(team, choice, page)}${askedHtml(team)}</div>`;
+  return `<div class="manage">${ownLimit}${chooseHtml(team, choice, page)}${operatorHtml(team, choice)}</div>`;
 }
 
-function chooseHtml(team: PlanInUse, { choosable, mayReturn }: PlanChoice, { pathTo }: PlansPage): string {
+/** Renders the form, which offers the next larger plan first, and no plan if all are smaller. */
+function chooseHtml(
+  { teamId, teamName, plan }: PlanInUse,
+  { choosable, mayReturn }: PlanChoice,
+  { pathTo }: PlansPage,
+): string {
   if (choosable.length === 0) return '';
-  const button = '<button type="submit">Change the plan</button>';
-  const back = mayReturn ? '' : ` Only the operator can give the plan ${planTitles[team.plan]} again.`;
-  return `${formHtml(team, pathTo('/billing/plan'), 'Choose a plan', choosable, button)}
+  const back = mayReturn ? '' : ` Only the operator can give the plan ${planTitles[plan]} again.`;
+  const names = largerFirst(choosable, plan);
+  const none = names.every((name) => isSmaller(name, plan)) ? '<option value="">Choose one</option>' : '';
+  const options = names.map((name) => `<option value="${name}">${planTitles[name]}</option>`).join('');
+  const label = 'Choose a plan';
+  return `<form method="post" action="${escapeHtml(pathTo('/billing/plan'))}"><input type="hidden" name="team_id" value="${teamId}">
+<label>${label}<select name="plan" required aria-label="${label}, for ${escapeHtml(teamName)}">${none}${options}</select></label><button type="submit">Change the plan</button></form>
 <p class="quiet">The new limits hold at once.${back}</p>`;
 }
 
-function askHtml(team: PlanInUse, { choosable, askable }: PlanChoice, { pathTo }: PlansPage): string {
-  if (askable.length === 0) return '';
-  const label = 'Ask the operator of this server for a plan';
-  const look = choosable.length === 0 ? '' : ' class="second"';
-  const button = `<button${look} type="submit">Ask for this plan</button>`;
-  return formHtml(team, pathTo('/billing/request'), label, askable, button);
+function largerFirst(names: readonly PlanName[], plan: PlanName): PlanName[] {
+  return [
+    ...names.filter((name) => !isSmaller(name, plan)),
+    ...names.filter((name) => isSmaller(name, plan)),
+  ];
 }
 
-/** Renders a form that offers the next larger plan first, and no plan if all are smaller. */
-function formHtml(
-  { teamId, teamName, plan }: PlanInUse,
-  action: string,
-  label: string,
-  names: readonly PlanName[],
-  button: string,
-): string {
-  const larger = names.filter((name) => !isSmaller(name, plan));
-  const none = larger.length === 0 ? '<option value="">Choose one</option>' : '';
-  const options = [...larger, ...names.filter((name) => isSmaller(name, plan))]
-    .map((name) => `<option value="${name}">${planTitles[name]}</option>`)
-    .join('');
-  return `<form method="post" action="${escapeHtml(action)}"><input type="hidden" name="team_id" value="${teamId}">
-<label>${label}<select name="plan" required aria-label="${label}, for ${escapeHtml(teamName)}">${none}${options}</select></label>${button}</form>`;
-}
-
-/** The requests of the last day. One without a mail to the operator has its command, to pass on. */
-function askedHtml({ asked }: PlanInUse): string {
-  return asked
-    .map(({ plan, at, isMailed, command }) => {
-      const when = `${dayForPeople(at)}, ${at.toISOString().slice(11, 16)} UTC`;
-      const said = `<p>The operator was asked for the plan <b>${planTitles[plan]}</b> on ${when}.`;
-      if (isMailed) return `${said} They got a mail.</p>`;
-      return `${said} They got no mail, so give them this command:</p><code class="value">${command}</code>`;
-    })
-    .join('');
+/** Says with which command the operator gives another plan, and where to write to. */
+function operatorHtml({ teamId, plan, operatorEmails }: PlanInUse, { ofOperator }: PlanChoice): string {
+  const [next] = largerFirst(ofOperator, plan);
+  if (next === undefined) return '';
+  const names = ofOperator.map((name) => planTitles[name]).join(', ');
+  const mails = operatorEmails.map(
+    (email) => `<a href="mailto:${escapeHtml(email)}">${escapeHtml(email)}</a>`,
+  );
+  const write = mails.length === 0 ? '' : ` Write to ${mails.join(' or ')}.`;
+  return `<p>Only the operator of this server gives these plans: ${names}.${write} This is the command:</p>
+<code class="value">${commandLine} team set-plan --team ${teamId} --plan ${next}</code>`;
 }
 
 function planHtml(name: PlanName): string {

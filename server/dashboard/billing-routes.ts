@@ -1,18 +1,16 @@
 import { Type } from 'typebox';
-import { isPlanName, type PlanName } from '#contract/plans.ts';
+import { isPlanName } from '#contract/plans.ts';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
 import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
 import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
-import { type AccountId, parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { type AccountId, parseId, publicId } from '#server/platform/ids/ids.ts';
 import { monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { choosePlan } from '#server/teams/members/choose-plan.ts';
 import { findMembership, listMemberships, type MembershipRow } from '#server/teams/members/member-store.ts';
-import { listOpenPlanRequests, requestPlan, setPlanCommand } from '#server/teams/members/request-plan.ts';
 import { planChoice } from '#server/teams/team/plan-choice.ts';
 import { findMonthUsage } from '#server/usage/usage-store.ts';
 import {
@@ -30,8 +28,8 @@ const html = Type.String();
 const answers = Object.fromEntries([200, 303, 400, 403, 404, 409, 415, 503].map((status) => [status, html]));
 
 /**
- * Routes of the page that every `upgrade_url` points to; it needs no script (specification section 8). Its two forms
- * change the plan of an owner's team and ask the operator for one.
+ * Routes of the page that every `upgrade_url` points to; it needs no script (specification section 8). Its form
+ * changes the plan of an owner's team.
  */
 export function billingRoutes(services: Services): Route[] {
   const { config, requireSession } = services;
@@ -47,8 +45,7 @@ export function billingRoutes(services: Services): Route[] {
     return { status, body, headers: plansPageHeaders(pathTo('')) };
   };
 
-  const submit = (change: PlanSubmit) => async (call: HandlerContext) => {
-    const { request } = call;
+  const submit = async ({ request }: HandlerContext) => {
     const goTo = (location: string) => ({ status: 303, body: '', headers: { location: pathTo(location) } });
     const signedIn = await findSignedIn(requireSession, request);
     if (!signedIn) return goTo('/sign-in?next=/billing');
@@ -68,7 +65,7 @@ export function billingRoutes(services: Services): Route[] {
         ip: request.ip,
         requestId: request.id,
       } as const;
-      const done = await change(services, teamId, plan, by, field('in_place_of'));
+      const done = await choosePlan(services, teamId, plan, by, field('in_place_of'));
       if (done === 'unconfirmed')
         return show(signedIn.accountId, { question: { teamId: publicId('team', teamId), plan } });
       return goTo(`/billing?${done}=${publicId('team', teamId)}`);
@@ -97,19 +94,7 @@ export function billingRoutes(services: Services): Route[] {
       looseBody: textFieldsSchema('team_id', 'plan', 'in_place_of'),
       audit: 'team.plan_changed',
       answers,
-      handle: submit(choosePlan),
-    }),
-    route({
-      method: 'POST',
-      path: '/billing/request',
-      audience: 'page',
-      looseBody: textFieldsSchema('team_id', 'plan'),
-      audit: 'team.plan_requested',
-      answers,
-      handle: submit(async (of, teamId, plan, by) => {
-        await requestPlan(of, teamId, plan, by);
-        return 'asked';
-      }),
+      handle: submit,
     }),
   ];
 }
@@ -118,7 +103,6 @@ export function billingRoutes(services: Services): Route[] {
 const doneTexts = {
   changed: 'The plan is changed.',
   kept: 'The team has this plan already.',
-  asked: 'The operator is asked for the plan.',
 } as const;
 
 /** The notice after a submit. It is shown to a reader who is in the team. */
@@ -130,14 +114,6 @@ function doneNotice(query: unknown): PlanNotice | undefined {
   }
   return undefined;
 }
-
-type PlanSubmit = (
-  services: Services,
-  teamId: TeamId,
-  plan: PlanName,
-  by: AuditActor,
-  inPlaceOf: string,
-) => Promise<keyof typeof doneTexts | 'unconfirmed'>;
 
 /** The plans of an account's teams, in the order in which it joined them. */
 async function plansInUse(services: Services, accountId: AccountId): Promise<PlanInUse[]> {
@@ -155,7 +131,6 @@ async function planInUse(services: Services, membership: MembershipRow): Promise
   } = membership;
   const now = clock.now();
   const isOwner = membership.role === 'owner';
-  const asked = isOwner ? await listOpenPlanRequests(database.pool, services, teamId) : [];
   return {
     teamId: publicId('team', teamId),
     teamName,
@@ -164,12 +139,7 @@ async function planInUse(services: Services, membership: MembershipRow): Promise
     sent: await findMonthUsage(database.pool, teamId, monthOf(now)),
     resetsAt: startOfNextMonth(now),
     choice: isOwner ? planChoice(config, membership) : undefined,
-    asked: asked.map((request) => ({
-      plan: request.plan,
-      at: request.created_at,
-      isMailed: request.is_mailed,
-      command: setPlanCommand(teamId, request.plan),
-    })),
+    operatorEmails: config.operatorEmails,
     ...(await countResources({ database, clock }, teamId)),
   };
 }

@@ -148,14 +148,6 @@ const describe = statement<[TeamId, DeviceId, string, string, string, Date], Des
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
 
-/** Deletes the notice that the number's device described itself differently. @returns false if there is none */
-export const dismissDeviceChange = transactionStatement<[teamId: TeamId, numberId: NumberId]>(
-  'devices.dismiss-change',
-  `UPDATE devices d SET changed_at = NULL, previous_name = NULL, previous_system_version = NULL
-   FROM device_sessions s WHERE s.team_id = $1 AND s.number_id = $2 AND d.team_id = $1 AND d.id = s.device_id AND d.changed_at IS NOT NULL
-   RETURNING d.number_id`,
-  { changes: 'number', team: '$1', ids: '$2' },
-).hasRow;
 const addReceivedTests = statement<[TeamId, DeviceId, readonly string[]], Pick<DeviceRow, 'number_id'>>(
   'devices.add-received-tests',
   `UPDATE devices SET received_tests = ARRAY(SELECT DISTINCT unnest(received_tests || $3::text[]) ORDER BY 1)

@@ -173,10 +173,9 @@ export const claimStatement = query<
    ),
    -- 15. Open the conversation, or count one more message without a reply.
    conversed AS (
-     INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, unanswered_count, opening_text_hash,
+     INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, unanswered_count,
        last_activity_at, last_message_id, handles)
-     SELECT team_id, number_id, contact, 'team', :now, 1, CASE WHEN mode <> 'off' THEN hashtextextended(content, 0) END,
-       :now, message_id, CASE WHEN to_handle = contact THEN '{}' ELSE ARRAY[to_handle] END FROM given
+     SELECT team_id, number_id, contact, 'team', :now, 1, :now, message_id, CASE WHEN to_handle = contact THEN '{}' ELSE ARRAY[to_handle] END FROM given
      ON CONFLICT (number_id, contact) DO UPDATE SET unanswered_count = c.unanswered_count + 1, ${sqlNoteActivity}
    )
    -- 16. Return what was found for each poll. A null team_id notifies no change.

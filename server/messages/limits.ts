@@ -83,10 +83,5 @@ export const messagesAheadMax = 10_000;
  */
 export const strictAheadMax = 1_000;
 
-/** The audit log warns if one text goes to more new contacts than this within `repeatedTextMs`. */
-export const repeatedTextContactsMax = 10;
-
-export const repeatedTextMs = 3_600_000;
-
 /** Spellings of a contact that its conversation keeps beside the normalized one. */
 export const contactSpellingsMax = 16;

@@ -26,6 +26,9 @@ export const simulatedPhonePauseMaxMs = 60_000;
 export const lateAfterMs = 90_000;
 export const offlineAfterMs = 5 * 60_000;
 
+/** How long a number warns that its device described itself differently. */
+export const deviceChangeShownMs = 30 * 24 * 3_600_000;
+
 /** How often a process that serves polls records its heartbeat. */
 export const pollServiceIntervalMs = 10_000;
 

@@ -14,7 +14,7 @@ export interface NumberFactsRow extends CauseFacts {
   readonly label: string;
   readonly device_name: string;
   readonly system_version: string;
-  /** When the device last described itself differently at a takeover; null once a person dismissed the notice. */
+  /** When the device last described itself differently at a takeover; null if it never did. */
   readonly device_changed_at: Date | null;
   readonly previous_name: string | null;
   readonly previous_system_version: string | null;

@@ -1,7 +1,7 @@
 import type { DeviceChange, NumberHealth } from '#contract/number-health.ts';
 import { healthCauseTexts } from '#contract/number-health.ts';
 import { likelyCause } from './likely-cause.ts';
-import { lateAfterMs, offlineAfterMs } from './limits.ts';
+import { deviceChangeShownMs, lateAfterMs, offlineAfterMs } from './limits.ts';
 import type { NumberFactsRow } from './number-facts-store.ts';
 
 export function numberHealthView(facts: NumberFactsRow, now: Date): NumberHealth {
@@ -37,11 +37,12 @@ function since(facts: NumberFactsRow, now: Date): Date {
   }
 }
 
-/** The difference in the phone's description, unless a person dismissed the notice. */
-export function deviceChangeView(facts: NumberFactsRow): DeviceChange | null {
-  if (facts.device_changed_at === null) return null;
+/** The difference in the phone's description, for 30 days. */
+export function deviceChangeView(facts: NumberFactsRow, now: Date): DeviceChange | null {
+  const changedAt = facts.device_changed_at;
+  if (changedAt === null || now.getTime() - changedAt.getTime() >= deviceChangeShownMs) return null;
   return {
-    at: facts.device_changed_at.toISOString(),
+    at: changedAt.toISOString(),
     device_name: facts.device_name,
     os: facts.system_version,
     previous_device_name: facts.previous_name ?? '',

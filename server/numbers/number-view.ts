@@ -34,7 +34,7 @@ export function numberDetailView(
     pacing_warnings: pacingWarnings,
     inbound_coverage: inboundCoverageOf(number.received_tests ?? []),
     health: numberHealthView(facts, now),
-    device_change: deviceChangeView(facts),
+    device_change: deviceChangeView(facts, now),
   };
 }
 

@@ -15,7 +15,6 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { type NumberId, parseId } from '#server/platform/ids/ids.ts';
 import { createSimulatedNumber } from './create-simulated-number.ts';
 import { deleteNumber, type OnNumberRemoved } from './delete-number.ts';
-import { dismissNumberDeviceChange } from './dismiss-device-change.ts';
 import { listNumberFacts } from './number-facts-store.ts';
 import { findListedNumber, firstIdOfDay, listNumbers } from './number-store.ts';
 import { numberDetailView, numberView, updatedNumberView } from './number-view.ts';
@@ -151,18 +150,6 @@ export function numberRoutes(
         const number = await findListedNumber(services.database.pool, teamId, id, today());
         if (!number) throw notFound('number');
         return { status: 201, body: numberView(number) };
-      },
-    }),
-    route({
-      method: 'DELETE',
-      path: '/app/teams/:team_id/numbers/:id/device-change',
-      audience: 'team',
-      permission: 'numbers:write',
-      audit: 'number.device_change_dismissed',
-      answers: { 200: Deleted },
-      handle: async ({ principal, params, by }) => {
-        await dismissNumberDeviceChange(services, principal.teamId, numberId(params), by);
-        return { body: { deleted: true as const } };
       },
     }),
     route({

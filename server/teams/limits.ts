@@ -11,9 +11,6 @@ export const invitationMailsPerTeamAndHour = 100;
 /** Limit per hour of a team: changes of its people or its name by API keys, because owners get a mail about each. */
 export const keyChangesPerTeamAndHour = 100;
 
-/** Period in which the operator is asked for one plan of one team once. */
-export const planRequestMs = 24 * 3_600_000;
-
 /** Retention of ended invitations (accepted, revoked or expired). It is short, because they name people. */
 export const endedInvitationRetentionMs = 30 * 24 * 3_600_000;
 

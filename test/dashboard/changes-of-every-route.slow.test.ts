@@ -31,8 +31,6 @@ const told: Readonly<Record<string, readonly string[]>> = {
   'POST /numbers/verify': ['number new', 'audit new'],
   'POST /numbers/:id/reconnect': ['number :id', 'audit new'],
   'POST /numbers/simulated': ['number new', 'audit new'],
-  // No number of this test has a device change to dismiss.
-  'DELETE /numbers/:id/device-change': [],
   'PUT /numbers/:id': ['number :id', 'audit new'],
   'DELETE /numbers/:id': ['number :id', 'audit new'],
   'POST /messages/send': ['message created', 'usage all'],
@@ -62,7 +60,6 @@ const toldElsewhere = [
   'PUT /app/account',
   'POST /app/invitations/:token',
   'POST /billing/plan',
-  'POST /billing/request',
   'POST /invite/:token',
   'POST /setup/:token',
   'POST /setup/:token/done',

@@ -4,41 +4,28 @@ import { type PlanName, plans } from '#contract/plans.ts';
 import { operator } from '#server/platform/actor.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { commandLine } from '#server/platform/process/command-line.ts';
-import { requestPlan } from '#server/teams/members/request-plan.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser, type BrowserAnswer } from '#test/support/browser/browser-client.ts';
-import { startMailServer } from '#test/support/mail/mail-server.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { putAccepted } from '#test/support/usage/given-usage.ts';
 
 const words = (html: string) => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
 
-describe('plans that owners choose or ask for (specification section 8)', () => {
+describe('plans that owners choose (specification section 8)', () => {
   const byOperator = givenService();
   const byOwner = givenService({ PLAN_CHANGES: 'owner:pro' });
-  const server = given(startMailServer);
-  const mailing = given(
-    () =>
-      startTestService({
-        SMTP_URL: server.url,
-        MAIL_FROM: 'texts@example.com',
-        OPERATOR_EMAIL: 'ops@example.com, night@example.com',
-      }),
-    (service) => service.close(),
-  );
+  const mailing = givenService({ OPERATOR_EMAIL: 'ops@example.com, night@example.com' });
 
   const submit = (
     person: TeamMember,
-    to: 'plan' | 'request',
     plan: string,
     fields: Record<string, string> = {},
   ): Promise<BrowserAnswer> =>
     new Browser(person.baseUrl, { cookie: person.cookie }).submit(
-      `/billing/${to}`,
+      '/billing/plan',
       { team_id: person.team.publicId, plan, ...fields },
       { 'sec-fetch-site': 'same-origin' },
     );
@@ -56,7 +43,7 @@ describe('plans that owners choose or ask for (specification section 8)', () => 
     const owner = await newMember(byOwner, team, 'owner');
     let before: PlanName = 'free';
     for (const plan of ['pro', 'starter', 'free', 'pro'] satisfies PlanName[]) {
-      const answer = await submit(owner, 'plan', plan, { in_place_of: before });
+      const answer = await submit(owner, plan, { in_place_of: before });
       assert.equal(answer.status, 303, answer.text);
       assert.deepEqual(await planOf(team), [plan, plans[plan].monthlyMessages]);
       before = plan;
@@ -66,14 +53,11 @@ describe('plans that owners choose or ask for (specification section 8)', () => 
       [entry?.action, entry?.actorKind, entry?.details],
       ['team.plan_changed', 'member', { plan: 'pro', monthly_message_limit: 10_000 }],
     );
-    const same = (await submit(owner, 'plan', 'pro')).headers.get('location') ?? '';
+    const same = (await submit(owner, 'pro')).headers.get('location') ?? '';
     const shown = words(await page(owner, same));
     assert.match(shown, /The team has this plan already\./);
     assert.doesNotMatch(shown, /The plan is changed/);
-    const chosen = await submit(owner, 'request', 'starter');
-    assert.equal(chosen.status, 400);
-    assert.match(words(chosen.text), /The owners of the team choose the plan starter themselves\./);
-    const beyond = await submit(owner, 'plan', 'enterprise');
+    const beyond = await submit(owner, 'enterprise');
     assert.equal(beyond.status, 403);
     assert.match(words(beyond.text), /Only the operator of this server gives the plan enterprise/);
     assert.deepEqual(await planOf(team), ['pro', 10_000]);
@@ -109,28 +93,28 @@ describe('plans that owners choose or ask for (specification section 8)', () => 
     const owner = await newMember(byOwner, team, 'owner');
     await newMember(byOwner, team, 'viewer');
     await putAccepted(byOwner, team.id, 320);
-    const asked = await submit(owner, 'plan', 'free');
+    const asked = await submit(owner, 'free');
     assert.equal(asked.status, 200);
     assert.match(
       words(asked.text),
       /Change from Pro to Free\? .*Messages sent this month: 320 of 100 Members and open invitations: 2 of 1 .*files.* Change to Free Keep Pro/,
     );
     assert.doesNotMatch(words(asked.text), /Webhooks: 0/);
-    const stale = await submit(owner, 'plan', 'free', { in_place_of: 'starter' });
+    const stale = await submit(owner, 'free', { in_place_of: 'starter' });
     assert.match(words(stale.text), /Change from Pro to Free\?/, 'an answer to another question');
     assert.deepEqual(await planOf(team), ['pro', 10_000]);
-    const fits = await submit(owner, 'plan', 'starter');
+    const fits = await submit(owner, 'starter');
     assert.match(words(fits.text), /What the team uses now fits into Starter\./);
     const hidden = [...asked.text.matchAll(/type="hidden" name="(\w+)" value="(\w+)"/g)];
     const fields = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value]));
-    assert.equal((await submit(owner, 'plan', 'free', fields)).status, 303);
+    assert.equal((await submit(owner, 'free', fields)).status, 303);
     assert.deepEqual(await planOf(team), ['free', 100]);
   });
 
   it('without PLAN_CHANGES no owner changes a plan (§8/choose-plan)', async () => {
     const team = await byOperator.newTeam({ plan: 'pro' });
     const owner = await newMember(byOperator, team, 'owner');
-    assert.equal((await submit(owner, 'plan', 'free')).status, 403);
+    assert.equal((await submit(owner, 'free')).status, 403);
     assert.deepEqual(await planOf(team), ['pro', 10_000]);
     assert.ok(!(await page(owner)).includes('action="/billing/plan"'));
   });
@@ -140,7 +124,7 @@ describe('plans that owners choose or ask for (specification section 8)', () => 
       const team = await byOwner.newTeam({ plan: 'starter', monthlyLimit: limit });
       const owner = await newMember(byOwner, team, 'owner');
       for (const plan of ['free', 'pro']) {
-        const refused = await submit(owner, 'plan', plan);
+        const refused = await submit(owner, plan);
         assert.equal(refused.status, 403);
         assert.match(words(refused.text), /The operator of this server set the monthly limit of this team/);
       }
@@ -149,7 +133,10 @@ describe('plans that owners choose or ask for (specification section 8)', () => 
         words(await page(owner)),
         /set the messages of this team apart from its plan, which has 1,000/,
       );
-      assert.equal((await submit(owner, 'request', 'pro')).status, 303, 'the operator is asked instead');
+      assert.ok(
+        (await page(owner)).includes(`set-plan --team ${team.publicId} --plan`),
+        'the operator gives it',
+      );
     }
   });
 
@@ -159,11 +146,9 @@ describe('plans that owners choose or ask for (specification section 8)', () => 
     await changePlan(byOwner.runtime, team.id, { plan: 'pro', monthlyMessageLimit: 10_000 }, operator);
     for (const role of ['admin', 'member', 'viewer'] as const) {
       const person = await newMember(byOwner, team, role);
-      for (const to of ['plan', 'request'] as const) {
-        const refused = await submit(person, to, to === 'plan' ? 'starter' : 'enterprise');
-        assert.equal(refused.status, 403, `${role} ${to}`);
-        assert.match(words(refused.text), /does not include billing:manage/);
-      }
+      const refused = await submit(person, 'starter');
+      assert.equal(refused.status, 403, role);
+      assert.match(words(refused.text), /does not include billing:manage/);
       const shown = await page(person);
       assert.match(words(shown), /Plan Pro/);
       assert.match(words(shown), /Owners of the team manage its plan/);
@@ -182,7 +167,7 @@ describe('plans that owners choose or ask for (specification section 8)', () => 
   it('the forms of the plan refuse a visitor, another site and an unknown plan', async () => {
     const team = await byOwner.newTeam({ plan: 'starter' });
     const owner = await newMember(byOwner, team, 'owner');
-    assert.equal((await submit(owner, 'plan', 'gold')).status, 400);
+    assert.equal((await submit(owner, 'gold')).status, 400);
     const fields = { team_id: team.publicId, plan: 'pro' };
     const forged = new Browser(byOwner.baseUrl, { cookie: owner.cookie });
     const cross = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
@@ -194,76 +179,23 @@ describe('plans that owners choose or ask for (specification section 8)', () => 
     assert.deepEqual(await planOf(team), ['starter', 1_000]);
   });
 
-  it('without OPERATOR_EMAIL an owner who asks gets the command for the operator, once a day for each plan (§8/ask-for-plan)', async () => {
-    const team = await byOperator.newTeam({ plan: 'starter' });
-    const owner = await newMember(byOperator, team, 'owner');
-    const refused = await submit(owner, 'request', 'starter');
-    assert.equal(refused.status, 400);
-    assert.match(words(refused.text), /The team has the plan starter already\./);
-    assert.equal((await submit(owner, 'request', 'pro')).status, 303);
-    const entry = await lastEntry(byOperator, team);
-    assert.deepEqual(
-      [entry?.action, entry?.actorKind, entry?.details],
-      ['team.plan_requested', 'member', { plan: 'pro', mailed: false }],
-    );
-    const command = `${commandLine} team set-plan --team ${team.publicId} --plan pro`;
-    assert.ok((await page(owner)).includes(`<code class="value">${command}</code>`));
-    const again = await submit(owner, 'request', 'pro');
-    assert.equal(again.status, 409);
-    assert.match(words(again.text), /was asked for the plan pro less than 24 hours ago/);
-    assert.equal((await submit(owner, 'request', 'enterprise')).status, 303, 'another plan');
-    byOperator.clock.advance(24 * 3_600_000);
-    assert.ok(!(await page(owner)).includes(command));
-    assert.equal((await submit(owner, 'request', 'pro')).status, 303);
-  });
-
-  it('20 simultaneous requests for one plan ask the operator once (§8/ask-for-plan)', async () => {
-    const team = await byOperator.newTeam({ plan: 'free' });
-    const owner = await newMember(byOperator, team, 'owner');
-    const answers = await Promise.all(Array.from({ length: 20 }, () => submit(owner, 'request', 'pro')));
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [
-      303,
-      ...Array.from({ length: 19 }, () => 409),
-    ]);
-  });
-
-  it('each address of OPERATOR_EMAIL gets a mail with the command when an owner asks (§8/ask-for-plan)', async () => {
-    const team = await mailing.newTeam({ plan: 'starter' });
-    const owner = await newMember(mailing, team, 'owner', { name: 'Ada Example' });
-    assert.equal((await submit(owner, 'request', 'pro')).status, 303);
-    const mails = [await server.next(), await server.next()];
-    assert.deepEqual(mails.flatMap(({ to }) => to).sort(), ['night@example.com', 'ops@example.com']);
-    assert.match(mails[0]?.parsed.subject ?? '', /^Example team asks for the plan Pro$/);
-    assert.ok(mails[0]?.text.includes(`Ada Example (${owner.email}), an owner of the team Example team`));
-    assert.ok(mails[0]?.text.includes(`${commandLine} team set-plan --team ${team.publicId} --plan pro`));
-    const shown = await page(owner);
-    assert.match(words(shown), /was asked for the plan Pro on .* They got a mail\./);
-    assert.ok(!shown.includes('set-plan'));
-  });
-
-  it('the page says that the operator got a mail only if one was queued, and the mail names no limit as unlimited (§8/ask-for-plan)', async () => {
-    const team = await mailing.newTeam({ plan: 'pro', monthlyLimit: 1_000_000_000 });
-    const owner = await newMember(mailing, team, 'owner');
-    const { runtime } = mailing;
-    const by = {
-      kind: 'member',
-      id: owner.memberId,
-      name: 'Ada',
-      ip: '127.0.0.1',
-      requestId: 'req',
-    } as const;
-    const without = { ...runtime, config: { ...runtime.config, operatorEmails: [] } };
-    await requestPlan(without, team.id, 'enterprise', by);
-    const unsent = words(await page(owner));
-    assert.match(
-      unsent,
-      /was asked for the plan Enterprise on .* They got no mail, so give them this command:/,
-    );
-    assert.ok(unsent.includes('--plan enterprise'));
-    assert.equal((await submit(owner, 'request', 'starter')).status, 303);
-    const { text } = await server.next();
-    await server.next();
-    assert.ok(text.includes('has the plan Pro with unlimited messages a month'), text);
+  it('an owner reads the operator’s command for the next larger plan, and the addresses of OPERATOR_EMAIL (§8/ask-for-plan)', async () => {
+    for (const [service, plan, next] of [
+      [byOperator, 'starter', 'pro'],
+      [byOwner, 'starter', 'enterprise'],
+      [mailing, 'pro', 'enterprise'],
+      [mailing, 'enterprise', 'free'],
+    ] as const) {
+      const team = await service.newTeam({ plan, monthlyLimit: plans[plan].monthlyMessages });
+      const shown = await page(await newMember(service, team, 'owner'));
+      const command = `${commandLine} team set-plan --team ${team.publicId} --plan ${next}`;
+      const isTop = plan === 'enterprise';
+      assert.equal(shown.includes(`<code class="value">${command}</code>`), !isTop, plan);
+      const mails = [...shown.matchAll(/href="mailto:([^"]*)"/g)].map(([, address]) =>
+        decodeURIComponent(String(address)),
+      );
+      assert.deepEqual(mails, service === mailing && !isTop ? ['ops@example.com', 'night@example.com'] : []);
+    }
   });
 
   it('PLAN_CHANGES is operator or owner: with a plan, and a wrong value is reported with all other problems', () => {

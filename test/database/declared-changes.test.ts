@@ -51,7 +51,6 @@ const unseen: Readonly<Record<string, string>> = {
   recent_hand_outs: 'its message changes in the same transaction',
   conversations: 'its message changes in the same transaction',
   conversation_reads: 'of one person; their other windows read again by themselves',
-  repeated_text_warnings: 'shown to nobody',
   idempotency_keys: 'not visible to clients',
   inbound_ids: 'not visible to clients',
   inbound_fingerprints: 'not visible to clients',

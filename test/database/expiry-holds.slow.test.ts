@@ -64,7 +64,6 @@ const keeping: Readonly<Record<string, string>> = {
   'erase contacts': 'acts on the request of a person',
   'analyze tables after an erasure': 'writes statistics',
   'purge recipients of test texts': 'forgets whom the test texts of an ended link went to',
-  'warn of repeated texts': 'counts what was handed out',
   'tell teams that near their limit': 'counts what was accepted',
   'skip deliveries of webhooks that are off': 'acts on a webhook that is off',
   'limit times that lie too far ahead': 'shortens what lies too far ahead, and ends nothing',

@@ -57,7 +57,6 @@ const withoutKey: Readonly<
     'GET /teams/:team_id/:page/:id/:part',
     'GET /v1/openapi.json',
     'POST /billing/plan',
-    'POST /billing/request',
     'POST /invite/:token',
     'POST /link/:token',
     'POST /password',

@@ -3,9 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { mailBackupFailed } from '#server/backups/backup-mail.ts';
-import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { requestPlan } from '#server/teams/members/request-plan.ts';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { givenMailService } from '#test/support/mail/given-mail-service.ts';
@@ -116,16 +114,6 @@ describe('the links of mails (§12.5/links-and-mail)', () => {
       assert.equal((await team.api.put(path, { role: 'admin' })).status, 200);
       const browser = new Browser(service.baseUrl, { cookie: owner.cookie });
       assert.deepEqual(await openLinks(await mailTo(owner.email), browser), [`/teams/${team.publicId}/keys`]);
-    },
-    'server/teams/members/request-plan.ts': async () => {
-      const { runtime } = service;
-      const to = 'plans@example.com';
-      const team = await service.newTeam({ plan: 'free' });
-      const owner = await newMember(service, team, 'owner');
-      const by = { ...operator, kind: 'member', id: owner.memberId } as const;
-      const services = { ...runtime, config: { ...runtime.config, operatorEmails: [to] } };
-      await requestPlan(services, team.id, 'pro', by);
-      assert.deepEqual(await openLinks(await mailTo(to), visitor()), [], 'it has a command and no link');
     },
     'server/backups/backup-mail.ts': async () => {
       const { runtime } = service;

@@ -59,9 +59,6 @@ const phrases: Readonly<Record<string, Describe>> = {
     (_, { name }) => `the team${name ? ` to “${text(name)}”` : ''}`,
   ),
   'team.plan_changed': phrase('changed', 'change', (_, { plan }) => `the plan${after('to', plan)}`),
-  'team.plan_requested': phrase('asked the operator for', 'ask the operator for', (_, { plan }) =>
-    text(plan) === '' ? 'another plan' : `the plan ${text(plan)}`,
-  ),
   'member.joined': phrase('joined', 'join', (_, details) => `the team${roleOf(details)}`),
   'member.added': phrase(
     'added',
@@ -86,13 +83,7 @@ const phrases: Readonly<Record<string, Describe>> = {
   'number.changed': changedNumber,
   'number.deleted': phrase('deleted', 'delete', theNumber),
   'number.released': phrase('released', 'release', theNumber),
-  'number.repeated_text': phrase('noticed equal texts from', 'notice equal texts from', theNumber),
   'number.device_changed': phrase('noticed a changed iPhone of', 'notice a changed iPhone of', theNumber),
-  'number.device_change_dismissed': phrase(
-    'dismissed the warning of a changed iPhone of',
-    'dismiss the warning of a changed iPhone of',
-    theNumber,
-  ),
   'message.cancelled': phrase('cancelled', 'cancel', (target) => `the message${spaced(target)}`),
   'contact.opted_out': phrase('opted out', 'opt out', () => 'a contact'),
   'contact.opted_in': phrase('opted in', 'opt in', () => 'a contact'),

@@ -1,27 +1,18 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { HomeNumber } from '#contract/home.ts';
-import { Button } from '#web/kit/button.tsx';
-import { ErrorNote, Note } from '#web/kit/error-note.tsx';
+import { Note } from '#web/kit/error-note.tsx';
 import { Time } from '#web/kit/text.tsx';
-import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { deviceChangeTexts } from './device-change-texts.ts';
-import { dismissDeviceChange, numberQuery, rereadNumbers } from './number-queries.ts';
+import { numberQuery } from './number-queries.ts';
 
-/** Warns that another iPhone may run a copy of the shortcuts, until a person dismisses it. */
+/** Warns that another iPhone may run a copy of the shortcuts, for 30 days. */
 export function DeviceChangeNote({ number }: { readonly number: HomeNumber }): ReactNode {
   const team = useTeam();
   const administrators = useAdministratorNames();
   const change = useQuery(numberQuery(team.id, number.id)).data?.device_change;
-  const dismissing = useMutation({
-    mutationFn: async () => {
-      await dismissDeviceChange(team.id, number.id);
-      await rereadNumbers(team.id);
-    },
-    onSuccess: () => notify('The warning is dismissed'),
-  });
   if (!change) return null;
   const { title, seen, advice } = deviceChangeTexts(change);
   return (
@@ -31,19 +22,7 @@ export function DeviceChangeNote({ number }: { readonly number: HomeNumber }): R
         {seen} This was noticed <Time at={change.at} />.
       </p>
       <p className="mt-1">{advice}</p>
-      {team.can('numbers:write') ? (
-        <Button
-          size="small"
-          className="mt-3"
-          isBusy={dismissing.isPending}
-          onClick={() => dismissing.mutate()}
-        >
-          Dismiss
-        </Button>
-      ) : (
-        <p className="mt-1">Ask {administrators} to look into it.</p>
-      )}
-      {dismissing.error && <ErrorNote error={dismissing.error} className="mt-3" />}
+      {!team.can('numbers:write') && <p className="mt-1">Ask {administrators} to look into it.</p>}
     </Note>
   );
 }

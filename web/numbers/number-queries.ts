@@ -31,10 +31,6 @@ export const simulateNumber = (teamId: string) =>
 export const updateNumber = (teamId: string, id: string, changed: UpdateNumberRequest) =>
   teamRequest<UpdatedNumber>(teamId, 'PUT', `/numbers/${id}`, changed);
 
-/** Dismisses the warning that another iPhone may run a copy of the shortcuts. */
-export const dismissDeviceChange = (teamId: string, id: string) =>
-  teamRequest(teamId, 'DELETE', `/numbers/${id}/device-change`);
-
 export const deleteNumber = (teamId: string, id: string) => teamRequest(teamId, 'DELETE', `/numbers/${id}`);
 
 export const rereadNumbers = (teamId: string) =>

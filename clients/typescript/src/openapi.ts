@@ -889,7 +889,7 @@ export type components = {
                 /** @description The cause, and the steps on the iPhone, for a person; "" for none. */
                 advice: string;
             };
-            /** @description The iPhone changed its name or its system when its shortcut started again: another iPhone of its owner may run a copy. null where it did not, after a person dismissed it, and for a new phone. */
+            /** @description The iPhone changed its name or its system when its shortcut started again: another iPhone of its owner may run a copy. null if it did not in the last 30 days, and for a new phone. */
             device_change: {
                 /** @description When that was seen. */
                 at: string;

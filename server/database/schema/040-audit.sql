@@ -24,11 +24,10 @@ COMMENT ON TABLE audit_log IS
   'team; not erased; kept for AUDIT_DAYS; a person; in backups. Actions and refusals: by whom, when and from where.';
 CREATE UNIQUE INDEX audit_log_team ON audit_log (team_id, id);
 CREATE INDEX audit_log_account ON audit_log (account_id, id);
--- Changes of the team by API keys (Home shows them for 7 days), and requests for another plan (one a day).
+-- Changes of the team by API keys, which Home shows for 7 days.
 CREATE INDEX audit_log_of_home ON audit_log (team_id, id)
-  WHERE outcome = 'done' AND (action = 'team.plan_requested' OR (
-    actor_kind = 'key' AND action IN (
-      'invitation.made', 'invitation.sent_again', 'member.role_changed', 'member.removed', 'team.renamed')));
+  WHERE outcome = 'done' AND actor_kind = 'key' AND action IN (
+    'invitation.made', 'invitation.sent_again', 'member.role_changed', 'member.removed', 'team.renamed');
 
 -- Three kinds of entries may be deleted: those before the id that the purge sets for its own transaction, those of the
 -- demo team, and those of its accounts without a team. All others stay.

@@ -225,8 +225,6 @@ CREATE TABLE conversations (
   last_inbound_at timestamptz,
   -- Hand-outs since the contact last wrote.
   unanswered_count integer NOT NULL DEFAULT 0 CHECK (unanswered_count >= 0),
-  -- Hash of the text that opened it; NULL if the contact did, or pacing was off.
-  opening_text_hash bigint,
   -- The newest hand-out or inbound message.
   last_activity_at timestamptz NOT NULL,
   -- The greatest id of the messages that were handed out or received.
@@ -244,13 +242,3 @@ CREATE INDEX conversations_opened ON conversations (number_id, opened_at) WHERE 
 -- The dashboard's list: the latest activity first, across the numbers of a team. The id decides between equal times.
 CREATE INDEX conversations_activity ON conversations (team_id, last_activity_at, last_message_id);
 
--- The same text to many new contacts (specification section 8): the audit log warns of it once an hour.
-CREATE TABLE repeated_text_warnings (
-  team_id uuid NOT NULL,
-  number_id uuid NOT NULL,
-  text_hash bigint NOT NULL,
-  warned_at timestamptz NOT NULL,
-  PRIMARY KEY (number_id, text_hash)
-);
-COMMENT ON TABLE repeated_text_warnings IS
-  'team; not erased; kept while needed; no person; in backups. Texts for which a warning was written lately.';

@@ -4,14 +4,14 @@ import type { TeamRow } from './team-store.ts';
 
 type TeamLimits = Pick<TeamRow, 'plan' | 'monthly_message_limit'>;
 
-/** The plans that the owners of a team may choose, and those that they may ask for (specification section 8). */
+/** The plans that the owners of a team may choose, and those of the operator (specification section 8). */
 export interface PlanChoice {
   /** Plans that they may choose themselves, smallest first; the present one is not among them. */
   readonly choosable: readonly PlanName[];
   /** Whether they could choose the present plan again after another one. */
   readonly mayReturn: boolean;
-  /** Plans that they may ask the operator for. */
-  readonly askable: readonly PlanName[];
+  /** Plans that only the operator gives. */
+  readonly ofOperator: readonly PlanName[];
 }
 
 /** Whether the operator set the monthly limit apart from the plan. Then owners may not change it by choosing a plan. */
@@ -33,7 +33,7 @@ export function planChoice(
   return {
     mayReturn: planNames.indexOf(team.plan) <= largest,
     choosable: planNames.filter((plan, index) => index <= largest && plan !== team.plan),
-    // The plan of the team itself is asked for to get its own monthly limit back.
-    askable: planNames.filter((plan, index) => index > largest && (plan !== team.plan || isLowered)),
+    // The plan of the team itself is given to get its own monthly limit back.
+    ofOperator: planNames.filter((plan, index) => index > largest && (plan !== team.plan || isLowered)),
   };
 }

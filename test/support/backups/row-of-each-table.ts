@@ -188,7 +188,6 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
     recent_hand_outs: [
       { ...ofNumber, ordinal: 1, message_id: message, hand_out: 1, contact, handed_out_at: at },
     ],
-    repeated_text_warnings: [{ ...ofNumber, text_hash: '-9223372036854775808', warned_at: at }],
     idempotency_keys: [{ ...ofTeam, key: 'order-1', message_id: message, fingerprint: hash, created_at: at }],
     inbound_fingerprints: [{ ...ofNumber, fingerprint: hash, message_id: message, stored_at: at }],
     inbound_ids: [{ ...ofNumber, given_id_hash: hash, message_id: message }],

@@ -78,7 +78,6 @@ const personal: Readonly<Record<string, MemberOperation>> = {
     // A team has at most one simulated number.
     prepare: removeSimulatedNumber,
   },
-  [`DELETE ${below}/numbers/:id/device-change`]: { permission: 'numbers:write', status: 200 },
   [`GET ${below}/webhooks/health`]: { permission: 'webhooks:read', status: 200 },
   [`GET ${below}/webhooks/:id/health`]: { permission: 'webhooks:read', status: 200 },
   [`GET ${below}/webhooks/:id/deliveries/:delivery_id/request`]: { permission: 'webhooks:read', status: 200 },

@@ -240,7 +240,7 @@ NumberDetail = TypedDict(
         # The received texts that the tests of the setup page have shown to arrive from the phone that is connected. unknown: not tested. words: texts of several words. full: these, and replies of one word that have a Latin vowel or y.
         "inbound_coverage": Literal["unknown", "words", "full"],
         "health": NumberDetailHealth,
-        # The iPhone changed its name or its system when its shortcut started again: another iPhone of its owner may run a copy. null where it did not, after a person dismissed it, and for a new phone.
+        # The iPhone changed its name or its system when its shortcut started again: another iPhone of its owner may run a copy. null if it did not in the last 30 days, and for a new phone.
         "device_change": Union[NumberDetailDeviceChange, None],
     },
 )
