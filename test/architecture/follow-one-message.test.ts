@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { messageSteps } from '#server/messages/message-status.ts';
 import { deliverySteps } from '#server/webhooks/queue/delivery-status.ts';
 
-const conceptsMax = 25;
+const conceptsMax = 20;
 
 describe('docs/follow-one-message.md', () => {
   const [road = '', table = ''] = readFileSync('docs/follow-one-message.md', 'utf8').split('## Concepts');

@@ -29,7 +29,7 @@ export const deliverySteps: Readonly<Record<DeliveryAction, Step>> = {
   skip: {
     from: ['pending'],
     to: 'skipped',
-    when: 'the webhook was switched off or deleted, or the event is not stored any more',
+    when: 'the webhook is off, or the webhook or the event no longer exists',
   },
   keep_success: {
     from: ['pending'],
