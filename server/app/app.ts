@@ -41,9 +41,8 @@ import { registerMailMetrics } from '#server/mail/mail-metrics.ts';
 import { MailWorker } from '#server/mail/mail-worker.ts';
 import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { MediaFetchWorker } from '#server/messages/media-fetch-worker.ts';
-import { registerMediaMetrics } from '#server/messages/media-metrics.ts';
+import { registerMessageMetrics } from '#server/messages/message-metrics.ts';
 import { registerOutcomeMetrics } from '#server/messages/outcome-metrics.ts';
-import { registerNumberMetrics, registerQueueMetrics } from '#server/messages/queue-metrics.ts';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { createSimulatedPhoneWorker } from '#server/numbers/simulated-phone-worker.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
@@ -130,9 +129,7 @@ async function open(
   await firstRun(runtime, terminal);
 
   const heldPolls = new PollRegistry();
-  registerQueueMetrics(runtime, heldPolls);
-  registerMediaMetrics(runtime);
-  registerNumberMetrics(runtime);
+  registerMessageMetrics(runtime, heldPolls);
   registerOutcomeMetrics(runtime);
   registerFeedMetrics(runtime);
   registerDatabaseMetrics(runtime);

@@ -1,6 +1,6 @@
 import { Counter } from 'prom-client';
 import { commandLine } from '#server/platform/process/command-line.ts';
-import { addGauge } from '#server/platform/process/metrics.ts';
+import { gauges } from '#server/platform/process/metrics.ts';
 import { createHostClock, type HostClock } from '#server/platform/time/host-clock.ts';
 import { classifyClockStep, shouldPauseExpiry } from './clock-step.ts';
 import {
@@ -60,18 +60,16 @@ export class ClockSync {
     this.#aligned = this.#readUptime();
     this.#watchesSinceMs = services.clock.elapsedMs();
     const { metrics } = services;
-    addGauge(
-      metrics,
-      'ownline_clock_step_seconds',
-      "How far the database's clock is ahead of the service's time, after a step that is not followed yet.",
-      async () => this.status.step_seconds,
-    );
-    addGauge(
-      metrics,
-      'ownline_clock_settled',
-      "1 while the database's clock is trusted, 0 while a step of it is not followed or nothing may expire.",
-      async () => (this.status.settled ? 1 : 0),
-    );
+    gauges({ metrics }, () => this.status, {
+      ownline_clock_step_seconds: [
+        "How far the database's clock is ahead of the service's time, after a step that is not followed yet.",
+        (status) => status.step_seconds,
+      ],
+      ownline_clock_settled: [
+        "1 while the database's clock is trusted, 0 while a step of it is not followed or nothing may expire.",
+        (status) => Number(status.settled),
+      ],
+    });
     this.#steps = new Counter({
       name: 'ownline_clock_steps_total',
       help: "Steps of the database's clock that this process saw.",

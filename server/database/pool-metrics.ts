@@ -1,33 +1,23 @@
 import type pg from 'pg';
-import { Gauge, Histogram } from 'prom-client';
-import type { Metrics } from '#server/platform/process/metrics.ts';
+import { Histogram } from 'prom-client';
+import { labelledGauges, type Metrics } from '#server/platform/process/metrics.ts';
 
 /**
  * Registers gauges of the pools' connections and waiting callers, and a histogram of how long callers wait for a
  * connection (specification section 10.4). The wait includes opening a new connection.
  */
 export function measurePools(metrics: Metrics, pools: Readonly<Record<string, pg.Pool>>): void {
-  const gauge = (name: string, help: string, read: (pool: pg.Pool) => number) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: ['pool'] as const,
-      registers: [metrics],
-      collect() {
-        for (const [pool, of] of Object.entries(pools)) this.set({ pool }, read(of));
-      },
-    });
-  gauge(
-    'ownline_pool_connections',
-    'Connections to the database that a pool of this process has.',
-    (pool) => pool.totalCount,
-  );
-  gauge(
-    'ownline_pool_connections_max',
-    'Connections to the database that a pool may have.',
-    (pool) => pool.options.max,
-  );
-  gauge('ownline_pool_waiting', 'Callers that wait for a connection.', (pool) => pool.waitingCount);
+  labelledGauges({ metrics, label: 'pool' }, () => pools, {
+    ownline_pool_connections: [
+      'Connections to the database that a pool of this process has.',
+      (pool) => pool.totalCount,
+    ],
+    ownline_pool_connections_max: [
+      'Connections to the database that a pool may have.',
+      (pool) => pool.options.max,
+    ],
+    ownline_pool_waiting: ['Callers that wait for a connection.', (pool) => pool.waitingCount],
+  });
   const waits = new Histogram({
     name: 'ownline_pool_wait_seconds',
     help: 'How long a caller waited for a connection, also where it got none.',

@@ -1,8 +1,13 @@
 import { Counter } from 'prom-client';
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metrics.ts';
+import { ageSeconds, gauges } from '#server/platform/process/metrics.ts';
 import type { MailHealth } from './mail-health.ts';
-import { readMailQueue } from './mail-store.ts';
+
+const readQueue = query<object, { depth: number; oldest: Date | null }>(
+  'mail.waiting',
+  'SELECT count(*) AS depth, min(created_at) AS oldest FROM mails WHERE body IS NOT NULL',
+).one;
 
 /** Result of an attempt to send a mail; `failed` is retried later, `given_up` is not. */
 export type MailAttemptResult = 'sent' | 'failed' | 'given_up';
@@ -16,19 +21,13 @@ export function registerMailMetrics(
   { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,
   health: MailHealth,
 ): (end: MailAttemptResult) => void {
-  const waiting = cachedQuery(clock, () => readMailQueue(database.pool));
-  addGauge(
-    metrics,
-    'ownline_mails_queued',
-    'Mails that wait to be sent.',
-    async () => (await waiting()).depth,
-  );
-  addGauge(
-    metrics,
-    'ownline_mails_oldest_seconds',
-    'How long the oldest mail that waits to be sent has waited.',
-    async () => ageSeconds(clock, (await waiting()).oldest),
-  );
+  gauges({ metrics, clock }, () => readQueue(database.pool), {
+    ownline_mails_queued: ['Mails that wait to be sent.', ({ depth }) => depth],
+    ownline_mails_oldest_seconds: [
+      'How long the oldest mail that waits to be sent has waited.',
+      ({ oldest }) => ageSeconds(clock, oldest),
+    ],
+  });
   const attempts = new Counter({
     name: 'ownline_mail_attempts_total',
     help: 'Attempts to send a mail by outcome: sent, failed and retried, or given up.',

@@ -18,12 +18,6 @@ export interface ClaimedMail {
   readonly attempts: number;
 }
 
-/** Mails that are neither sent nor given up. */
-export interface MailQueue {
-  readonly depth: number;
-  readonly oldest: Date | null;
-}
-
 /** The recorded error of an unsent mail whose link expired or whose invitation ended. */
 export const obsoleteMailReason = 'useless';
 
@@ -79,10 +73,6 @@ export const findMailedReferences = statement<
   `SELECT reference FROM mails
    WHERE reference = ANY($1) AND (sent_at IS NOT NULL OR ($2 AND body IS NOT NULL))`,
 ).rows;
-const selectWaiting = statement<[], MailQueue>(
-  'mail.waiting',
-  'SELECT count(*) AS depth, min(created_at) AS oldest FROM mails WHERE body IS NOT NULL',
-);
 const countHeld = statement<[Date, number], { readonly count: number }>(
   'mail.count-held',
   'SELECT count(*) FROM (SELECT FROM mails WHERE body IS NOT NULL AND created_at <= $1 LIMIT $2) m',
@@ -146,10 +136,6 @@ export async function recordGivenUp(
 /** Gives up the waiting mails about a subject. A mail that is being sent may still go out. */
 export async function markMailsCancelled(trx: Transaction, reference: string, at: Date): Promise<void> {
   await cancel.run(trx, reference, at, obsoleteMailReason);
-}
-
-export async function readMailQueue(db: Queryable): Promise<MailQueue> {
-  return (await selectWaiting.row(db)) ?? { depth: 0, oldest: null };
 }
 
 /**

@@ -5,7 +5,7 @@ import { tooManyRequests, unavailable } from '#server/platform/app-error.ts';
 import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
 import { isDisconnected } from '#server/platform/http/client-disconnect.ts';
 import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
-import { addGauge } from '#server/platform/process/metrics.ts';
+import { gauges } from '#server/platform/process/metrics.ts';
 import { keepAliveMs, liveReadsRunningMax, liveStreamsMax } from './limits.ts';
 import { LiveStream, type StreamCall, type StreamEnd } from './live-stream.ts';
 import { type FeedServices, TeamFeed } from './team-feed.ts';
@@ -24,12 +24,9 @@ export class LiveStreams {
     services: Pick<Runtime, 'database' | 'clock' | 'logger' | 'metrics'> & { readonly changes: Changes },
   ) {
     this.#services = { ...services, reads: new Semaphore(liveReadsRunningMax) };
-    addGauge(
-      services.metrics,
-      'ownline_live_streams',
-      'Live streams that are open.',
-      async () => this.#count,
-    );
+    gauges({ metrics: services.metrics }, () => this.#count, {
+      ownline_live_streams: ['Live streams that are open.', Number],
+    });
     const ended = new Counter({
       name: 'ownline_live_streams_ended_total',
       help: 'Live streams that ended: the browser left, was too slow, or lost its access; a stop; a failure.',

@@ -1,3 +1,4 @@
+import { query } from '../query.ts';
 import { type Queryable, statement, type Transaction, transactionStatement } from '../statement.ts';
 
 /** A run of the nightly backup that has ended. */
@@ -42,30 +43,28 @@ export const purgeBackupRuns = transactionStatement<[before: Date]>(
   'backups.purge',
   'DELETE FROM backups WHERE finished_at < $1',
 ).run;
-const readState = statement<[], BackupState>(
+
+export const readBackupState = query<object, BackupState>(
   'backups.read-state',
   `SELECT
      (SELECT started_at FROM backups WHERE error IS NULL ORDER BY finished_at DESC LIMIT 1) AS success_at,
      (SELECT finished_at FROM backups WHERE error IS NOT NULL ORDER BY finished_at DESC LIMIT 1) AS failure_at,
      coalesce((SELECT error IS NOT NULL FROM backups ORDER BY finished_at DESC LIMIT 1), false) AS is_failing`,
-);
+).one;
 
-// The time since the transaction of a backup or of its check began, by the database's clock. Either keeps dead rows of
-// this database from being removed: a snapshot here counts the transactions of all databases. A role may see the
-// transactions of its own sessions.
-const running = statement<[], { readonly seconds: number }>(
+/**
+ * How many seconds ago a running backup of this database, or the check of one, began to read, by the database's clock;
+ * 0 if none runs. Either keeps dead rows of this database from being removed: a snapshot here counts the transactions
+ * of all databases. A role may see the transactions of its own sessions.
+ */
+export const readRunningSeconds = query<object, { seconds: number }>(
   'backups.running',
   `SELECT coalesce(max(extract(epoch FROM own.xact_start - b.xact_start)), 0)::float8 AS seconds
    FROM pg_stat_activity own
    JOIN pg_stat_activity b ON b.application_name = '${checkSessionName}'
      OR b.datname = own.datname AND b.application_name = '${backupSessionName}'
    WHERE own.pid = pg_backend_pid()`,
-);
-
-/** How many seconds ago a running backup of this database, or the check of one, began to read; 0 if none runs. */
-export async function readRunningSeconds(db: Queryable): Promise<number> {
-  return (await running.row(db))?.seconds ?? 0;
-}
+).number;
 
 // The latest success and the latest failure.
 const readLast = statement<[], BackupRun>(
@@ -82,8 +81,4 @@ export async function readLastBackups(db: Queryable): Promise<LastBackups> {
 
 export async function insertBackupRun(trx: Transaction, run: BackupRun): Promise<void> {
   await insert.run(trx, run.started_at, run.finished_at, run.file, run.bytes, run.error, run.unproved);
-}
-
-export async function readBackupState(db: Queryable): Promise<BackupState> {
-  return (await readState.row(db)) ?? { success_at: null, failure_at: null, is_failing: false };
 }

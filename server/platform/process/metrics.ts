@@ -8,34 +8,81 @@ export function createMetrics(): Metrics {
   return new Registry();
 }
 
+/** Where gauges are registered. With a clock, requests of /metrics within `cacheMs` share what was read. */
+interface Registration {
+  readonly metrics: Metrics;
+  readonly clock?: Clock;
+  readonly cacheMs?: number;
+}
+
+/** Gauges by name: the help text, and the value from what was read. */
+type Gauges<Read, Value = number> = Readonly<
+  Record<string, readonly [help: string, value: (read: Read) => Value]>
+>;
+
 /**
- * Registers a gauge that is read for each request of /metrics. If reading the gauge fails, the other metrics are still
- * served.
+ * Registers gauges that are read for a request of /metrics. If reading them fails, they are NaN, and the other metrics
+ * are still served.
  */
-export function addGauge(metrics: Metrics, name: string, help: string, read: () => Promise<number>): void {
-  new Gauge({
-    name,
-    help,
-    registers: [metrics],
-    async collect() {
-      this.set(await read().catch(() => Number.NaN));
-    },
-  });
+export function gauges<Read>(
+  registration: Registration,
+  read: () => Read | Promise<Read>,
+  declared: Gauges<Read>,
+): void {
+  const readOnce = cached(registration, read);
+  for (const [name, [help, value]] of Object.entries(declared))
+    new Gauge({
+      name,
+      help,
+      registers: [registration.metrics],
+      async collect() {
+        this.set(await readOnce().then(value, () => Number.NaN));
+      },
+    });
+}
+
+/**
+ * Registers gauges with a series for each value of a label. If reading them fails, the series of the values in `fixed`
+ * are NaN.
+ * @param read returns what each series is read from, by the value of the label
+ * @param declared an undefined value leaves a series out
+ */
+export function labelledGauges<Read>(
+  registration: Registration & { readonly label: string; readonly fixed?: readonly string[] },
+  read: () => Readonly<Record<string, Read>> | Promise<Readonly<Record<string, Read>>>,
+  declared: Gauges<Read, number | undefined>,
+): void {
+  const { metrics, label, fixed = [] } = registration;
+  const readOnce = cached(registration, read);
+  for (const [name, [help, value]] of Object.entries(declared))
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [metrics],
+      async collect() {
+        const known = await readOnce().catch(() => undefined);
+        for (const of of known ? Object.keys(known) : fixed) {
+          const figure = known ? value(known[of] as Read) : Number.NaN;
+          if (figure !== undefined) this.set({ [label]: of }, figure);
+        }
+      },
+    });
 }
 
 /** Default cache time of metrics from the database: more frequent scrapes share one result. */
 const usualCacheMs = 5_000;
 
-/** Runs one query for all metrics that it yields, and caches its result. A failure is not cached. */
-export function cachedQuery<T>(
-  clock: Clock,
-  query: () => Promise<T>,
-  cacheMs = usualCacheMs,
+/** Caches what is read for all metrics that it yields. A failure is not cached. */
+function cached<T>(
+  { clock, cacheMs = usualCacheMs }: Registration,
+  read: () => T | Promise<T>,
 ): () => Promise<T> {
+  if (!clock) return async () => read();
   let known: { readonly at: number; readonly result: Promise<T> } | undefined;
   return () => {
     if (!known || clock.elapsedMs() - known.at > cacheMs) {
-      known = { at: clock.elapsedMs(), result: query() };
+      known = { at: clock.elapsedMs(), result: (async () => read())() };
       known.result.catch(() => {
         known = undefined;
       });

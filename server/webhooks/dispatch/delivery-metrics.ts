@@ -1,18 +1,20 @@
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Histogram } from 'prom-client';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metrics.ts';
+import { ageSeconds, gauges, labelledGauges } from '#server/platform/process/metrics.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 
-const selectQueue = query<{ now: Date }, { depth: number; oldest: Date | null }>(
+const readQueue = query<{ now: Date }, { depth: number; oldest: Date | null }>(
   'webhooks.due-depth',
   'SELECT count(*) AS depth, min(due_at) AS oldest FROM due_deliveries WHERE due_at <= :now',
-);
+).one;
 
-const countWebhooks = query<object, { disabled_by: 'member' | 'failures' | null; count: number }>(
+const webhookStates = ['active', 'disabled_by_member', 'disabled_by_failures'] as const;
+
+const countWebhooks = query<object, { state: (typeof webhookStates)[number]; count: number }>(
   'webhooks.count-by-state',
-  'SELECT disabled_by, count(*) AS count FROM webhooks GROUP BY disabled_by',
-);
+  `SELECT coalesce('disabled_by_' || disabled_by, 'active') AS state, count(*) AS count FROM webhooks GROUP BY 1`,
+).rows;
 
 /** How long the counts of webhooks are cached; only people and failures change these counts. */
 const webhooksCacheMs = 30_000;
@@ -28,31 +30,28 @@ export function createDeliveryMetrics(
   inFlight: () => number,
 ): DeliveryMetrics {
   const registers = [metrics];
-  const queue = cachedQuery(clock, () => selectQueue.one(database.pool, { now: clock.now() }));
-  const gauge = (name: string, help: string, read: () => Promise<number>) =>
-    addGauge(metrics, name, help, read);
-  gauge(
-    'ownline_due_deliveries',
-    'Deliveries whose attempt is due or running.',
-    async () => (await queue()).depth,
-  );
-  gauge('ownline_due_deliveries_oldest_seconds', 'How late the oldest due delivery is.', async () =>
-    ageSeconds(clock, (await queue()).oldest),
-  );
-  gauge('ownline_deliveries_in_hand', 'Deliveries that this process has claimed.', async () => inFlight());
-  const counts = cachedQuery(clock, () => countWebhooks.rows(database.pool), webhooksCacheMs);
-  new Gauge({
-    name: 'ownline_webhooks',
-    help: 'Webhooks by state: active, disabled_by_member, or disabled_by_failures after ten failed attempts in a row.',
-    labelNames: ['state'] as const,
-    registers,
-    async collect() {
-      const rows = await counts().catch(() => undefined);
-      for (const by of [null, 'member', 'failures'] as const) {
-        const count = rows && (rows.find((row) => row.disabled_by === by)?.count ?? 0);
-        this.set({ state: by === null ? 'active' : `disabled_by_${by}` }, count ?? Number.NaN);
-      }
-    },
+  gauges({ metrics, clock }, () => readQueue(database.pool, { now: clock.now() }), {
+    ownline_due_deliveries: ['Deliveries whose attempt is due or running.', ({ depth }) => depth],
+    ownline_due_deliveries_oldest_seconds: [
+      'How late the oldest due delivery is.',
+      ({ oldest }) => ageSeconds(clock, oldest),
+    ],
+  });
+  gauges({ metrics }, inFlight, {
+    ownline_deliveries_in_hand: ['Deliveries that this process has claimed.', Number],
+  });
+  const byState = async () => {
+    const rows = await countWebhooks(database.pool);
+    return Object.fromEntries(
+      webhookStates.map((of) => [of, rows.find(({ state }) => state === of)?.count ?? 0]),
+    );
+  };
+  const byLabel = { metrics, clock, cacheMs: webhooksCacheMs, label: 'state', fixed: webhookStates };
+  labelledGauges(byLabel, byState, {
+    ownline_webhooks: [
+      'Webhooks by state: active, disabled_by_member, or disabled_by_failures after ten failed attempts in a row.',
+      Number,
+    ],
   });
   const attempts = new Counter({
     name: 'ownline_delivery_attempts_total',
