@@ -1,6 +1,6 @@
 import { eventExamples } from '#contract/event-examples.ts';
 import { exampleIds as ids } from '#contract/example-values.ts';
-import { type Examples, invalidExample } from '#server/platform/http/example.ts';
+import type { Examples } from '#server/platform/http/example.ts';
 
 const { 'message.sent': sent, 'message.delivered': delivered, 'message.received': received } = eventExamples;
 
@@ -34,16 +34,4 @@ export const listEventsExamples: Examples = {
     status: 200,
     answer: { events: [sent, delivered, received], cursor: received.id, has_more: false, gap: true },
   },
-  not_an_event: invalidExample(
-    'An after that is no id of an event',
-    'after',
-    'after must be the id of an event, such as the cursor of a page. Leave it out to begin with the oldest.',
-    { query: { after: 'yesterday' } },
-  ),
-  wait_too_long: invalidExample(
-    'A wait that is too long',
-    'wait',
-    'wait must be a whole number from 0 to 25.',
-    { query: { wait: 60 } },
-  ),
 };

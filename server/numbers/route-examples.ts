@@ -4,17 +4,9 @@ import {
   exampleIds as ids,
   exampleNumber as number,
 } from '#contract/example-values.ts';
-import {
-  conflictExample,
-  type Examples,
-  invalidExample,
-  notFoundExample,
-  refusal,
-  unknownParameterExample,
-} from '#server/platform/http/example.ts';
+import { conflictExample, type Examples, planLimitExample } from '#server/platform/http/example.ts';
 
 const own = { params: { id: ids.number } };
-const unknown = { params: { id: ids.unknown('num') } };
 
 const instruction = (phoneNumber: string) =>
   `Open setup_url within 24 hours on the iPhone that has ${phoneNumber}, and follow the steps there.`;
@@ -66,7 +58,6 @@ export const listNumbersExamples: Examples = {
     answer: { numbers: [connected] },
   },
   none: { summary: 'A team without a number', status: 200, answer: { numbers: [] } },
-  unknown_parameter: unknownParameterExample(),
 };
 
 export const getNumberExamples: Examples = {
@@ -106,8 +97,6 @@ export const getNumberExamples: Examples = {
       device_change: null,
     },
   },
-  unknown_parameter: unknownParameterExample(own),
-  unknown: notFoundExample('number', unknown),
 };
 
 export const verifyNumberExamples: Examples = {
@@ -117,21 +106,11 @@ export const verifyNumberExamples: Examples = {
     status: 200,
     answer: setupLink,
   },
-  bad_number: invalidExample(
-    'A phone number that is not in E.164',
-    'phone_number',
-    'phone_number must be an E.164 phone number: +, country code and number, such as +14155550100.',
-    { body: { phone_number: '415 555 0100' } },
-  ),
-  plan_limit: refusal(
+  plan_limit: planLimitExample(
     'The plan allows no further number',
+    'The plan free allows 1 number, pending ones included. Delete one',
     { body: { phone_number: '+14155550102' } },
-    [
-      402,
-      'plan_limit_exceeded',
-      `The plan free allows 1 number, pending ones included. Delete one, or see ${exampleServer}/billing for a larger plan.`,
-    ],
-    { limit: 1, current: 1, upgrade_url: `${exampleServer}/billing` },
+    { limit: 1 },
   ),
   connected: conflictExample(
     'The number is connected already',
@@ -143,13 +122,6 @@ export const verifyNumberExamples: Examples = {
 
 export const reconnectNumberExamples: Examples = {
   link: { summary: 'A link for the new iPhone', ...own, status: 200, answer: setupLink },
-  unknown_field: invalidExample(
-    'A field, though the operation takes none',
-    'phone_number',
-    'phone_number is not a field of this request. It takes none.',
-    { ...own, body: { phone_number: number } },
-  ),
-  unknown: notFoundExample('number', unknown),
   simulated: conflictExample(
     'The server simulates the iPhone of this number',
     '+14155550123 is simulated, and no iPhone can have it. Connect the number of an iPhone with POST /v1/numbers/verify.',
@@ -181,23 +153,8 @@ export const updateNumberExamples: Examples = {
     status: 200,
     answer: updated,
   },
-  unknown_status: invalidExample(
-    'A status that a number does not have',
-    'status',
-    'status must be one of: active, paused.',
-    { ...own, body: { status: 'off' } },
-  ),
-  gaps_crossed: invalidExample(
-    'A longest pause that is shorter than the shortest',
-    'pacing',
-    'pacing.gap_max_seconds, 5, must be at least pacing.gap_min_seconds, 10. Send both.',
-    { ...own, body: { pacing: { gap_min_seconds: 10, gap_max_seconds: 5 } } },
-  ),
-  unknown: notFoundExample('number', { ...unknown, body: { label: 'Support' } }),
 };
 
 export const deleteNumberExamples: Examples = {
   deleted: { summary: 'The number is deleted', ...own, status: 200, answer: { deleted: true } },
-  unknown_parameter: unknownParameterExample(own),
-  unknown: notFoundExample('number', unknown),
 };

@@ -5,12 +5,7 @@ import {
   exampleIds as ids,
   exampleNumber as number,
 } from '#contract/example-values.ts';
-import {
-  type Examples,
-  invalidExample,
-  refusal,
-  unknownParameterExample,
-} from '#server/platform/http/example.ts';
+import { type Examples, refusal } from '#server/platform/http/example.ts';
 
 const byText = {
   id: ids.optOut,
@@ -46,29 +41,14 @@ export const listOptOutsExamples: Examples = {
     status: 200,
     answer: { opt_outs: [byText], cursor: byText.id, has_more: false },
   },
-  limit_too_high: invalidExample(
-    'A page that is too large',
-    'limit',
-    'limit must be a whole number from 1 to 100.',
-    {
-      query: { limit: 500 },
-    },
-  ),
 };
 
 export const createOptOutExamples: Examples = {
   opted_out: { summary: 'The contact is opted out', ...other, status: 200, answer: byRequest },
-  no_country_code: invalidExample(
-    'A phone number without its country code',
-    'contact',
-    'contact must be a phone number in E.164, such as +14155550101, or another handle as messages show it in from.',
-    { params: { contact: '4155550102' } },
-  ),
 };
 
 export const deleteOptOutExamples: Examples = {
   opted_in: { summary: 'The contact is opted in', ...other, status: 200, answer: { deleted: true } },
-  unknown_parameter: unknownParameterExample(other),
   not_opted_out: refusal('The contact is not opted out', other, [
     404,
     'not_found',

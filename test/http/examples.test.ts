@@ -74,42 +74,32 @@ describe('the examples of the API reference (§9/openapi)', () => {
 
   it('a team reads its name and its members, and invites a person', async () => {
     await tell('updateTeam', 'renamed');
-    await tell('updateTeam', 'no_name');
     await tell('getTeam', 'pro');
-    await tell('getTeam', 'unknown_parameter');
     await newMember(service, team, 'owner', { email: 'ada@example.com', name: 'Ada Example' });
     await newMember(service, team, 'viewer', { email: 'grace@example.com', name: 'Grace Example' });
     await tell('listMembers', 'two');
-    await tell('listMembers', 'unknown_parameter');
     await tell('changeRole', 'member');
-    for (const name of ['unknown_role', 'of_an_owner', 'unknown']) await tell('changeRole', name);
-    for (const name of ['bad_address', 'a_member', 'invited', 'invited_already'])
-      await tell('inviteMember', name);
+    for (const name of ['a_member', 'invited']) await tell('inviteMember', name);
     const free = await newFreeTeam();
     await newMember(service, free, 'owner');
     await tell('inviteMember', 'plan_limit', free.api);
     await tell('listInvitations', 'one');
-    await tell('listInvitations', 'limit_too_high');
-    for (const name of ['unknown_parameter', 'unknown', 'sent_again']) await tell('resendInvitation', name);
-    for (const name of ['unknown_parameter', 'unknown', 'revoked']) await tell('revokeInvitation', name);
-    for (const name of ['an_owner', 'unknown', 'removed']) await tell('removeMember', name);
+    await tell('resendInvitation', 'sent_again');
+    await tell('revokeInvitation', 'revoked');
+    await tell('removeMember', 'removed');
   });
 
   it('the team connects an iPhone', async () => {
     await tell('listNumbers', 'none');
-    await tell('listNumbers', 'unknown_parameter');
-    await tell('verifyNumber', 'bad_number');
     const { json } = await tell('verifyNumber', 'link');
     const list = await team.api.get('/v1/numbers');
     story.values.bind(ids.number, String(field(list.json, 'numbers.0.id')));
     await tell('getNumber', 'pending');
-    await tell('sendMessage', 'pending_from');
     phone = await connectPhone(service, team.api, number, String(json.setup_url));
     await tell('verifyNumber', 'connected');
-    for (const name of ['label', 'pacing', 'unknown_status', 'gaps_crossed', 'unknown'])
-      await tell('updateNumber', name);
+    for (const name of ['label', 'pacing']) await tell('updateNumber', name);
     await tell('listNumbers', 'connected');
-    for (const name of ['online', 'unknown_parameter', 'unknown']) await tell('getNumber', name);
+    await tell('getNumber', 'online');
     await team.api.put(`/v1/numbers/${story.values.idOf(ids.number)}`, { pacing: { mode: 'off' } });
     const free = await newFreeTeam();
     await connectNumber(service, free, '+14155550103');
@@ -118,19 +108,15 @@ describe('the examples of the API reference (§9/openapi)', () => {
 
   it('the team creates a webhook and tests it', async () => {
     everything = await newWebhook(team.api, { url: `${receiver.url}/all`, events: eventTypes });
-    for (const name of ['no_events', 'private_address', 'unknown_number', 'messages'])
-      await tell('createWebhook', name);
+    await tell('createWebhook', 'messages');
     const free = await newFreeTeam();
     for (let made = 0; made < 5; made += 1) await newWebhook(free.api);
     await tell('createWebhook', 'plan_limit', free.api);
-    for (const name of ['unknown_parameter', 'unknown', 'queued']) await tell('testWebhook', name);
+    await tell('testWebhook', 'queued');
     await deliveryEnds('succeeded');
   });
 
   it('the team sends a message and follows it until it is delivered', async () => {
-    for (const name of ['no_content', 'misspelt_field', 'bad_number', 'to_is_from', 'empty_content'])
-      await tell('sendMessage', name);
-    await tell('sendMessage', 'unknown_from');
     const first = await tell('sendMessage', 'text');
     assert.equal(first.headers.get('idempotent-replayed'), null);
     const repeated = await tell('sendMessage', 'text');
@@ -147,23 +133,20 @@ describe('the examples of the API reference (§9/openapi)', () => {
   it('the contact replies, and the team reads messages and events', async () => {
     await phone.call('inbound', { from: contact, text: 'Yes, see you then' });
     for (const name of ['newest', 'first_page', 'next_page', 'replies']) await tell('listMessages', name);
-    for (const name of ['unencoded_plus', 'unknown_status', 'limit_too_high'])
-      await tell('listMessages', name);
     await tell('getMessage', 'received');
-    for (const name of ['oldest', 'first_page', 'next', 'none', 'gap', 'not_an_event', 'wait_too_long'])
-      await tell('listEvents', name);
+    for (const name of ['oldest', 'first_page', 'next', 'none', 'gap']) await tell('listEvents', name);
     await delivered('message.received');
     await deliveryEnds('succeeded');
     await until('the time of the last attempt is written', async () => {
       const { json } = await team.api.get(`/v1/webhooks/${story.values.idOf(ids.webhook)}`);
       return json.last_triggered_at !== null;
     });
-    for (const name of ['active', 'unknown_parameter', 'unknown']) await tell('getWebhook', name);
+    await tell('getWebhook', 'active');
   });
 
   it('the team cancels a message, and one fails while the webhook is off', async () => {
     story.values.bind(ids.cancelled, await send('Your table is almost ready.'));
-    for (const name of ['unknown_field', 'unknown', 'cancelled']) await tell('cancelMessage', name);
+    await tell('cancelMessage', 'cancelled');
     await delivered('message.failed');
     await deliveryEnds('succeeded');
     await tell('updateWebhook', 'switch_off');
@@ -171,31 +154,28 @@ describe('the examples of the API reference (§9/openapi)', () => {
     await phone.poll();
     const report = { last: story.values.idOf(ids.failed), last_status: 'failed', last_error: 'no network' };
     await phone.poll(report);
-    for (const name of ['failed', 'unknown_parameter', 'unknown']) await tell('getMessage', name);
+    await tell('getMessage', 'failed');
   });
 
   it('the team replays what the webhook missed, and sends a delivery again', async () => {
-    for (const name of ['of_one_type', 'skipped', 'unknown_status', 'unknown'])
-      await tell('listDeliveries', name);
-    for (const name of ['succeeded', 'unknown_parameter', 'unknown']) await tell('getDelivery', name);
-    for (const name of ['switched_off', 'no_time_zone', 'unknown']) await tell('replayDeliveries', name);
-    for (const name of ['switch_on', 'plain_http', 'unknown']) await tell('updateWebhook', name);
+    for (const name of ['of_one_type', 'skipped']) await tell('listDeliveries', name);
+    await tell('getDelivery', 'succeeded');
+    await tell('replayDeliveries', 'switched_off');
+    await tell('updateWebhook', 'switch_on');
     await tell('replayDeliveries', 'missed');
     await deliveryEnds('succeeded');
-    for (const name of ['unknown_parameter', 'unknown', 'test', 'queued']) await tell('redeliver', name);
+    for (const name of ['test', 'queued']) await tell('redeliver', name);
     await deliveryEnds('succeeded');
   });
 
   it('the team rotates the secret of the webhook, and changes the webhook', async () => {
     await tell('finishWebhookSecretRotation', 'none_started');
-    for (const name of ['started', 'already_started', 'unknown_parameter', 'unknown'])
-      await tell('rotateWebhookSecret', name);
+    for (const name of ['started', 'already_started']) await tell('rotateWebhookSecret', name);
     await team.api.post(`/v1/webhooks/${story.values.idOf(ids.webhook)}/test`);
     await until('a delivery with two signatures', () =>
       receiver.received.some(({ headers }) => 'x-service-signature-next' in headers),
     );
-    for (const name of ['unknown_parameter', 'unknown', 'finished'])
-      await tell('finishWebhookSecretRotation', name);
+    await tell('finishWebhookSecretRotation', 'finished');
     await tell('updateWebhook', 'one_number');
   });
 
@@ -204,21 +184,17 @@ describe('the examples of the API reference (§9/openapi)', () => {
     const { json } = await team.api.get('/v1/opt-outs');
     story.values.bind(ids.stop, String(field(json, 'opt_outs.0.message_id')));
     await tell('sendMessage', 'opted_out');
-    await tell('createOptOut', 'no_country_code');
     await tell('createOptOut', 'opted_out');
-    for (const name of ['newest', 'first_page', 'next_page', 'limit_too_high'])
-      await tell('listOptOuts', name);
-    for (const name of ['unknown_parameter', 'opted_in', 'not_opted_out']) await tell('deleteOptOut', name);
+    for (const name of ['newest', 'first_page', 'next_page']) await tell('listOptOuts', name);
+    for (const name of ['opted_in', 'not_opted_out']) await tell('deleteOptOut', name);
     await team.api.delete(`/v1/opt-outs/${encodeURIComponent(contact)}`);
   });
 
   it('messages of a paused number wait', async () => {
     story.values.bind(ids.waiting, await send('We open at noon.'));
     await tell('updateNumber', 'pause');
-    await tell('sendMessage', 'paused_from');
     await tell('getMessage', 'queued');
     await team.api.put(`/v1/numbers/${story.values.idOf(ids.number)}`, { status: 'active' });
-    await tell('sendMessage', 'plain_http_media');
   });
 
   it('the iPhone goes offline and comes back, and the webhook has got every type of event (§6.2/envelope, §6.2/message-received, §6.2/message-sent, §6.2/message-delivered, §6.2/message-failed, §6.2/contact-events, §6.2/number-events)', async () => {
@@ -264,30 +240,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     assert.deepEqual([...seen].sort(), [...documented.keys()].sort());
   });
 
-  it('the team connects another iPhone, and leaves', async () => {
-    await tell('sendMessage', 'picture');
-    for (const name of ['link', 'unknown_field', 'unknown']) await tell('reconnectNumber', name);
-    const simulated = await createSimulatedNumber(service.runtime, team.id, '+14155550123', operator);
-    story.values.bind(ids.simulated, publicId('num', simulated));
-    await tell('reconnectNumber', 'simulated');
-    for (const name of ['unknown_parameter', 'unknown', 'deleted']) await tell('deleteNumber', name);
-    const webhook = `/v1/webhooks/${story.values.idOf(ids.webhook)}`;
-    await team.api.put(webhook, { phone_number: null });
-    await team.api.delete(`/v1/webhooks/${everything.id}`);
-    await tell('listWebhooks', 'one');
-    await tell('listWebhooks', 'unknown_parameter');
-    for (const name of ['unknown_parameter', 'unknown', 'deleted']) await tell('deleteWebhook', name);
-  });
-
-  it('a team on the plan free reaches its limits', async () => {
-    const free = await newFreeTeam();
-    await connectNumber(service, free, number);
-    await putAccepted(service, free.id, 100);
-    await tell('sendMessage', 'media_not_in_plan', free.api);
-    await tell('sendMessage', 'month_used_up', free.api);
-  });
-
-  it('each operation refuses a request without a key, a permission or a JSON body, as its examples say', async () => {
+  it('each operation refuses a request without a key, a permission, known names, a known id or a JSON body, as its examples say', async () => {
     const noKey = new ApiClient(service.baseUrl, '');
     const [teamKey, numbersKey] = [
       await service.newKey(team.id, ['team:read']),
@@ -298,18 +251,41 @@ describe('the examples of the API reference (§9/openapi)', () => {
     assert.ok(first);
     for (const route of story.operations.values()) {
       await story.check(route, first, noKey);
-      const own = examplesOfRoute(route);
-      if (own.no_permission)
-        await story.check(route, own.no_permission, route.permission === 'team:read' ? numbersKey : teamKey);
-      if (!own.body_too_large) continue;
+      const { no_permission, body_too_large, ...ordinary } = examplesOfRoute(route);
+      for (const example of Object.values(ordinary)) await story.check(route, example);
+      if (no_permission)
+        await story.check(route, no_permission, route.permission === 'team:read' ? numbersKey : teamKey);
+      if (!body_too_large) continue;
       const tooLarge = 'x'.repeat((route.bodyLimitBytes ?? 16 * 1_024) + 1);
-      await story.check(route, own.body_too_large, team.api, tooLarge);
+      await story.check(route, body_too_large, team.api, tooLarge);
       for (const example of Object.values(examplesOfEveryOperation[415] ?? {}))
         await story.check(route, example, team.api, 'hello');
     }
     const anyRoute = [...story.operations.values()][0];
     assert.ok(anyRoute);
     for (const example of others) await story.check(anyRoute, example, noKey);
+  });
+
+  it('the team connects another iPhone, and leaves', async () => {
+    await tell('sendMessage', 'picture');
+    await tell('reconnectNumber', 'link');
+    const simulated = await createSimulatedNumber(service.runtime, team.id, '+14155550123', operator);
+    story.values.bind(ids.simulated, publicId('num', simulated));
+    await tell('reconnectNumber', 'simulated');
+    await tell('deleteNumber', 'deleted');
+    const webhook = `/v1/webhooks/${story.values.idOf(ids.webhook)}`;
+    await team.api.put(webhook, { phone_number: null });
+    await team.api.delete(`/v1/webhooks/${everything.id}`);
+    await tell('listWebhooks', 'one');
+    await tell('deleteWebhook', 'deleted');
+  });
+
+  it('a team on the plan free reaches its limits', async () => {
+    const free = await newFreeTeam();
+    await connectNumber(service, free, number);
+    await putAccepted(service, free.id, 100);
+    await tell('sendMessage', 'media_not_in_plan', free.api);
+    await tell('sendMessage', 'month_used_up', free.api);
   });
 
   it('a server that is asked too much, or that fails, refuses as its examples say', async () => {

@@ -1,4 +1,5 @@
 import type { ErrorCode, ErrorEnvelope } from '#contract/errors.ts';
+import { exampleServer } from '#contract/example-values.ts';
 
 /**
  * A request with its answer, as the API reference shows them. The test of the story sends each request to a running
@@ -19,6 +20,11 @@ export interface Example {
 /** The examples of an operation by name; the names are unique within the operation. */
 export type Examples = Readonly<Record<string, Example>>;
 
+/** The first success, whose request the API reference offers. */
+export function firstSuccess(examples: Examples): Example | undefined {
+  return Object.values(examples).find(({ status }) => status < 300);
+}
+
 type Request = Omit<Example, 'summary' | 'status' | 'answer'>;
 type Details = Omit<ErrorEnvelope['error'], 'code' | 'message'>;
 
@@ -32,15 +38,24 @@ export function refusal(
   return { summary, ...request, status, answer: { error: { code, message, ...details } } };
 }
 
-/** An example of a 400 for an invalid field, parameter or header. */
-export function invalidExample(summary: string, param: string, message: string, request: Request): Example {
-  return refusal(summary, request, [400, 'invalid_request', message], { param });
-}
-
-/** An example of a 404 for an id that the team does not have. */
-export function notFoundExample(noun: string, request: Request): Example {
-  const message = `No such ${noun}. Check the id; it may have been deleted.`;
-  return refusal(`The team has no ${noun} with this id`, request, [404, 'not_found', message]);
+/**
+ * An example of a 402.
+ * @param message the message without its end, which points to larger plans
+ * @param details the limit, which is also the current number, and further fields of the error
+ */
+export function planLimitExample(
+  summary: string,
+  message: string,
+  request: Request,
+  details: Details & { readonly limit: number },
+): Example {
+  const upgradeUrl = `${exampleServer}/billing`;
+  return refusal(
+    summary,
+    request,
+    [402, 'plan_limit_exceeded', `${message}, or see ${upgradeUrl} for a larger plan.`],
+    { ...details, current: details.limit, upgrade_url: upgradeUrl },
+  );
 }
 
 /** An example of a 409. */
@@ -51,13 +66,4 @@ export function conflictExample(
   details: Details = {},
 ): Example {
   return refusal(summary, request, [409, 'conflict', message], details);
-}
-
-/** An example of a 400 for a query parameter of an operation that takes none. */
-export function unknownParameterExample(request: Request = {}): Example {
-  const message = 'verbose is not a query parameter of this request. It takes none.';
-  return invalidExample('A query parameter that the operation does not have', 'verbose', message, {
-    ...request,
-    query: { verbose: 'true' },
-  });
 }

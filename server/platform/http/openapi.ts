@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { TSchema } from 'typebox';
-import type { Example, Examples } from './example.ts';
+import { type Example, type Examples, firstSuccess } from './example.ts';
 import { examplesOfEveryOperation, examplesOfRoute } from './refusal-examples.ts';
 import type { HeaderText, OperationText, Route } from './route.ts';
 
@@ -108,8 +108,7 @@ function operation(
   options: DocumentOptions,
 ): Json {
   const examples = { ...text.examples, ...examplesOfRoute(route) };
-  const successes = Object.values(text.examples).filter(({ status }) => status < 300);
-  const first = successes[0];
+  const first = firstSuccess(text.examples);
   const parameters = [
     ...[...route.path.matchAll(/([\w-]+)\/:(\w+)/g)].map(([, noun = '', name = '']) => ({
       name,

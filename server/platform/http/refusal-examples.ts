@@ -1,6 +1,10 @@
-import { type Examples, refusal } from './example.ts';
+import { exampleIds } from '#contract/example-values.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type Example, type Examples, firstSuccess, refusal } from './example.ts';
 import { bodyMaxBytes } from './limits.ts';
 import type { Route } from './route.ts';
+import { unknownParameter } from './validate-query.ts';
+import { validationError } from './validation-error.ts';
 
 /** Examples of the refusals that every operation gives with the same text, by status. */
 export const examplesOfEveryOperation: Readonly<Record<number, Examples>> = {
@@ -46,18 +50,63 @@ export const examplesOfEveryOperation: Readonly<Record<number, Examples>> = {
   },
 };
 
-/** Examples of the refusals whose text follows from the route: the permission and the size of the body. */
-export function examplesOfRoute({ method, permission, bodyLimitBytes = bodyMaxBytes }: Route): Examples {
-  const noPermission = refusal('The API key lacks the permission', {}, [
-    403,
-    'forbidden',
-    `This API key lacks the permission ${permission}. Use or create a key that has it.`,
-  ]);
-  if (method === 'GET') return { no_permission: noPermission };
-  const tooLarge = refusal('A body that is too large', {}, [
-    413,
-    'invalid_request',
-    `The body is too large. Send at most ${bodyLimitBytes / 1_024} KiB.`,
-  ]);
-  return { no_permission: noPermission, body_too_large: tooLarge };
+/**
+ * Examples of the refusals that follow from the route: an unknown field or parameter, an unknown id, the permission, and
+ * the size of the body.
+ */
+export function examplesOfRoute(route: Route): Examples {
+  const { method, permission, bodyLimitBytes = bodyMaxBytes } = route;
+  const unknownId = notFoundExample(route);
+  return {
+    unknown_name: unknownNameExample(route),
+    ...(unknownId ? { unknown_id: unknownId } : {}),
+    no_permission: refusal('The API key lacks the permission', {}, [
+      403,
+      'forbidden',
+      `This API key lacks the permission ${permission}. Use or create a key that has it.`,
+    ]),
+    ...(method === 'GET'
+      ? {}
+      : {
+          body_too_large: refusal('A body that is too large', {}, [
+            413,
+            'invalid_request',
+            `The body is too large. Send at most ${bodyLimitBytes / 1_024} KiB.`,
+          ]),
+        }),
+  };
+}
+
+/** A 400 for a field that the operation does not have. Without a body, it is for a query parameter. */
+function unknownNameExample({ body, query }: Route): Example {
+  const param = 'verbose';
+  const { message } = body
+    ? validationError(body, { [param]: true })
+    : unknownParameter(param, Object.keys(query?.properties ?? {}));
+  return refusal(
+    `A ${body ? 'field' : 'query parameter'} that the operation does not have`,
+    body ? { body: { [param]: true } } : { query: { [param]: true } },
+    [400, 'invalid_request', message],
+    { param },
+  );
+}
+
+/** A 404 for an id that the team does not have, if the operation declares one and has no example of its own. */
+function notFoundExample({ path, text }: Route): Example | undefined {
+  const { errorStatuses = [], examples = {} } = text ?? {};
+  const isOwn = Object.values(examples).some(({ status }) => status === 404);
+  const [, plural = '', param = ''] = [...path.matchAll(/(\w+)\/:(\w+)/g)].at(-1) ?? [];
+  const success = firstSuccess(examples);
+  const id = success?.params?.[param];
+  if (!errorStatuses.includes(404) || isOwn || !success || id === undefined) return undefined;
+  const noun = plural.replace(/ies$/, 'y').replace(/s$/, '');
+  const unknown = exampleIds.unknown(id.slice(0, id.indexOf('_')));
+  return {
+    ...success,
+    ...refusal(`The team has no ${noun} with this id`, { params: { ...success.params, [param]: unknown } }, [
+      404,
+      'not_found',
+      notFound(noun).message,
+    ]),
+  };
 }

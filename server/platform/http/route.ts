@@ -144,7 +144,10 @@ export interface OperationText {
   readonly errorStatuses: readonly number[];
   /** Request headers that only this operation has. */
   readonly headers?: readonly HeaderText[];
-  /** Each answer of the operation at least once. The first success is the request that the reference offers. */
+  /**
+   * Each success of the operation at least once, and each refusal that does not follow from the route (`examplesOfRoute`).
+   * The first success is the request that the reference offers.
+   */
   readonly examples: Examples;
 }
 

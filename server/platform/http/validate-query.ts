@@ -79,7 +79,8 @@ function excessive(url: string): AppError {
   );
 }
 
-function unknownParameter(name: string, known: readonly string[]) {
+/** The error for a parameter that an operation does not have. @param known the parameters that it has */
+export function unknownParameter(name: string, known: readonly string[]): AppError {
   const hint = known.length > 0 ? `Known parameters: ${known.join(', ')}.` : 'It takes none.';
   return invalid(
     shortenName(name),

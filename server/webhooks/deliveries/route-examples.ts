@@ -5,18 +5,10 @@ import {
   exampleReceiver,
   exampleIds as ids,
 } from '#contract/example-values.ts';
-import {
-  conflictExample,
-  type Examples,
-  invalidExample,
-  notFoundExample,
-  unknownParameterExample,
-} from '#server/platform/http/example.ts';
+import { conflictExample, type Examples } from '#server/platform/http/example.ts';
 
 const own = { params: { id: ids.webhook } };
-const unknown = { params: { id: ids.unknown('wh') } };
 const ownDelivery = { params: { id: ids.webhook, delivery_id: ids.delivery } };
-const unknownDelivery = { params: { id: ids.webhook, delivery_id: ids.unknown('dlv') } };
 
 const delivery = {
   id: ids.delivery,
@@ -58,13 +50,6 @@ export const listDeliveriesExamples: Examples = {
     status: 200,
     answer: { deliveries: [skipped], cursor: skipped.id, has_more: false },
   },
-  unknown_status: invalidExample(
-    'A status that a delivery does not have',
-    'status',
-    'status must be one of: pending, succeeded, failed, skipped.',
-    { ...own, query: { status: 'lost' } },
-  ),
-  unknown: notFoundExample('webhook', unknown),
 };
 
 export const getDeliveryExamples: Examples = {
@@ -89,8 +74,6 @@ export const getDeliveryExamples: Examples = {
       ],
     },
   },
-  unknown_parameter: unknownParameterExample(ownDelivery),
-  unknown: notFoundExample('delivery', unknownDelivery),
 };
 
 export const redeliverExamples: Examples = {
@@ -105,8 +88,6 @@ export const redeliverExamples: Examples = {
       finished_at: null,
     },
   },
-  unknown_parameter: unknownParameterExample(ownDelivery),
-  unknown: notFoundExample('delivery', unknownDelivery),
   test: conflictExample(
     'The delivery was a test',
     'This delivery was a test, whose sample event is not stored. Send another with POST /v1/webhooks/:id/test.',
@@ -122,13 +103,6 @@ export const replayExamples: Examples = {
     status: 202,
     answer: { queued: 1 },
   },
-  no_time_zone: invalidExample(
-    'A time without Z or an offset',
-    'since',
-    'since must be a date and time in ISO 8601 with Z or an offset, such as 2026-11-21T09:30:00.000Z.',
-    { ...own, body: { since: '2026-11-21 09:32', only: 'all' } },
-  ),
-  unknown: notFoundExample('webhook', { ...unknown, body: { since: at('09:32:00'), only: 'all' } }),
   switched_off: conflictExample(
     'The webhook is off',
     'This webhook is switched off. Switch it on with PUT /v1/webhooks/:id and active true, then replay.',
@@ -154,6 +128,4 @@ export const testWebhookExamples: Examples = {
       finished_at: null,
     },
   },
-  unknown_parameter: unknownParameterExample(own),
-  unknown: notFoundExample('webhook', unknown),
 };
