@@ -1,13 +1,11 @@
 import { purgeWindowsAhead } from '#server/accounts/throttling/throttle-store.ts';
 import type { PostponeLeases } from '#server/database/follow-clock-step.ts';
+import { futureSlackMs } from '#server/database/limits.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { limitMailTimes, postponeMailLeases } from '#server/mail/shift-mail-times.ts';
-import { limitHandOutTimes, postponeHandOutLeases } from '#server/messages/shift-hand-out-times.ts';
-import { limitMediaFetchTimes, postponeMediaLeases } from '#server/messages/shift-media-fetch-times.ts';
-import {
-  limitDeliveryTimes,
-  postponeDeliveryLeases,
-} from '#server/webhooks/dispatch/shift-delivery-times.ts';
+import { limitMailTimes, postponeMailLeases } from '#server/mail/mail-leases.ts';
+import { limitHandOutTimes, postponeHandOutLeases } from '#server/messages/hand-out-leases.ts';
+import { limitMediaFetchTimes, postponeMediaLeases } from '#server/messages/media-fetch-leases.ts';
+import { limitDeliveryTimes, postponeDeliveryLeases } from '#server/webhooks/dispatch/delivery-leases.ts';
 
 /* Effects of a followed clock step on stored times (decision 0020), the same for the server and the command line. */
 
@@ -19,19 +17,14 @@ export const leasePostponers: readonly PostponeLeases[] = [
   postponeMediaLeases,
 ];
 
-/** Slack for throttle windows: the clocks of two processes may differ for a moment. */
-const windowSlackMs = 10_000;
-
 /**
  * Moves stored times that lie too far ahead back to the latest time that could be written now. They are from before the
  * service's time stepped back, and would delay work by the length of the step.
  */
-export async function limitFutureTimes(
-  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
-): Promise<void> {
+export async function limitFutureTimes(services: Runtime): Promise<void> {
   await limitHandOutTimes(services);
   await limitDeliveryTimes(services);
   await limitMailTimes(services);
   await limitMediaFetchTimes(services);
-  await purgeWindowsAhead(services.database.pool, services.clock.in(windowSlackMs));
+  await purgeWindowsAhead(services.database.pool, services.clock.in(futureSlackMs));
 }

@@ -3,11 +3,12 @@ import { insertRestore, type Restore, resetClockState } from '#server/database/r
 import type { Transaction } from '#server/database/statement.ts';
 import { endDeviceSessions } from '#server/devices/device-store.ts';
 import { recordLostEvents } from '#server/events/feed-store.ts';
-import { endMailLeases } from '#server/mail/end-mail-leases.ts';
-import { endMessageLeases } from '#server/messages/end-leases.ts';
+import { endMailLeases } from '#server/mail/mail-leases.ts';
+import { endHandOutLeases } from '#server/messages/hand-out-leases.ts';
 import { holdQueue } from '#server/messages/held-messages.ts';
+import { endMediaLeases } from '#server/messages/media-fetch-leases.ts';
 import { endSimulatedPhoneLeases } from '#server/numbers/simulated-phone-store.ts';
-import { endDeliveryLeases } from '#server/webhooks/dispatch/end-delivery-leases.ts';
+import { endDeliveryLeases } from '#server/webhooks/dispatch/delivery-leases.ts';
 
 /**
  * Records a restore in the transaction that loads the backup (specification section 10.8). From its commit on, the
@@ -19,7 +20,8 @@ export async function recordRestore(trx: Transaction, restore: Restore): Promise
   await insertRestore(trx, restore);
   await resetClockState(trx);
   await endDeviceSessions(trx, restore.restored_at);
-  await endMessageLeases(trx, restore.restored_at);
+  await endHandOutLeases(trx, { now: restore.restored_at });
+  await endMediaLeases(trx, { now: restore.restored_at });
   await holdQueue(trx, 'restore');
   await endDeliveryLeases(trx);
   await endMailLeases(trx);

@@ -11,6 +11,9 @@ export const clockSettleMs = 600_000;
 /** How far ahead of the service's time the database's clock may be before expiry pauses. */
 export const expiryClockAheadMaxMs = 300_000;
 
+/** A stored time that is at most this much too far ahead is kept, because the clocks of processes differ a little. */
+export const futureSlackMs = 10_000;
+
 /** How often the database's clock is read: errors that last a minute are noticed. */
 export const clockCheckMs = 10_000;
 

@@ -1,5 +1,5 @@
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
 import { setupLinkRetentionMs } from './limits.ts';
 
 const batchMax = 1_000;
@@ -8,23 +8,19 @@ const batchMax = 1_000;
 const batchesMax = 100;
 
 // Links with a device token stay, because the token's row refers to them.
-const purge = statement<[Date, number], { readonly id: string }>(
+const purge = query<{ before: Date; limit: number }>(
   'devices.purge-setup-links',
   `DELETE FROM setup_links WHERE (team_id, id) IN (
      SELECT l.team_id, l.id FROM setup_links l
-     WHERE l.expires_at < $1
+     WHERE l.expires_at < :before
        AND NOT EXISTS (SELECT FROM devices d WHERE d.team_id = l.team_id AND d.setup_link_id = l.id)
-     LIMIT $2 FOR UPDATE SKIP LOCKED
-   ) RETURNING id`,
-);
+     LIMIT :limit FOR UPDATE SKIP LOCKED
+   )`,
+).count;
 
 /** Deletes setup links that no phone used, 30 days after they expired (specification section 4.2). */
-export async function purgeSetupLinks({
-  database,
-  clock,
-}: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
-  for (let batches = 0; batches < batchesMax; batches += 1) {
-    const rows = await purge.rows(database.pool, clock.in(-setupLinkRetentionMs), batchMax);
-    if (rows.length < batchMax) return;
-  }
+export async function purgeSetupLinks({ database, clock }: Runtime): Promise<void> {
+  const batch = { before: clock.in(-setupLinkRetentionMs), limit: batchMax };
+  for (let batches = 0; batches < batchesMax; batches += 1)
+    if ((await purge(database.pool, batch)) < batchMax) return;
 }

@@ -5,16 +5,10 @@ import { removeAbandonedMedia } from './media-store.ts';
 /** Upper bound on the files that one transaction removes; each has up to 20 chunks. */
 const roundMax = 50;
 
-/** Removes incomplete files whose writer died. @returns the number of removed files */
-export async function purgeAbandonedMedia({
-  database,
-  clock,
-}: Pick<Runtime, 'database' | 'clock'>): Promise<number> {
+/** Removes incomplete files whose writer died. */
+export async function purgeAbandonedMedia({ database, clock }: Runtime): Promise<void> {
   const before = clock.in(-incompleteMediaMs);
-  let removed = 0;
-  for (;;) {
-    const round = await database.transaction((trx) => removeAbandonedMedia(trx, before, roundMax));
-    removed += round;
-    if (round < roundMax) return removed;
-  }
+  let removed: number;
+  do removed = await database.transaction((trx) => removeAbandonedMedia(trx, before, roundMax));
+  while (removed === roundMax);
 }

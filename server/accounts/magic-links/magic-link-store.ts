@@ -35,11 +35,6 @@ export const revokeMagicLinks = transactionStatement<[accountId: AccountId]>(
    RETURNING id`,
 ).count;
 
-export const purgeExpiredMagicLinks = statement<[now: Date]>(
-  'magic-links.purge',
-  'DELETE FROM magic_links WHERE expires_at <= $1',
-).run;
-
 export async function insertMagicLink(
   trx: Transaction,
   link: Omit<MagicLinkRow, 'used_at'> & { readonly tokenHash: Buffer },

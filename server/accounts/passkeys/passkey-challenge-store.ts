@@ -11,11 +11,6 @@ const consume = statement<[Buffer, AccountId | null], { expires_at: Date }>(
    RETURNING expires_at`,
 );
 
-export const purgeExpiredChallenges = statement<[now: Date]>(
-  'passkey-challenges.purge',
-  'DELETE FROM passkey_challenges WHERE expires_at <= $1',
-).run;
-
 /** Stores a challenge. @param accountId the account that adds a passkey; undefined for a sign-in */
 export async function insertChallenge(
   db: Queryable,

@@ -75,11 +75,6 @@ const endAll = statement<[AccountId, AccountSessionId | null]>(
    RETURNING id`,
 );
 
-export const purgeExpiredSessions = statement<[now: Date]>(
-  'account-sessions.purge',
-  'DELETE FROM account_sessions WHERE expires_at <= $1',
-).run;
-
 export async function insertAccountSession(
   db: Queryable,
   session: Omit<AccountSessionRow, 'last_used_at'> & { readonly tokenHash: Buffer },

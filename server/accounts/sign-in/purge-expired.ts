@@ -1,17 +1,22 @@
-import { purgeExpiredMagicLinks } from '#server/accounts/magic-links/magic-link-store.ts';
-import { purgeExpiredChallenges } from '#server/accounts/passkeys/passkey-challenge-store.ts';
-import { purgeExpiredSessions } from '#server/accounts/sessions/session-store.ts';
-import { purgeWindows } from '#server/accounts/throttling/throttle-store.ts';
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 
 /** An hour, the longest window of a throttle. */
 const windowMs = 3_600_000;
 
+const purges = (
+  [
+    ['account_sessions', 'expires_at', 0],
+    ['magic_links', 'expires_at', 0],
+    ['passkey_challenges', 'expires_at', 0],
+    ['throttle_counters', 'window_start', windowMs],
+  ] as const
+).map(([table, column, keptMs]) => ({
+  purge: query<{ before: Date }>(`${table}.purge`, `DELETE FROM ${table} WHERE ${column} <= :before`).run,
+  keptMs,
+}));
+
 /** Deletes expired sessions, magic links, passkey challenges and throttle counters, which have no effect any more. */
-export async function purgeExpired({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
-  const now = clock.now();
-  await purgeExpiredSessions(database.pool, now);
-  await purgeExpiredMagicLinks(database.pool, now);
-  await purgeExpiredChallenges(database.pool, now);
-  await purgeWindows(database.pool, clock.in(-windowMs));
+export async function purgeExpired({ database, clock }: Runtime): Promise<void> {
+  for (const { purge, keptMs } of purges) await purge(database.pool, { before: clock.in(-keptMs) });
 }

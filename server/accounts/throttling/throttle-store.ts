@@ -29,12 +29,6 @@ const decrement = transactionStatement<[readonly Buffer[], Date]>(
    WHEN MATCHED THEN DELETE`,
 );
 
-/** Deletes counters of windows that began at `startedBefore` or earlier. */
-export const purgeWindows = statement<[startedBefore: Date]>(
-  'throttle.purge',
-  'DELETE FROM throttle_counters WHERE window_start <= $1',
-).run;
-
 /** Deletes counters of windows that begin after a time, because the clock was ahead when they were counted. */
 export const purgeWindowsAhead = statement<[after: Date]>(
   'throttle-counters.purge-ahead',

@@ -156,16 +156,6 @@ const revokeOpen = transactionStatement<[TeamId, string | null, boolean, Date], 
   { changes: 'invitation', team: '$1', ids: 'id' },
 );
 
-// Rows that another transaction has locked are skipped until the next round.
-/** Deletes invitations that were accepted, revoked or expired before a moment. */
-export const deleteEndedInvitations = statement<[before: Date]>(
-  'invitations.purge',
-  `WITH ended AS (
-     SELECT id FROM invitations WHERE coalesce(accepted_at, revoked_at, expires_at) < $1 FOR UPDATE SKIP LOCKED
-   )
-   DELETE FROM invitations i USING ended WHERE i.id = ended.id`,
-).run;
-
 /** The caller has locked the team's row, as every change of invitations does (docs/architecture.md, lock order). */
 export async function insertInvitation(
   trx: Transaction,

@@ -1,11 +1,9 @@
 import type { PostponeLeases } from '#server/database/follow-clock-step.ts';
+import { futureSlackMs } from '#server/database/limits.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { leaseMarginMs } from '#server/webhooks/limits.ts';
 import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
-
-/** A time that is at most this much too far ahead is kept, because small corrections of the clock are no clock step. */
-const slackMs = 10_000;
 
 /** How many deliveries of each lane of a webhook one round changes; the next round continues. */
 const limitedMax = 1_000;
@@ -54,6 +52,12 @@ const limitDueTimes = query<{ now: Date; gapsMs: number[]; slack: string }>(
    FROM far f WHERE d.ctid = f.tid AND d.ctid = ANY (ARRAY(SELECT tid FROM held)) RETURNING d.webhook_id`,
 );
 
+/** Ends the leases of deliveries in a restored database: the processes that held them are gone. */
+export const endDeliveryLeases = transactionQuery(
+  'webhooks.end-leases',
+  'UPDATE due_deliveries SET leased_until = NULL, lease = NULL WHERE lease IS NOT NULL',
+).run;
+
 /**
  * Extends the leases of deliveries in an attempt before the service's time steps ahead, so that the leases do not end
  * early.
@@ -62,18 +66,14 @@ export const postponeDeliveryLeases: PostponeLeases = (trx, step) =>
   postpone.run(trx, { ...step, after: step.now });
 
 /** After a step back of the service's time, limits due times and leases to what the schedule allows from now. */
-export async function limitDeliveryTimes({
-  database,
-  clock,
-  config,
-}: Pick<Runtime, 'database' | 'clock' | 'config'>): Promise<void> {
+export async function limitDeliveryTimes({ database, clock, config }: Runtime): Promise<void> {
   const offsetsMs = config.webhookOffsetsMs;
   const gapsMs = offsetsMs.map((offsetMs, index) => offsetMs - (offsetsMs[index - 1] ?? 0));
-  const slack = `${slackMs} milliseconds`;
+  const slack = `${futureSlackMs} milliseconds`;
   const leaseMs = config.webhookTimeoutMs + leaseMarginMs;
   let limited: number;
   do limited = await limitDueTimes.count(database.pool, { now: clock.now(), gapsMs, slack });
   while (limited >= limitedMax);
-  const [now, after, until] = [clock.now(), clock.in(leaseMs + slackMs), clock.in(leaseMs)];
+  const [now, after, until] = [clock.now(), clock.in(leaseMs + futureSlackMs), clock.in(leaseMs)];
   await limitLeases.run(database.pool, { now, after, until });
 }

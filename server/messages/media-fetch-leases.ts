@@ -1,15 +1,18 @@
+import { futureSlackMs } from '#server/database/limits.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { mediaLeaseMarginMs } from './limits.ts';
 import { mediaRetryPauseMaxMs } from './media-fetch-schedule.ts';
 
-/** A time that is at most this much too far ahead is kept, because the clocks of processes differ a little. */
-const slackMs = 10_000;
-
 /** Postpones the leases of running fetches before the service's time steps ahead. */
 export const postponeMediaLeases = transactionQuery<{ now: Date; byMs: number }>(
   'messages.postpone-media-leases',
   'UPDATE media_fetches SET due_at = due_at + make_interval(secs => :byMs / 1000.0) WHERE due_at > :now',
+).run;
+/** Ends the leases of fetches in a restored database: the processes that held them are gone. */
+export const endMediaLeases = transactionQuery<{ now: Date }>(
+  'messages.end-media-leases',
+  'UPDATE media_fetches SET due_at = :now WHERE due_at > :now',
 ).run;
 const limitFutureTimes = query<{ latest: Date }>(
   'messages.limit-media-fetch-times',
@@ -20,11 +23,7 @@ const limitFutureTimes = query<{ latest: Date }>(
 );
 
 /** After a step back of the service's time: the next try of each fetch begins within the longest pause from now. */
-export async function limitMediaFetchTimes({
-  database,
-  clock,
-  config,
-}: Pick<Runtime, 'database' | 'clock' | 'config'>): Promise<void> {
+export async function limitMediaFetchTimes({ database, clock, config }: Runtime): Promise<void> {
   const aheadMs = Math.max(config.mediaTimeoutMs + mediaLeaseMarginMs, mediaRetryPauseMaxMs);
-  await limitFutureTimes.run(database.pool, { latest: clock.in(aheadMs + slackMs) });
+  await limitFutureTimes.run(database.pool, { latest: clock.in(aheadMs + futureSlackMs) });
 }

@@ -1,8 +1,6 @@
+import { futureSlackMs } from '#server/database/limits.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-
-/** A time that is at most this much too far ahead is kept, because the clocks of processes differ a little. */
-const slackMs = 10_000;
 
 /** A session lives this long after a hold or an answer (specification section 11.2). */
 const sessionSlackMs = 35_000;
@@ -23,6 +21,11 @@ export const postponeHandOutLeases = transactionQuery<{ now: Date; byMs: number 
      handed_out_at = handed_out_at + make_interval(secs => :byMs / 1000.0)
    WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))`,
 ).run;
+/** Ends the hand-outs of a restored database: the polls that they answered are gone. */
+export const endHandOutLeases = transactionQuery<{ now: Date }>(
+  'messages.end-hand-out-leases',
+  'UPDATE in_flight SET leased_until = :now WHERE leased_until > :now',
+).run;
 const limitFutureTimes = query<{ now: Date; sessionEnd: Date; leaseEnd: Date; slack: string }>(
   'messages.limit-hand-out-times',
   `WITH held AS MATERIALIZED (
@@ -42,15 +45,11 @@ const limitFutureTimes = query<{ now: Date; sessionEnd: Date; leaseEnd: Date; sl
  * After a step back of the service's time: shortens hand-outs and sessions that would end later than ones that begin
  * now.
  */
-export async function limitHandOutTimes({
-  database,
-  clock,
-  config,
-}: Pick<Runtime, 'database' | 'clock' | 'config'>): Promise<void> {
+export async function limitHandOutTimes({ database, clock, config }: Runtime): Promise<void> {
   await limitFutureTimes.run(database.pool, {
     now: clock.now(),
     sessionEnd: clock.in(2 * config.deviceHoldMs + sessionSlackMs),
     leaseEnd: clock.in(config.deviceLeaseMs),
-    slack: `${slackMs} milliseconds`,
+    slack: `${futureSlackMs} milliseconds`,
   });
 }
