@@ -23,7 +23,8 @@ export interface SentReport {
 type ReportFacts = {
   /** Position of the report in the batch, from 1. */
   readonly n: number;
-  readonly number_id: NumberId;
+  /** The number of the reporting phone. */
+  readonly reporter: NumberId;
   /** Whether another transaction has locked the session. */
   readonly is_locked: boolean;
   /** Whether the message is of this number, and was handed out. */
@@ -112,7 +113,7 @@ const confirm = transactionQuery<
      WHERE f.place IS NOT NULL AND h.ctid = f.hand_out_place AND h.message_id = f.message_id AND h.hand_out = f.hand_out
        AND (h.outcome IS NULL OR f.is_ready AND h.outcome <> 'sent')
    )
-   SELECT f.n::int, f.number_id, f.is_free IS NULL AND EXISTS (SELECT FROM device_sessions d WHERE d.number_id = f.number_id OFFSET 0) AS is_locked, f.place IS NOT NULL AS is_known, f.may_confirm IS TRUE AS may_confirm,
+   SELECT f.n::int, f.number_id AS reporter, f.is_free IS NULL AND EXISTS (SELECT FROM device_sessions d WHERE d.number_id = f.number_id OFFSET 0) AS is_locked, f.place IS NOT NULL AS is_known, f.may_confirm IS TRUE AS may_confirm,
      f.is_holder, ${sqlMessageColumns('s')}
    FROM facts f LEFT JOIN sent s ON s.n = f.n`,
   { changes: 'message', team: 'team_id', ids: 'id' },
@@ -146,7 +147,7 @@ export async function confirmSent(
   const sent = rows.filter((row) => row.id !== null);
   await appendMessageEvents(trx, services, 'message.sent', sent);
   const freed = rows.filter(({ is_known, is_holder }) => is_known && !is_holder);
-  if (freed.length > 0) trx.notifyAfterCommit(pacingChannel, new Set(freed.map((row) => row.number_id)));
+  if (freed.length > 0) trx.notifyAfterCommit(pacingChannel, new Set(freed.map((row) => row.reporter)));
   const factsOf = new Map(rows.map((row) => [row.n, row]));
   return reports.map((_, index) => decideReport(factsOf.get(index + 1)));
 }

@@ -9,6 +9,7 @@ import { messageColumns } from '#server/messages/message.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { givenClient, givenDatabase } from '#test/support/database/given-database.ts';
 import { nodesOf, type PlanNode, tableOf } from '#test/support/database/plan-node.ts';
+import { resultColumns } from '#test/support/database/result-columns.ts';
 import { createTestDatabase } from '#test/support/database/test-database.ts';
 
 /** Tables that grow with use, which no statement may scan. */
@@ -122,6 +123,16 @@ describe('every named statement (decision 0003)', () => {
     }
     assert.deepEqual(failures, []);
     assert.ok(allStatements().size > 50);
+  });
+
+  it('no statement returns two columns of one name, of which only the last could be read', async () => {
+    const doubled: string[] = [];
+    for (const [name, { text }] of allStatements()) {
+      const columns = await resultColumns(client, text);
+      const twice = columns.filter((column, index) => columns.indexOf(column) !== index);
+      if (twice.length > 0) doubled.push(`${name}: ${twice.join(', ')}`);
+    }
+    assert.deepEqual(doubled, []);
   });
 
   it(`no statement scans ${growing.join(', ')} at ${messages.toLocaleString('en')} messages`, async () => {
