@@ -1,6 +1,5 @@
 import type { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
 import { passkeyRoutes } from '#server/accounts/passkeys/passkey-routes.ts';
-import { passwordPageRoutes } from '#server/accounts/passwords/password-page-routes.ts';
 import type { RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import { accountRoutes } from '#server/accounts/sign-in/account-routes.ts';
 import { signInPageRoutes } from '#server/accounts/sign-in/sign-in-page-routes.ts';
@@ -119,7 +118,6 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...signInRoutes(services),
     ...signInPageRoutes(services),
     ...accountRoutes(services),
-    ...passwordPageRoutes(services),
     ...passkeyRoutes(services),
     ...overviewRoutes(services),
     ...timelineRoutes(services),

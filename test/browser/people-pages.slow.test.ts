@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { beforeEach, describe, it } from 'node:test';
 import { assertSoundPage } from '#test/support/browser/assert-page.ts';
-import { keepPicture, looks, newPage } from '#test/support/browser/browser.ts';
+import { looks, newPage } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { complaintsAbout } from '#test/support/browser/page-checks.ts';
 import { invite as inviteTo } from '#test/support/people/invite.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { given, givenEach } from '#test/support/service/given.ts';
 
 const password = 'a sentence that only Ada knows';
-const changed = 'another one that only Ada knows';
 
 describe('the pages of people in a browser (specification sections 12.2 to 12.4)', () => {
   const { service, team, browser } = givenBrowserTeam();
@@ -50,28 +49,10 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.getByLabel('Password').fill(password);
         await page.keyboard.press('Enter');
         await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
-        await page.goto(`${service.baseUrl}/password`);
-        const changing = [/current password/i, /new password/i, /Change password/];
-        const started = [new RegExp(email), /Change your password/];
-        await assertSound('password', started, [...changing, /Back/, /Sign out/]);
-        await page.getByLabel('Current password').fill('not this one');
-        await page.getByLabel('New password').fill(`${password} and more`);
-        await page.keyboard.press('Enter');
-        await page.getByRole('alert').waitFor();
-        await assertSound(
-          'password-refused',
-          [/This is not your current password/],
-          [...changing, /Back/, /Sign out/],
-        );
-        await page.getByLabel('Current password').fill(password);
-        await page.getByLabel('New password').fill(changed);
-        await page.keyboard.press('Enter');
-        await page.getByRole('status').waitFor();
-        await keepPicture(page, `people-password-set-${name}`);
-        assert.match(await page.getByRole('status').innerText(), /Your password is set/);
-        assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
-        await page.getByRole('button', { name: 'Sign out' }).click();
-        await page.waitForURL((url) => url.pathname === '/sign-in');
+        await page.goto(`${service.baseUrl}/sign-in`);
+        await assertSound('signed-in', [/You are signed in/, new RegExp(email)], [/Go on as/, /Sign out/]);
+        await page.getByRole('button', { name: /Sign out/ }).click();
+        await page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
         await assertSound(
           'sign-in',
           [/Sign in/, /Ask the operator of this server/],
@@ -86,7 +67,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
           [/The address or the password is wrong/],
           [/e-mail/i, /password/i, /Sign in/],
         );
-        await page.getByLabel('Password').fill(changed);
+        await page.getByLabel('Password').fill(password);
         await page.keyboard.press('Enter');
         await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
         assert.equal((await page.goto(link))?.status(), 404);
@@ -98,17 +79,12 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.getByLabel('Your name').fill('Grace Example');
         await page.getByRole('button', { name: 'Join' }).dblclick();
         await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
-        await page.goto(`${service.baseUrl}/password`);
-        const stops = [/new password/i, /Set password/, /Back/, /Sign out/];
-        await assertSound(
-          'no-password',
-          [/You have none yet/, /link from the operator of this server/],
-          stops,
-        );
+        await page.goto(`${service.baseUrl}/teams/${team.publicId}/settings`);
+        await page.getByText('You have none yet: you sign in with a passkey or a link.').waitFor();
         await page.getByLabel('New password').fill(password);
         await page.keyboard.press('Enter');
-        await page.getByRole('status').waitFor();
-        assert.match(await page.innerText('body'), /Change your password/);
+        await page.getByText('Your password is set').waitFor();
+        await page.getByRole('heading', { name: 'Change your password' }).waitFor();
       });
 
       it('a person with an account signs in and returns to the invitation', async () => {

@@ -86,7 +86,6 @@ const ofOnePerson = [
   'POST /app/sign-in/passkey',
   'POST /app/sign-in/passkey/options',
   'POST /link/:token',
-  'POST /password',
   'POST /sign-in',
   'POST /sign-out',
   'PUT /app/account/passkeys/:id',

@@ -95,7 +95,7 @@ describe('security headers of pages and of answers below /app (specification sec
   it('our pages load only their font, and run only scripts that the policy names by hash', () => {
     // A signed-in browser is redirected from GET /sign-in, so the page after a wrong password is used.
     const shown = (path: string) => `GET ${path}${path === '/sign-in' ? ', wrong' : ''}`;
-    for (const path of ['/password', '/sign-in', '/link/:token', '/setup/:token']) {
+    for (const path of ['/sign-in', '/link/:token', '/setup/:token']) {
       const [, { text, headers }] = answers.find(([what]) => what === shown(path)) ?? assert.fail(path);
       const scripts = [...text.matchAll(/<script>([^<]*)<\/script>/g)].map(([, script = '']) => script);
       const hasOwn = path === '/setup/:token' || path === '/sign-in';
@@ -146,7 +146,7 @@ describe('security headers of pages and of answers below /app (specification sec
       await newAccount(below, { email, password });
       const entered = await browser.submit('/sign-in', { email, password, by: 'password' });
       assert.equal(entered.headers.get('location'), '/texts/');
-      assert.match((await browser.get('/password')).text, /action="\/texts\/sign-out"/);
+      assert.match((await browser.get('/sign-in')).text, /action="\/texts\/sign-out"/);
       assert.match((await browser.get('/')).text, /data-base="\/texts"[\s\S]*src="\/texts\/assets\/main-/);
       const account = await newAccount(below, { email: 'grace@example.com' });
       const link = await newMagicLink(below, account);

@@ -19,15 +19,6 @@ import {
   signedOutError,
 } from './reauthentication.ts';
 
-/** The requirement that a caller has to meet to set a password (specification section 12.2). */
-export type PasswordRequirement =
-  /** The new password is enough: the sign-in is recent. */
-  | 'new'
-  /** The present password is required too. */
-  | 'present_and_new'
-  /** A new sign-in is required: the account has no password, and its sign-in is too old. */
-  | 'sign_in';
-
 interface NewPassword extends CurrentPasswordInput {
   readonly password: string;
 }
@@ -73,17 +64,6 @@ export async function setPassword(
   });
 }
 
-/** Decides the requirement that the form shows and `setPassword` enforces. */
-export function passwordRequirement(
-  services: Pick<Runtime, 'clock'>,
-  present: CurrentSession,
-): PasswordRequirement {
-  const isNow = isRecentSignIn(services, present);
-  if (present.account.password_hash === null) return isNow ? 'new' : 'sign_in';
-  // A person who forgot the password signs in by magic link, and then sets a new one without the present one.
-  return isNow && present.session.method === 'link' ? 'new' : 'present_and_new';
-}
-
 /**
  * Checks what a new password requires: the present password, or a recent sign-in. @throws 400 for a missing or wrong
  * password; 403 for a sign-in that is too old; 429
@@ -94,7 +74,8 @@ async function requireCurrentPassword(
   given: CurrentPasswordInput,
 ): Promise<void> {
   if (present.account.password_hash === null) return requireReauthentication(services, present, given);
-  if (passwordRequirement(services, present) === 'new') return;
+  // A person who forgot the password signs in by magic link, and then sets a new one without the present one.
+  if (isRecentSignIn(services, present) && present.session.method === 'link') return;
   const instead = `sign in with ${magicLinkHint(services.config)}, and set the new one within 15 minutes.`;
   await requirePassword(services, present, given, instead);
 }

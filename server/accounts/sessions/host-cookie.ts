@@ -38,8 +38,8 @@ export class HostCookie {
   }
 
   /** @returns the set-cookie header with this value */
-  set(value: string, keptSeconds = cookieSeconds): string {
-    return `${this.#name}=${value}${this.#attributes}; Max-Age=${keptSeconds}`;
+  set(value: string): string {
+    return `${this.#name}=${value}${this.#attributes}; Max-Age=${cookieSeconds}`;
   }
 
   /** @returns the set-cookie header that clears the cookie */
