@@ -50,11 +50,6 @@ export const AccountOverview = strictObject({
 });
 export type AccountOverview = Type.Static<typeof AccountOverview>;
 
-export const SignInRequest = strictObject({ email, password });
-export const LinkRequest = strictObject({ email });
-/** Every address gets the same answer, so that the answer does not reveal which addresses have an account. */
-export const LinkAnswer = strictObject({ sent: Type.Literal(true) });
-
 export const UpdateAccountRequest = strictObject({ name: Type.Optional(personName) });
 export const SetPasswordRequest = strictObject({
   password,

@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import { pageFields, pageQuery } from './paging.ts';
 import { assignableRoles, roles } from './permissions.ts';
 import { publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
-import { nameMaxCharacters } from './team.ts';
 
 /** The longest e-mail address that mail servers accept (RFC 5321, section 4.5.3.1). */
 export const emailMaxCharacters = 254;
@@ -105,40 +104,5 @@ export const RemoveMemberQuery = strictObject({
 /** The dashboard's answer when a member has left a team. */
 export const Left = strictObject({ left: Type.Literal(true) });
 
-/** Steps that remain for the person who opens an invitation (specification section 12.4). */
-const invitationNeeds = ['nothing', 'sign_in', 'proof', 'name', 'email_and_name'] as const;
-export type InvitationNeeds = (typeof invitationNeeds)[number];
-
-/** An invitation as the page behind its link shows it. */
-export const OpenedInvitation = strictObject({
-  team_name: Type.String(),
-  email: Type.String({ description: 'The address that it is for; "" for the link of a first owner.' }),
-  role: stringEnum(roles),
-  expires_at: timestamp('When the link expires.'),
-  signed_in_as: Type.String({
-    description: 'The address of the account that is signed in here; "" without one.',
-  }),
-  needs: stringEnum(invitationNeeds, {
-    description:
-      'nothing: only the confirmation. sign_in: sign in first. proof: verify the address by a link of the operator first. name: a name. email_and_name: an address and a name.',
-  }),
-});
-export type OpenedInvitation = Type.Static<typeof OpenedInvitation>;
-
 /** A password field accepts more than the password rule does, so that the rule's error can state the maximum. */
 export const passwordFieldMaxCharacters = 1_000;
-
-/** `needs` of the opened invitation lists the required fields. A password may come with a name. */
-export const AcceptInvitationRequest = strictObject({
-  email: Type.Optional(Type.String({ maxLength: emailMaxCharacters })),
-  name: Type.Optional(Type.String({ maxLength: nameMaxCharacters })),
-  password: Type.Optional(Type.String({ maxLength: passwordFieldMaxCharacters })),
-});
-export type AcceptInvitationRequest = Type.Static<typeof AcceptInvitationRequest>;
-
-export const Joined = strictObject({
-  team_id: publicIdOf('team', 'The team that was joined.'),
-  member_id: publicIdOf('usr', 'The new membership.'),
-  role: stringEnum(roles),
-});
-export type Joined = Type.Static<typeof Joined>;

@@ -14,14 +14,13 @@ export function signInAtRate(origin: string, perSecond: number): SignIns {
   let others = 0;
   const asked = new Set<Promise<void>>();
   const ask = async (n: number) => {
-    const response = await fetch(`${origin}/app/sign-in`, {
+    const response = await fetch(`${origin}/sign-in`, {
       method: 'POST',
       headers: {
-        'content-type': 'application/json',
         'sec-fetch-site': 'same-origin',
         'x-forwarded-for': `198.51.${100 + (n >> 8)}.${n & 255}`,
       },
-      body: JSON.stringify({ email: `person-${n}@example.com`, password: 'not the right password' }),
+      body: new URLSearchParams({ email: `person-${n}@example.com`, password: 'not the right password' }),
     }).catch(() => undefined);
     await response?.arrayBuffer();
     if (response?.status === 401) hashed += 1;

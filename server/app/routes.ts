@@ -41,7 +41,6 @@ import type { ProgressRequests } from '#server/setup/progress-requests.ts';
 import { setupPageRoutes } from '#server/setup/setup-page-routes.ts';
 import type { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
 import { acceptancePageRoutes } from '#server/teams/acceptance/acceptance-page-routes.ts';
-import { acceptanceRoutes } from '#server/teams/acceptance/acceptance-routes.ts';
 import { invitationRoutes } from '#server/teams/invitations/invitation-routes.ts';
 import { memberRoutes } from '#server/teams/members/member-routes.ts';
 import { teamRoutes } from '#server/teams/members/team-routes.ts';
@@ -96,7 +95,6 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...teamRoutes(services),
     ...memberRoutes({ ...roleChangeServices, onMemberRemoved: memberRemovedHooks(services) }),
     ...invitationRoutes(services),
-    ...acceptanceRoutes(roleChangeServices, requireSession),
     ...acceptancePageRoutes(roleChangeServices, requireSession),
     ...numberRoutes({ ...services, onNumberRemoved: numberRemovedHooks(services) }),
     ...eventRoutes(services),

@@ -92,7 +92,8 @@ describe('switching the account on the sign-in page and on invitations (specific
         [303, '/'],
       ],
     );
-    for (const browser of browsers) assert.match((await browser.get('/app/account')).text, /again@example\.com/);
+    for (const browser of browsers)
+      assert.match((await browser.get('/app/account')).text, /again@example\.com/);
     const other = await new Browser(service.baseUrl).open(await invite('third@example.com'));
     const foreign = /name="form_token" value="([\w-]{43})"/.exec(other.text)?.[1] ?? '';
     for (const wrong of ['', foreign, `${press}x`]) {

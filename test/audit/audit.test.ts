@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isAuditAction } from '#server/audit/audit-action.ts';
+import { Browser } from '#test/support/browser/browser-client.ts';
 import { newCookie, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people/people.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
@@ -190,12 +191,10 @@ describe('the audit log (specification section 12.6)', () => {
 
   it('a wrong password leaves an entry in the account’s own log until the throttle refuses attempts (§12.6/audit-log, §12.6/repeated-refusals)', async () => {
     const person = await newPerson(service, { password: 'correct horse battery' });
-    const visitor = new PageClient(service.baseUrl, '');
+    const visitor = new Browser(service.baseUrl);
     const statuses: number[] = [];
-    for (let attempt = 0; attempt < 12; attempt += 1) {
-      const body = { email: person.email, password: 'a wrong password' };
-      statuses.push((await visitor.post('/app/sign-in', body)).status);
-    }
+    for (let attempt = 0; attempt < 12; attempt += 1)
+      statuses.push((await visitor.signIn(person.email, 'a wrong password')).status);
     assert.equal(statuses.at(-1), 429);
     const wrong = statuses.filter((status) => status === 401).length;
     const refused = async () => {

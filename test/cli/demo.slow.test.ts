@@ -24,7 +24,6 @@ import {
 import { givenMailService } from '#test/support/mail/given-mail-service.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { newOwnerLink } from '#test/support/people/given-links.ts';
-import { assertRefused } from '#test/support/people/invite.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { storedAccounts } from '#test/support/people/stored-accounts.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
@@ -83,7 +82,7 @@ describe('the demo team (specification section 10.12)', () => {
       role: 'viewer',
     });
     assert.equal(asked.status, 201, asked.text);
-    await new Browser(service.baseUrl).post('/app/sign-in/link', { body: { email: owner.email } });
+    await new Browser(service.baseUrl).askForLink(owner.email);
     const { json } = await owner.get(owner.in('/webhooks'));
     const webhookId = String(field(json, 'webhooks.0.id'));
     const test = await owner.post(owner.in(`/webhooks/${webhookId}/test`), {});
@@ -108,9 +107,10 @@ describe('the demo team (specification section 10.12)', () => {
   it('people of the demo join no other team, and a removal leaves none of their accounts (§10.12/own-accounts)', async () => {
     await removeDemo(service.runtime);
     const { owner } = await givenDemo(service);
-    const token = (await newOwnerLink(service, await service.newTeam())).split('/').at(-1);
-    const refused = await owner.post(`/app/invitations/${token}`, {});
-    assertRefused(refused, 409, 'conflict');
+    const link = await newOwnerLink(service, await service.newTeam());
+    const browser = new Browser(service.baseUrl, { cookie: owner.cookie });
+    const refused = await browser.submit(new URL(link).pathname);
+    assert.equal(refused.status, 409);
     assert.match(refused.text, /maya@demo\.example\.com is an address of the demo/);
     const { json } = await owner.get(owner.in('/team/members'));
     const tom = (json.members as { id: string; email: string }[]).find(({ email }) =>

@@ -36,14 +36,7 @@ const withoutTeam: Readonly<Record<'account' | 'visitor', readonly string[]>> = 
     'PUT /app/account/passkeys/:id',
     'PUT /app/account/password',
   ],
-  visitor: [
-    'GET /app/invitations/:token',
-    'POST /app/invitations/:token',
-    'POST /app/sign-in',
-    'POST /app/sign-in/link',
-    'POST /app/sign-in/passkey',
-    'POST /app/sign-in/passkey/options',
-  ],
+  visitor: ['POST /app/sign-in/passkey', 'POST /app/sign-in/passkey/options'],
 };
 
 /** This owner stays in the team, so that other owners may leave it. */

@@ -71,7 +71,7 @@ describe('the rate limiter of client networks, for requests without a credential
     nextMinute(service.clock);
     const { cookie } = await newMember(service, team, 'member');
     const headers = { origin: service.baseUrl, 'content-type': 'application/json' };
-    const signIn = (more = {}) => ask('/app/sign-in', '203.0.113.4', { ...headers, ...more }, 'POST');
+    const signIn = (more = {}) => ask('/app/sign-in/passkey', '203.0.113.4', { ...headers, ...more }, 'POST');
     for (let n = 0; n < visitorRequestsPerMinute; n += 1) assert.equal((await signIn()).status, 400);
     assert.equal((await signIn()).status, 429);
     // Requests with a session count for its account, up to the same number. An API key does not identify a caller

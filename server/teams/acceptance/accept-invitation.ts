@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import type { AcceptInvitationRequest, Joined } from '#contract/member.ts';
 import { accountActor } from '#server/accounts/account/account-actor.ts';
 import {
   type AccountRow,
@@ -23,6 +22,7 @@ import { markAccepted, recordAcceptance } from '#server/teams/invitations/invita
 import { joinTeam } from '#server/teams/invitations/join-team.ts';
 import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
+import { resolveDoubleSubmit } from './double-submit.ts';
 import { hashFormToken } from './form-token-hash.ts';
 import {
   findInvitationEnd,
@@ -31,23 +31,16 @@ import {
   loadInvitation,
 } from './load-invitation.ts';
 
-export type AcceptanceServices = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> &
-  RoleChangeServices;
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & RoleChangeServices;
 
-export interface Acceptance {
+interface Acceptance {
   readonly token: string;
   readonly signedIn: SignedIn | undefined;
-  /** The fields that a person without an account sends; an empty text counts as missing. */
-  readonly fields: AcceptInvitationRequest;
-  /** The hidden token of the page's form (double-submit.ts); undefined for a JSON request. */
-  readonly formToken?: string;
+  /** The fields of a person without an account; a missing one is ''. */
+  readonly fields: Readonly<Record<'email' | 'name' | 'password', string>>;
+  /** The hidden token of the form (double-submit.ts); '' without one. */
+  readonly formToken: string;
   readonly request: Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
-}
-
-interface Accepted {
-  readonly joined: Joined;
-  /** The set-cookie headers of a new person's session; empty for a signed-in person. */
-  readonly cookies: string[];
 }
 
 /** A person without an account. */
@@ -58,18 +51,33 @@ interface NewPerson {
 }
 
 /**
- * Accepts an invitation and creates its member (specification section 12.4). The team's row is locked: only one of many
- * concurrent requests joins. An error leaves the invitation usable. A person without an account gets an account and is
- * signed in.
+ * Accepts an invitation by a submit of its page's form. An earlier submit of the same form may have accepted it, or
+ * created the account of its address. Then this submit succeeds, too.
+ * @returns the set-cookie headers of a session; empty for a signed-in person
  * @throws AppError 404 for an ended invitation; 401 if the account of the address has to sign in; 403 if the address
  * has to be verified; 400 for address, name or password; 409, param email, where the address has an account; 402 where
  * the plan has no free seat
  */
-export async function acceptInvitation(
-  services: AcceptanceServices,
-  acceptance: Acceptance,
-): Promise<Accepted> {
-  const { token, signedIn, fields, formToken = '', request } = acceptance;
+export async function acceptInvitation(services: Services, acceptance: Acceptance): Promise<string[]> {
+  try {
+    return await acceptOnce(services, acceptance);
+  } catch (error) {
+    const mayBeRepeat = error instanceof AppError && (error.status === 404 || error.status === 409);
+    const cookies = mayBeRepeat ? await resolveDoubleSubmit(services, acceptance) : undefined;
+    if (cookies) return cookies;
+    throw error;
+  }
+}
+
+/**
+ * Accepts an invitation and creates its member (specification section 12.4). The team's row is locked: only one of many
+ * concurrent requests joins. An error leaves the invitation usable. A person without an account gets an account and is
+ * signed in.
+ */
+async function acceptOnce(
+  services: Services,
+  { token, signedIn, fields, formToken, request }: Acceptance,
+): Promise<string[]> {
   const opened = await loadInvitation(services, token, signedIn);
   if (opened.needs === 'sign_in') throw signInRequired(opened);
   if (opened.needs === 'proof') throw verificationRequired(opened);
@@ -89,31 +97,28 @@ export async function acceptInvitation(
       : await accountOf(trx, signedIn);
     const { role } = invitation;
     const by = accountActor(account, request);
-    const memberId = await joinTeam(trx, services, team, { account, role, by });
+    await joinTeam(trx, services, team, { account, role, by });
     if (invitation.verifies_email) await verifyEmail(trx, services, account, by, signedIn?.sessionId);
     // Reads the account again, because its password may have been set or removed meanwhile.
     const present = formToken === '' ? undefined : await lockAccountForShare(trx, account.id);
     if (present) await recordAcceptance(trx, sha256(token), hashFormToken(formToken, present), account.id);
-    return {
-      joined: { team_id: publicId('team', team.id), member_id: publicId('usr', memberId), role },
-      cookies: person ? await createAccountSession(trx, services, account, 'invitation', request) : [],
-    };
+    return person ? createAccountSession(trx, services, account, 'invitation', request) : [];
   });
 }
 
 /** Validates all fields of a new person, then hashes the password, both before the transaction locks a row. */
 async function parsePerson(
-  { database }: AcceptanceServices,
+  { database }: Services,
   { invitation, needs }: LoadedInvitation,
-  fields: AcceptInvitationRequest,
+  fields: Acceptance['fields'],
 ): Promise<NewPerson> {
-  const email = needs === 'email_and_name' ? parseEmail(fields.email ?? '') : (invitation.email ?? '');
-  const name = parseName(fields.name ?? '');
+  const email = needs === 'email_and_name' ? parseEmail(fields.email) : (invitation.email ?? '');
+  const name = parseName(fields.name);
   if (needs === 'email_and_name' && (await findAccountByEmail(database.pool, email))) {
     throw accountExistsError(email);
   }
   const { password } = fields;
-  const passwordHash = password === undefined || password === '' ? undefined : await hashPassword(password);
+  const passwordHash = password === '' ? undefined : await hashPassword(password);
   return { email, name, passwordHash };
 }
 

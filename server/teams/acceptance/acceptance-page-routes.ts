@@ -11,9 +11,9 @@ import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
+import { acceptInvitation } from './accept-invitation.ts';
 import { type FormProblem, renderAcceptancePage, renderInvitationEnd } from './acceptance-page.ts';
 import { findInvitationEnd, loadInvitation } from './load-invitation.ts';
-import { submitAcceptance } from './submit-acceptance.ts';
 
 const html = Type.String();
 const shown = { 200: html, 404: html };
@@ -66,7 +66,7 @@ export function acceptancePageRoutes(
       const signedIn = await findSignedIn(requireSession, request);
       // With this caller, the audit log records a refused attempt for the signed-in account.
       if (signedIn) request.caller = { signedIn };
-      const cookies = await submitAcceptance(services, { ...form, token: tokenOf(call), signedIn, request });
+      const cookies = await acceptInvitation(services, { ...form, token: tokenOf(call), signedIn, request });
       const headers = { ...pageHeaders, location: pathTo('/'), 'set-cookie': cookies };
       return { status: 303, body: '', headers };
     } catch (error) {

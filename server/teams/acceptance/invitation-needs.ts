@@ -1,5 +1,7 @@
-import type { InvitationNeeds } from '#contract/member.ts';
 import type { AccountId } from '#server/platform/ids/ids.ts';
+
+/** The step that remains for the person who opens an invitation (specification section 12.4). */
+export type InvitationNeeds = 'nothing' | 'sign_in' | 'proof' | 'name' | 'email_and_name';
 
 interface Opening {
   /** The address of the invitation; null for an owner link without an address. */

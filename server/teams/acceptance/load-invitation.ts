@@ -1,4 +1,3 @@
-import type { InvitationNeeds } from '#contract/member.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
@@ -10,7 +9,7 @@ import {
   findLiveInvitationByToken,
   type LoadedInvitationRow,
 } from '#server/teams/invitations/invitation-store.ts';
-import { determineInvitationNeeds } from './invitation-needs.ts';
+import { determineInvitationNeeds, type InvitationNeeds } from './invitation-needs.ts';
 
 /** A live invitation, with the requirements that the caller still has to meet. */
 export interface LoadedInvitation {

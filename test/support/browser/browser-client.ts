@@ -121,6 +121,16 @@ export class Browser {
     return this.request('POST', address, { form, headers });
   }
 
+  /** Submits the form of the sign-in page. @returns 303 where the password is right */
+  signIn(email: string, password: string): Promise<BrowserAnswer> {
+    return this.submit('/sign-in', { email, password, by: 'password' });
+  }
+
+  /** Asks for a magic link by mail on the sign-in page. */
+  askForLink(email: string): Promise<BrowserAnswer> {
+    return this.submit('/sign-in', { email, by: 'link' });
+  }
+
   /** @param cookie a Set-Cookie header */
   #keep(cookie: string): void {
     const [pair = ''] = cookie.split(';');
@@ -158,7 +168,7 @@ export async function signedIn(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Browser> {
   const browser = new Browser(service.baseUrl, headers);
-  const answer = await browser.post('/app/sign-in', { email, password });
-  if (answer.status !== 200) throw new Error(`the sign-in was answered ${answer.status}: ${answer.text}`);
+  const answer = await browser.signIn(email, password);
+  if (answer.status !== 303) throw new Error(`the sign-in was answered ${answer.status}: ${answer.text}`);
   return browser;
 }
