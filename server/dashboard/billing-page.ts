@@ -1,7 +1,8 @@
 import { isUnlimited, limitText, planLines, planTitles } from '#contract/plan-texts.ts';
 import { type Plan, type PlanName, planNames, plans } from '#contract/plans.ts';
-import { escapeHtml } from '#server/platform/escape-html.ts';
-import { pageHeadersFor, renderPage } from '#server/platform/http/html-page.ts';
+import { type Html, html } from '#server/platform/http/html.ts';
+import { pageAnswer } from '#server/platform/http/html-page.ts';
+import type { Answer } from '#server/platform/http/route.ts';
 import { commandLine } from '#server/platform/process/command-line.ts';
 import { dayForPeople } from '#server/platform/time/day-for-people.ts';
 import { hasOwnLimit, isSmaller, type PlanChoice } from '#server/teams/team/plan-choice.ts';
@@ -49,54 +50,47 @@ dt { color: var(--quiet); } dd { margin: 0; font-weight: 500; font-variant-numer
 select { font: inherit; display: block; width: 100%; min-height: 44px; padding: 0.5rem 0.7rem; margin-top: 0.3rem; border: 1px solid var(--line-strong); border-radius: 8px; background: var(--surface); color: inherit; }
 @media (pointer: coarse) { select { font-size: 16px; } }`;
 
-/** @param base the path of APP_URL, without a slash at its end */
-export const plansPageHeaders = (base: string) => pageHeadersFor({ base, style });
-
 /** Parameters of all parts of the page. */
 export interface PlansPage {
-  /** Puts the path of APP_URL before a path. */
-  readonly pathTo: (path: string) => string;
+  /** The path of APP_URL, without a slash at its end. */
+  readonly base: string;
   readonly notice?: PlanNotice | undefined;
   /** A smaller plan that an owner chose and did not confirm. */
   readonly question?: { readonly teamId: string; readonly plan: PlanName };
 }
 
 /**
- * Renders the page about plans (specification section 8), with the rows of the dashboard's usage page. Owners choose a
- * plan there, or read how the operator gives one.
+ * The page about plans (specification section 8), with the rows of the dashboard's usage page. Owners choose a plan
+ * there, or read how the operator gives one.
  * @param teams undefined without a session
  */
-export function renderPlans(teams: readonly PlanInUse[] | undefined, page: PlansPage): string {
-  const { pathTo } = page;
-  return renderPage(
+export function plansPage(teams: readonly PlanInUse[] | undefined, page: PlansPage): Answer {
+  const { base, notice } = page;
+  return pageAnswer(
     'Plans and limits',
-    `<main class="plans"><h1>Plans and limits</h1>
+    html`<main class="plans"><h1>Plans and limits</h1>
 <p>A plan is a set of limits that the operator of this server gives a team. Ownline sells no plans.</p>
-${teams === undefined ? `<p><a href="${escapeHtml(pathTo('/sign-in?next=/billing'))}">Sign in</a> to see the plans of your teams.</p>` : teamsHtml(teams, page)}
+${notice?.isRefused && !teams?.some(({ teamId }) => teamId === notice.teamId) && noticeHtml(notice)}
+${teams === undefined ? html`<p><a href="${base}/sign-in?next=/billing">Sign in</a> to see the plans of your teams.</p>` : teamsHtml(teams, page)}
 <section><h2>Plans</h2>
 <p class="quiet">Per team. On a smaller plan everything that a team has goes on working; only more is refused.</p>
-<div class="grid">${planNames.map(planHtml).join('\n')}</div></section></main>`,
-    { base: pathTo(''), style },
+<div class="grid">${planNames.map(planHtml)}</div></section></main>`,
+    { base, style },
   );
 }
 
-function teamsHtml(teams: readonly PlanInUse[], page: PlansPage): string {
-  if (teams.length > 0) {
-    return teams.map((team) => teamHtml(team, page)).join('\n');
-  }
-  return '<p>You are in no team yet. Ask an owner or an admin of a team to invite you.</p>';
+function teamsHtml(teams: readonly PlanInUse[], page: PlansPage): Html {
+  if (teams.length > 0) return html`${teams.map((team) => teamHtml(team, page))}`;
+  return html`<p>You are in no team yet. Ask an owner or an admin of a team to invite you.</p>`;
 }
 
-function teamHtml(team: PlanInUse, page: PlansPage): string {
+function teamHtml(team: PlanInUse, page: PlansPage): Html {
   const limits = { ...plans[team.plan], monthlyMessages: team.monthlyMessageLimit };
   const lines = linesHtml(counted(team, limits).map(([text, count, limit]) => [text, used(count, limit)]));
-  const { question } = page;
-  const name = escapeHtml(team.teamName);
-  const notice = page.notice?.teamId === team.teamId ? noticeHtml(page.notice) : '';
-  const usagePath = page.pathTo(`/teams/${team.teamId}/usage`);
-  return `<section id="${team.teamId}"><div class="team-of"><h2>${name}</h2><span class="badge">Plan ${planTitles[team.plan]}</span></div>${notice}
+  const { question, notice } = page;
+  return html`<section id="${team.teamId}"><div class="team-of"><h2>${team.teamName}</h2><span class="badge">Plan ${planTitles[team.plan]}</span></div>${notice?.teamId === team.teamId && noticeHtml(notice)}
 <div class="sides">${lines}<div><p>Counting of messages begins anew on ${dayForPeople(team.resetsAt)}, at 0:00 UTC.</p>
-<p><a href="${escapeHtml(usagePath)}">See the usage of ${name}</a></p></div></div>
+<p><a href="${page.base}/teams/${team.teamId}/usage">See the usage of ${team.teamName}</a></p></div></div>
 ${question?.teamId === team.teamId ? questionHtml(team, question.plan, page) : manageHtml(team, page)}</section>`;
 }
 
@@ -111,34 +105,34 @@ function counted(team: PlanInUse, limits: Plan): readonly (readonly [string, num
 }
 
 /** Asks whether an owner wants a smaller plan, and says what it stops. */
-function questionHtml(team: PlanInUse, plan: PlanName, { pathTo }: PlansPage): string {
+function questionHtml(team: PlanInUse, plan: PlanName, { base }: PlansPage): Html {
   const [from, to] = [planTitles[team.plan], planTitles[plan]];
   const reached = counted(team, plans[plan]).filter(([, count, limit]) => count >= limit);
-  const items = reached.map(([text, count, limit]) => `<li>${text}: ${used(count, limit)}</li>`).join('');
+  const items = reached.map(([text, count, limit]) => html`<li>${text}: ${used(count, limit)}</li>`);
   const stops =
-    items === ''
-      ? `<p>What the team uses now fits into ${to}.</p>`
-      : `<p>Everything that the team has goes on working. But ${to} allows no more of these:</p><ul>${items}</ul>`;
+    items.length === 0
+      ? html`<p>What the team uses now fits into ${to}.</p>`
+      : html`<p>Everything that the team has goes on working. But ${to} allows no more of these:</p><ul>${items}</ul>`;
   const lacks =
-    plans[team.plan].standard && !plans[plan].standard
-      ? `<p>On ${to}, messages with files are refused, and there are no delivery events.</p>`
-      : '';
+    plans[team.plan].standard &&
+    !plans[plan].standard &&
+    html`<p>On ${to}, messages with files are refused, and there are no delivery events.</p>`;
   const back =
-    team.choice?.mayReturn === false ? `<p>Only the operator can give the plan ${from} again.</p>` : '';
-  return `<div class="manage"><h3>Change from ${from} to ${to}?</h3>${stops}${lacks}${back}
-<form method="post" action="${escapeHtml(pathTo('/billing/plan'))}"><input type="hidden" name="team_id" value="${team.teamId}"><input type="hidden" name="plan" value="${plan}"><input type="hidden" name="in_place_of" value="${team.plan}"><button type="submit">Change to ${to}</button></form>
-<form action="${escapeHtml(pathTo('/billing'))}"><button class="second" type="submit">Keep ${from}</button></form></div>`;
+    team.choice?.mayReturn === false && html`<p>Only the operator can give the plan ${from} again.</p>`;
+  return html`<div class="manage"><h3>Change from ${from} to ${to}?</h3>${stops}${lacks}${back}
+<form method="post" action="${base}/billing"><input type="hidden" name="team_id" value="${team.teamId}"><input type="hidden" name="plan" value="${plan}"><input type="hidden" name="in_place_of" value="${team.plan}"><button type="submit">Change to ${to}</button></form>
+<form action="${base}/billing"><button class="second" type="submit">Keep ${from}</button></form></div>`;
 }
 
-function noticeHtml({ text, isRefused }: PlanNotice): string {
-  return `<p class="${isRefused ? 'error' : 'done'}" role="${isRefused ? 'alert' : 'status'}">${escapeHtml(text)}</p>`;
+function noticeHtml({ text, isRefused }: PlanNotice): Html {
+  return html`<p class="${isRefused ? 'error' : 'done'}" role="${isRefused ? 'alert' : 'status'}">${text}</p>`;
 }
 
 /** The form of an owner; for others a sentence that says who manages the plan. */
-function manageHtml(team: PlanInUse, page: PlansPage): string {
+function manageHtml(team: PlanInUse, page: PlansPage): Html {
   const { choice, plan, monthlyMessageLimit } = team;
   if (choice === undefined) {
-    return '<p class="quiet manage">Owners of the team manage its plan. Ask one of them for higher limits.</p>';
+    return html`<p class="quiet manage">Owners of the team manage its plan. Ask one of them for higher limits.</p>`;
   }
   const { choosable, ofOperator } = choice;
   if (
@@ -146,28 +140,28 @@ function manageHtml(team: PlanInUse, page: PlansPage): string {
     ofOperator.every((name) => isSmaller(name, plan)) &&
     isUnlimited(monthlyMessageLimit)
   ) {
-    return '<p class="quiet manage">No plan allows more.</p>';
+    return html`<p class="quiet manage">No plan allows more.</p>`;
   }
-  const ownLimit = hasOwnLimit({ plan, monthly_message_limit: monthlyMessageLimit })
-    ? `<p>The operator set the messages of this team apart from its plan, which has ${limitText(plans[plan].monthlyMessages)}. So only the operator changes the plan.</p>`
-    : '';
-  return `<div class="manage">${ownLimit}${chooseHtml(team, choice, page)}${operatorHtml(team, choice)}</div>`;
+  const ownLimit =
+    hasOwnLimit({ plan, monthly_message_limit: monthlyMessageLimit }) &&
+    html`<p>The operator set the messages of this team apart from its plan, which has ${limitText(plans[plan].monthlyMessages)}. So only the operator changes the plan.</p>`;
+  return html`<div class="manage">${ownLimit}${chooseHtml(team, choice, page)}${operatorHtml(team, choice)}</div>`;
 }
 
 /** Renders the form, which offers the next larger plan first, and no plan if all are smaller. */
 function chooseHtml(
   { teamId, teamName, plan }: PlanInUse,
   { choosable, mayReturn }: PlanChoice,
-  { pathTo }: PlansPage,
-): string {
-  if (choosable.length === 0) return '';
+  { base }: PlansPage,
+): Html | undefined {
+  if (choosable.length === 0) return undefined;
   const back = mayReturn ? '' : ` Only the operator can give the plan ${planTitles[plan]} again.`;
   const names = largerFirst(choosable, plan);
-  const none = names.every((name) => isSmaller(name, plan)) ? '<option value="">Choose one</option>' : '';
-  const options = names.map((name) => `<option value="${name}">${planTitles[name]}</option>`).join('');
+  const none = names.every((name) => isSmaller(name, plan)) && html`<option value="">Choose one</option>`;
+  const options = names.map((name) => html`<option value="${name}">${planTitles[name]}</option>`);
   const label = 'Choose a plan';
-  return `<form method="post" action="${escapeHtml(pathTo('/billing/plan'))}"><input type="hidden" name="team_id" value="${teamId}">
-<label>${label}<select name="plan" required aria-label="${label}, for ${escapeHtml(teamName)}">${none}${options}</select></label><button type="submit">Change the plan</button></form>
+  return html`<form method="post" action="${base}/billing"><input type="hidden" name="team_id" value="${teamId}">
+<label>${label}<select name="plan" required aria-label="${label}, for ${teamName}">${none}${options}</select></label><button type="submit">Change the plan</button></form>
 <p class="quiet">The new limits hold at once.${back}</p>`;
 }
 
@@ -179,24 +173,26 @@ function largerFirst(names: readonly PlanName[], plan: PlanName): PlanName[] {
 }
 
 /** Says with which command the operator gives another plan, and where to write to. */
-function operatorHtml({ teamId, plan, operatorEmails }: PlanInUse, { ofOperator }: PlanChoice): string {
+function operatorHtml(
+  { teamId, plan, operatorEmails }: PlanInUse,
+  { ofOperator }: PlanChoice,
+): Html | undefined {
   const [next] = largerFirst(ofOperator, plan);
-  if (next === undefined) return '';
+  if (next === undefined) return undefined;
   const names = ofOperator.map((name) => planTitles[name]).join(', ');
   const mails = operatorEmails.map(
-    (email) => `<a href="mailto:${escapeHtml(email)}">${escapeHtml(email)}</a>`,
+    (email, index) => html`${index > 0 && ' or '}<a href="mailto:${email}">${email}</a>`,
   );
-  const write = mails.length === 0 ? '' : ` Write to ${mails.join(' or ')}.`;
-  return `<p>Only the operator of this server gives these plans: ${names}.${write} This is the command:</p>
+  return html`<p>Only the operator of this server gives these plans: ${names}.${mails.length > 0 && html` Write to ${mails}.`} This is the command:</p>
 <code class="value">${commandLine} team set-plan --team ${teamId} --plan ${next}</code>`;
 }
 
-function planHtml(name: PlanName): string {
-  return `<div class="plan"><h3>${planTitles[name]}</h3>${linesHtml(planLines.map(([text, textOf]) => [text, textOf(name)]))}</div>`;
+function planHtml(name: PlanName): Html {
+  return html`<div class="plan"><h3>${planTitles[name]}</h3>${linesHtml(planLines.map(([text, textOf]) => [text, textOf(name)]))}</div>`;
 }
 
-function linesHtml(lines: readonly (readonly [string, string])[]): string {
-  return `<dl>${lines.map(([text, value]) => `<div><dt>${text}</dt><dd>${value}</dd></div>`).join('')}</dl>`;
+function linesHtml(lines: readonly (readonly [string, string])[]): Html {
+  return html`<dl>${lines.map(([text, value]) => html`<div><dt>${text}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
 function used(count: number, limit: number): string {

@@ -1,62 +1,47 @@
-import { Type } from 'typebox';
 import { isPlanName } from '#contract/plans.ts';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
-import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
-import { parseForm } from '#server/platform/http/parse-form.ts';
-import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
-import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
+import { invalid, notFound } from '#server/platform/app-error.ts';
+import { redirectTo, withAppBasePath } from '#server/platform/http/app-base-path.ts';
+import { formRoutes } from '#server/platform/http/form-route.ts';
+import type { Route, SignedIn } from '#server/platform/http/route.ts';
 import { type AccountId, parseId, publicId } from '#server/platform/ids/ids.ts';
 import { monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { choosePlan } from '#server/teams/members/choose-plan.ts';
 import { findMembership, listMemberships, type MembershipRow } from '#server/teams/members/member-store.ts';
 import { planChoice } from '#server/teams/team/plan-choice.ts';
 import { findMonthUsage } from '#server/usage/usage-store.ts';
-import {
-  type PlanInUse,
-  type PlanNotice,
-  type PlansPage,
-  plansPageHeaders,
-  renderPlans,
-} from './billing-page.ts';
+import { type PlanInUse, type PlanNotice, type PlansPage, plansPage } from './billing-page.ts';
 import { countResources } from './plan-usage.ts';
 
 type Services = Runtime & { readonly requireSession: RequireSession };
-
-const html = Type.String();
-const answers = Object.fromEntries([200, 303, 400, 403, 404, 409, 415, 503].map((status) => [status, html]));
 
 /**
  * Routes of the page that every `upgrade_url` points to; it needs no script (specification section 8). Its form
  * changes the plan of an owner's team.
  */
 export function billingRoutes(services: Services): Route[] {
-  const { config, requireSession } = services;
-  const pathTo = (path: string) => withAppBasePath(config.appUrl, path);
+  const { config, database, requireSession } = services;
+  const base = withAppBasePath(config.appUrl, '');
+  const show = async (signedIn: SignedIn | undefined, shown: Omit<PlansPage, 'base'>) =>
+    plansPage(signedIn && (await plansInUse(services, signedIn.accountId)), { base, ...shown });
 
-  const show = async (
-    accountId: AccountId | undefined,
-    shown: Pick<PlansPage, 'notice' | 'question'> = {},
-    status = 200,
-  ): Promise<Answer> => {
-    const teams = accountId && (await plansInUse(services, accountId));
-    const body = renderPlans(teams, { pathTo, ...shown });
-    return { status, body, headers: plansPageHeaders(pathTo('')) };
-  };
-
-  const submit = async ({ request }: HandlerContext) => {
-    const goTo = (location: string) => ({ status: 303, body: '', headers: { location: pathTo(location) } });
-    const signedIn = await findSignedIn(requireSession, request);
-    if (!signedIn) return goTo('/sign-in?next=/billing');
-    // With this caller, the audit log records a refused attempt for the signed-in account.
-    request.caller = { signedIn };
-    const field = parseForm(request);
-    const teamId = parseId('team', field('team_id'));
-    const membership = teamId && (await findMembership(services.database.pool, teamId, signedIn.accountId));
-    if (!membership) throw notFound('team');
-    try {
-      const plan = field('plan');
+  return formRoutes({
+    path: '/billing',
+    fields: ['team_id', 'plan', 'in_place_of'],
+    audit: 'team.plan_changed',
+    show: async ({ request, query }, refused) => {
+      const notice = refused
+        ? { teamId: refused.form.team_id, text: refused.error.message, isRefused: true }
+        : doneNotice(query);
+      return show(await findSignedIn(requireSession, request), { notice });
+    },
+    submit: async ({ request }, { team_id: publicTeamId, plan, in_place_of: confirmed }) => {
+      const signedIn = await findSignedIn(requireSession, request);
+      if (!signedIn) return redirectTo(config.appUrl, '/sign-in?next=/billing');
+      const teamId = parseId('team', publicTeamId);
+      const membership = teamId && (await findMembership(database.pool, teamId, signedIn.accountId));
+      if (!membership) throw notFound('team');
       if (!isPlanName(plan)) throw invalid('plan', 'Choose a plan of the list.');
       const by = {
         kind: 'member',
@@ -65,38 +50,11 @@ export function billingRoutes(services: Services): Route[] {
         ip: request.ip,
         requestId: request.id,
       } as const;
-      const done = await choosePlan(services, teamId, plan, by, field('in_place_of'));
-      if (done === 'unconfirmed')
-        return show(signedIn.accountId, { question: { teamId: publicId('team', teamId), plan } });
-      return goTo(`/billing?${done}=${publicId('team', teamId)}`);
-    } catch (error) {
-      if (!(error instanceof AppError) || error.status === 500) throw error;
-      // The answer is the page with the error text. Metrics and the log still count it as an error.
-      request.errorCode = error.code;
-      const notice = { teamId: publicId('team', teamId), text: error.message, isRefused: true };
-      return show(signedIn.accountId, { notice }, error.status);
-    }
-  };
-
-  return [
-    route({
-      method: 'GET',
-      path: '/billing',
-      audience: 'page',
-      answers: { 200: html },
-      handle: async ({ request, query }) =>
-        show((await findSignedIn(requireSession, request))?.accountId, { notice: doneNotice(query) }),
-    }),
-    route({
-      method: 'POST',
-      path: '/billing/plan',
-      audience: 'page',
-      looseBody: textFieldsSchema('team_id', 'plan', 'in_place_of'),
-      audit: 'team.plan_changed',
-      answers,
-      handle: submit,
-    }),
-  ];
+      const done = await choosePlan(services, teamId, plan, by, confirmed);
+      if (done === 'unconfirmed') return show(signedIn, { question: { teamId: publicTeamId, plan } });
+      return redirectTo(config.appUrl, `/billing?${done}=${publicTeamId}`);
+    },
+  });
 }
 
 /** The parameter of the address that a submit leads to, and the notice of that page. */

@@ -1,4 +1,4 @@
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { type Html, html, rawHtml } from '#server/platform/http/html.ts';
 
 /** Content of a mail as plain text: markup is escaped, and a line break becomes a space. */
 export interface MailContent {
@@ -44,14 +44,14 @@ export function renderMail(content: MailContent): RenderedMail {
     ...(action ? [`${action.label}:\n${action.url}`] : []),
     ...footnote,
   ];
-  const html = [
-    `<h1>${escapeHtml(heading)}</h1>`,
-    ...paragraphs.map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`),
-    ...commands.map((command) => `<pre>${escapeHtml(command)}</pre>`),
+  const parts = [
+    html`<h1>${heading}</h1>`,
+    ...paragraphs.map((paragraph) => html`<p>${paragraph}</p>`),
+    ...commands.map((command) => html`<pre>${command}</pre>`),
     ...(action ? actionHtml(action.label, action.url) : []),
-    ...footnote.map((line) => `<p class="small">${escapeHtml(line)}</p>`),
+    ...footnote.map((line) => html`<p class="small">${line}</p>`),
   ];
-  return { subject, text: `${text.join('\n\n')}\n`, html: page(subject, html.join('\n')) };
+  return { subject, text: `${text.join('\n\n')}\n`, html: page(subject, parts) };
 }
 
 /** Reduces a text to one line without control characters: a name can't add a mail header or reverse its sentence. */
@@ -69,11 +69,10 @@ function checkedUrl(url: string): string {
   throw new Error('the address of a mail’s action is not an http or https address');
 }
 
-function actionHtml(label: string, url: string): string[] {
-  const address = escapeHtml(url);
+function actionHtml(label: string, url: string): Html[] {
   return [
-    `<p class="action"><a href="${address}">${escapeHtml(label)}</a></p>`,
-    `<p class="small">Or open this address:<br><a class="address" href="${address}">${address}</a></p>`,
+    html`<p class="action"><a href="${url}">${label}</a></p>`,
+    html`<p class="small">Or open this address:<br><a class="address" href="${url}">${url}</a></p>`,
   ];
 }
 
@@ -87,15 +86,15 @@ pre { padding: 0.7rem; border: 1px solid; border-radius: 6px; font-size: 0.8125r
 .address { overflow-wrap: anywhere; word-break: break-word; }`;
 
 /** Webmail strips html and body with their attributes, so an inner element repeats the language and the role. */
-function page(title: string, body: string): string {
-  return `<!doctype html>
+function page(title: string, body: readonly Html[]): string {
+  return String(html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
-<title>${escapeHtml(title)}</title><style>
-${css}
+<title>${title}</title><style>
+${rawHtml(css)}
 </style></head>
-<body><div class="mail" lang="en" role="article" aria-roledescription="email" aria-label="${escapeHtml(title)}">
-${body}
+<body><div class="mail" lang="en" role="article" aria-roledescription="email" aria-label="${title}">
+${rawHtml(body.join('\n'))}
 </div></body></html>
-`;
+`);
 }

@@ -1,5 +1,4 @@
-import { escapeHtml } from '#server/platform/escape-html.ts';
-import { type Html, rawHtml } from '#server/platform/http/html.ts';
+import { type Html, html, rawHtml } from '#server/platform/http/html.ts';
 
 /** A row of a drawn screen. `tap` marks what to tap, with its number in the order of the taps, from 1. */
 export type ScreenRow =
@@ -46,7 +45,7 @@ export function drawScreen(screen: Screen): Html {
   const bottom = top + screen.rows.length * rowHeight + margin;
   const height = bottom + (screen.tabs ? barHeight : 0);
   return rawHtml(
-    `<svg class="screen" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeHtml(screen.label)}">` +
+    `<svg class="screen" viewBox="0 0 ${width} ${height}" role="img" aria-label="${html`${screen.label}`}">` +
       `<rect class="ground" x="1" y="1" width="${width - 2}" height="${height - 2}" rx="18"/>` +
       (hasBar ? drawBar(screen, isNumbered) : '') +
       rows.join('') +
@@ -149,7 +148,7 @@ function drawTabs({ names, at, tap }: NonNullable<Screen['tabs']>, y: number, is
 function words(text: string, x: number, y: number, style = '', anchor = 'start'): string {
   return text === ''
     ? ''
-    : `<text class="${style}" x="${x}" y="${y}" text-anchor="${anchor}">${escapeHtml(text)}</text>`;
+    : `<text class="${style}" x="${x}" y="${y}" text-anchor="${anchor}">${html`${text}`}</text>`;
 }
 
 function ring(x: number, y: number, ringWidth: number, height: number): string {

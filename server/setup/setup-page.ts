@@ -34,8 +34,7 @@ export function renderSetupPage(page: SetupPage): string {
   const heading = html`<h1>Connect <bdi class="number">${formatPhoneNumber(number.phone_number)}</bdi></h1>
 ${number.label !== '' && html`<p class="quiet"><bdi>${number.label}</bdi></p>`}
 ${renderAddressProblem(page)}`;
-  if (state.address.problem === 'loopback' && !page.isViewChosen)
-    return renderPage(title, String(heading), parts);
+  if (state.address.problem === 'loopback' && !page.isViewChosen) return renderPage(title, heading, parts);
   const { version } = renderLiveParts(state.progress, form);
   const view = form.isPhone ? 'phone' : 'computer';
   const body = html`<main class="${view}" data-progress="${form.path}/progress?view=${view}" data-version="${version}">
@@ -43,7 +42,7 @@ ${heading}
 ${form.isPhone ? renderPhoneView(page) : renderComputerView(page)}
 <noscript><p class="quiet">Reload this page to see what has happened since.</p></noscript>
 </main>`;
-  return renderPage(title, String(body), parts);
+  return renderPage(title, body, parts);
 }
 
 /** The number of automations that every iPhone needs. */
@@ -142,11 +141,11 @@ ${!isViewChosen && html`<p>To see the page all the same: <a href="${form.path}?v
 export function renderSetupExpired(base: string): string {
   return renderPage(
     'Setup link',
-    String(html`<h1>This setup link no longer works</h1>
+    html`<h1>This setup link no longer works</h1>
 <p>A setup link works for 24 hours, until it is closed, or until a newer one is made for the same number.</p>
 <section><h2>Did the page say “All done”?</h2><p>Then there is nothing to do: the iPhone goes on working. To be sure, text it from another phone, and ask the person who sent you this link whether the text came in.</p></section>
 <section><h2>If not, ask for a new link</h2><p>The iPhone may send already, and replies may still not come in. The person who sent you this link can make a new one.</p>
-<details class="technician"><summary>For developers</summary><p>With the API: <code class="long">POST /v1/numbers/:id/reconnect</code>, or <code class="long">POST /v1/numbers/verify</code> for a number that no phone has connected yet. The field <code>last_seen_at</code> of the number says when its iPhone last connected.</p></details></section>`),
+<details class="technician"><summary>For developers</summary><p>With the API: <code class="long">POST /v1/numbers/:id/reconnect</code>, or <code class="long">POST /v1/numbers/verify</code> for a number that no phone has connected yet. The field <code>last_seen_at</code> of the number says when its iPhone last connected.</p></details></section>`,
     partsFor(base),
   );
 }
@@ -154,5 +153,5 @@ export function renderSetupExpired(base: string): string {
 /** The page after the link was closed. */
 export function renderSetupClosed(base: string, closed: ClosedSetup): string {
   const { title, body } = renderClosed(closed);
-  return renderPage(title, String(body), partsFor(base));
+  return renderPage(title, body, partsFor(base));
 }

@@ -58,7 +58,7 @@ const told: Readonly<Record<string, readonly string[]>> = {
 /** Operations of phones and of pages without a team, which the tests below cover. */
 const toldElsewhere = [
   'PUT /app/account',
-  'POST /billing/plan',
+  'POST /billing',
   'POST /invite/:token',
   'POST /setup/:token',
   'POST /setup/:token/done',

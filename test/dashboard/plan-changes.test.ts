@@ -25,7 +25,7 @@ describe('plans that owners choose (specification section 8)', () => {
     fields: Record<string, string> = {},
   ): Promise<BrowserAnswer> =>
     new Browser(person.baseUrl, { cookie: person.cookie }).submit(
-      '/billing/plan',
+      '/billing',
       { team_id: person.team.publicId, plan, ...fields },
       { 'sec-fetch-site': 'same-origin' },
     );
@@ -116,7 +116,7 @@ describe('plans that owners choose (specification section 8)', () => {
     const owner = await newMember(byOperator, team, 'owner');
     assert.equal((await submit(owner, 'free')).status, 403);
     assert.deepEqual(await planOf(team), ['pro', 10_000]);
-    assert.ok(!(await page(owner)).includes('action="/billing/plan"'));
+    assert.ok(!(await page(owner)).includes('action="/billing"'));
   });
 
   it('owners can’t change a limit that the operator set apart from the plan, by any plan (§8/own-limit)', async () => {
@@ -157,7 +157,7 @@ describe('plans that owners choose (specification section 8)', () => {
     assert.deepEqual(await planOf(team), ['pro', 10_000]);
     const stranger = await newMember(byOwner, await byOwner.newTeam(), 'owner');
     const foreign = await new Browser(byOwner.baseUrl, { cookie: stranger.cookie }).submit(
-      '/billing/plan',
+      '/billing',
       { team_id: team.publicId, plan: 'free' },
       { 'sec-fetch-site': 'same-origin' },
     );
@@ -171,8 +171,8 @@ describe('plans that owners choose (specification section 8)', () => {
     const fields = { team_id: team.publicId, plan: 'pro' };
     const forged = new Browser(byOwner.baseUrl, { cookie: owner.cookie });
     const cross = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
-    assert.equal((await forged.submit('/billing/plan', fields, cross)).status, 403);
-    const visitor = await new Browser(byOwner.baseUrl).submit('/billing/plan', fields, {
+    assert.equal((await forged.submit('/billing', fields, cross)).status, 403);
+    const visitor = await new Browser(byOwner.baseUrl).submit('/billing', fields, {
       'sec-fetch-site': 'same-origin',
     });
     assert.deepEqual([visitor.status, visitor.headers.get('location')], [303, '/sign-in?next=/billing']);

@@ -55,7 +55,7 @@ const withoutKey: Readonly<
     'GET /teams/:team_id/:page/:id',
     'GET /teams/:team_id/:page/:id/:part',
     'GET /v1/openapi.json',
-    'POST /billing/plan',
+    'POST /billing',
     'POST /invite/:token',
     'POST /link/:token',
     'POST /setup/:token',

@@ -111,8 +111,8 @@ describe('the message of a refusal names the fault (specification section 7.1, d
       },
       body: 'a=b&'.repeat(51),
     });
-    const { error } = (await answer.json()) as { readonly error: { readonly message: string } };
-    assert.deepEqual([answer.status, error.message], [400, 'The form has too many fields. Send at most 50.']);
+    assert.equal(answer.status, 400);
+    assert.match(await answer.text(), /role="alert"[^>]*>The form has too many fields\. Send at most 50\./);
   });
 
   it('the refusal of a field or parameter without a name shows ""', async () => {

@@ -99,7 +99,7 @@ describe('requests that match no operation (specification section 7)', () => {
         path,
       );
     }
-    const form = await ask('POST /billing HTTP/1.1', browser);
+    const form = await ask('POST /docs HTTP/1.1', browser);
     assert.deepEqual([form.status, form.headers.get('allow')], [405, 'GET, HEAD']);
     assert.match(form.body, /<h1>This did not work/);
     for (const path of [

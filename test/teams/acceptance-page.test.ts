@@ -105,8 +105,8 @@ describe('the page of an invitation (specification section 12.4)', () => {
     const short = await guest.submit(link, { name: 'Ada <b>"Example"</b>', password: 'tooshort' });
     assert.equal(short.status, 400);
     assertPlain(short);
-    assert.match(short.text, /role="alert" id="refused">password must have 12 to 200 characters/);
-    assert.match(short.text, /name="password"[^>]* aria-invalid="true" aria-describedby="refused"/);
+    assert.match(short.text, /role="alert" id="problem">password must have 12 to 200 characters/);
+    assert.match(short.text, /name="password"[^>]* aria-invalid="true" aria-describedby="problem"/);
     assert.match(short.text, /name="name"[^>]* value="Ada &lt;b&gt;&quot;Example&quot;&lt;\/b&gt;"/);
     assert.ok(!short.text.includes('tooshort') && !short.text.includes('<b>'));
     const nameless = await guest.submit(link, { name: '  ' });
@@ -209,7 +209,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assertPlain(answer);
     assert.match(
       answer.text,
-      /role="alert" id="refused">The plan free allows 1 member, open invitations included. Ask an owner or an admin to remove one, or see http\S+\/billing /,
+      /role="alert" id="problem">The plan free allows 1 member, open invitations included. Ask an owner or an admin to remove one, or see http\S+\/billing /,
     );
     await changePlan(service.runtime, here.id, { plan: 'starter', monthlyMessageLimit: 100 }, operator);
     assert.equal((await browser().submit(link, { name: 'Ada' })).status, 303);

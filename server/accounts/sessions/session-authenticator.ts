@@ -66,13 +66,18 @@ class NotSignedIn extends AppError {
   }
 }
 
-/** Finds the signed-in account for pages, which anyone may open. @returns undefined without a session */
+/**
+ * Finds the signed-in account for pages, which anyone may open. As the request's caller, it is named by the audit log if
+ * the request is refused. @returns undefined without a session
+ */
 export async function findSignedIn(
   requireSession: RequireSession,
   request: FastifyRequest,
 ): Promise<SignedIn | undefined> {
   try {
-    return await requireSession(request);
+    const signedIn = await requireSession(request);
+    request.caller = { ...request.caller, signedIn };
+    return signedIn;
   } catch (error) {
     if (error instanceof NotSignedIn) return undefined;
     throw error;

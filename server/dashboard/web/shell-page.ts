@@ -1,10 +1,10 @@
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { html, rawHtml } from '#server/platform/http/html.ts';
 import { iconLink } from '#server/platform/http/html-page.ts';
 import { themeScript, themeScriptSource } from '#server/platform/http/theme-script.ts';
 import type { WebFile } from './web-build.ts';
 
 /** The logo of web/shell/brand.tsx without its bubble. */
-const brandMark = '<svg viewBox="0 0 32 32"><rect width="32" height="32" rx="9"/></svg>';
+const brandMark = rawHtml('<svg viewBox="0 0 32 32"><rect width="32" height="32" rx="9"/></svg>');
 
 /** Headers of the dashboard's page: scripts and styles come only from this server, and no site may frame it. */
 export const shellHeaders = {
@@ -56,18 +56,18 @@ export function renderShell(
   { base, nowMs, overview }: ShellData,
   { script, styles, font }: EntryFiles,
 ): string {
-  const asset = (name: string) => escapeHtml(`${base}/assets/${name}`);
+  const assets = `${base}/assets`;
   // A literal `<` could end the script element.
   const data = JSON.stringify(overview).replaceAll('<', '\\u003c');
-  return `<!doctype html>
-<html lang="en" data-base="${escapeHtml(base)}" data-now="${nowMs}"><head><meta charset="utf-8">
+  return String(html`<!doctype html>
+<html lang="en" data-base="${base}" data-now="${nowMs}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
-<title>Ownline</title>${iconLink(escapeHtml(base))}<script>${themeScript}</script>
-${styles.map((name) => `<link rel="stylesheet" href="${asset(name)}">`).join('\n')}
-<link rel="preload" as="font" type="font/woff2" href="${asset(font)}" crossorigin>
-<script type="module" src="${asset(script)}"></script>
+<title>Ownline</title>${iconLink(base)}<script>${rawHtml(themeScript)}</script>
+${styles.map((name) => html`<link rel="stylesheet" href="${assets}/${name}">`)}
+<link rel="preload" as="font" type="font/woff2" href="${assets}/${font}" crossorigin>
+<script type="module" src="${assets}/${script}"></script>
 </head><body><div id="root"><div class="shell-frame" aria-hidden="true"><div class="shell-brand">${brandMark}Ownline</div></div></div>
-<noscript><p class="p-6">The dashboard needs JavaScript. Programs use the API: <a href="${escapeHtml(base)}/docs">its reference</a>.</p></noscript>
-<script id="overview" type="application/json">${data}</script></body></html>
-`;
+<noscript><p class="p-6">The dashboard needs JavaScript. Programs use the API: <a href="${base}/docs">its reference</a>.</p></noscript>
+<script id="overview" type="application/json">${rawHtml(data)}</script></body></html>
+`);
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
+import { redirectTo, withAppBasePath } from '#server/platform/http/app-base-path.ts';
 import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
 import { StaticAnswer } from '#server/platform/http/static-answer.ts';
 import { readOverview } from '../read-overview.ts';
@@ -37,7 +37,7 @@ export function webRoutes(
     const signedIn = await findSignedIn(requireSession, request);
     if (!signedIn) {
       const next = request.url === '/' ? '' : `?next=${encodeURIComponent(request.url)}`;
-      return { status: 303, body: '', headers: { location: `${base}/sign-in${next}` } };
+      return redirectTo(config.appUrl, `/sign-in${next}`);
     }
     const entry = findEntryFiles(await webBuild.files());
     return {

@@ -1,9 +1,17 @@
+import type { Answer } from './route.ts';
+
 /**
  * Puts the path of APP_URL before a path. The result has no scheme and host, so a browser stays on the host name that
  * it used. Its cookie is valid for that name only.
  */
 export function withAppBasePath(appUrl: string, path: string): string {
   return `${new URL(appUrl).pathname.replace(/\/+$/, '')}${path}`;
+}
+
+/** Leads the browser to a path of this server. */
+export function redirectTo(appUrl: string, path: string, ...cookies: string[]): Answer {
+  const location = withAppBasePath(appUrl, path);
+  return { status: 303, body: '', headers: { location, 'set-cookie': cookies } };
 }
 
 /**

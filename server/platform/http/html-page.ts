@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { type Html, html, rawHtml } from './html.ts';
+import type { Answer } from './route.ts';
 import { sha256Source, themeScript, themeScriptSource } from './theme-script.ts';
 
 /** The dashboard's design tokens, such as the colours of both themes. */
@@ -39,7 +40,7 @@ a:not(.button) { color: var(--accent-ink); }
 
 /** The logo of the dashboard (web/shell/brand.tsx). */
 const logo = `viewBox="0 0 32 32"><rect class="ground" width="32" height="32" rx="9"/><path class="bubble" d="M16 7.5c-5.5 0-9.5 3.4-9.5 7.9 0 2.6 1.4 4.8 3.5 6.2-.1 1.2-.6 2.3-1.4 3.2 1.9-.1 3.5-.8 4.7-1.7.9.2 1.8.3 2.7.3 5.5 0 9.5-3.5 9.5-8s-4-7.9-9.5-7.9Z"/><path class="line" d="M11.5 15.5h9"/></svg>`;
-const brand = `<header class="brand"><svg aria-hidden="true" ${logo}Ownline</header>`;
+const brand = rawHtml(`<header class="brand"><svg aria-hidden="true" ${logo}Ownline</header>`);
 
 /** The path of the icon below the path of APP_URL. Browsers look there by themselves, whatever type it has. */
 export const iconPath = '/favicon.ico';
@@ -48,7 +49,8 @@ export const iconPath = '/favicon.ico';
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" fill="none" stroke-width="2.4" stroke-linecap="round" ${logo.replace('class="ground"', 'fill="#0863dc"').replace('class="bubble"', 'fill="#fff"').replace('class="line"', 'stroke="#0863dc"')}`;
 
 /** @param base the path of APP_URL, without a slash at its end */
-export const iconLink = (base: string) => `<link rel="icon" type="image/svg+xml" href="${base}${iconPath}">`;
+export const iconLink = (base: string) =>
+  html`<link rel="icon" type="image/svg+xml" href="${base}${iconPath}">`;
 
 /** The path of the font below the path of APP_URL; a route of the dashboard serves the file. */
 export const fontPath = '/fonts/inter-latin.woff2';
@@ -84,43 +86,43 @@ export function pageHeadersFor({ base, style = '', script }: PageParts) {
   } as const;
 }
 
-/** Renders a plain page in the dashboard's style. @param body escaped HTML, perhaps with its own `main` */
-export function renderPage(title: string, body: string, { base, style = '', script }: PageParts): string {
-  return `<!doctype html>
+/** Renders a plain page in the dashboard's style. @param body perhaps with its own `main` */
+export function renderPage(title: string, body: Html, { base, style = '', script }: PageParts): string {
+  return String(html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)} · Ownline</title>${iconLink(base)}<style>${fontFace(base)}${css}${style}</style><script>${themeScript}</script></head><body>${brand}
-${body.startsWith('<main') ? body : `<main>${body}</main>`}${
-  script === undefined ? '' : `<script>${script}</script>`
+<title>${title} · Ownline</title>${iconLink(base)}<style>${rawHtml(fontFace(base) + css + style)}</style><script>${rawHtml(themeScript)}</script></head><body>${brand}
+${String(body).startsWith('<main') ? body : html`<main>${body}</main>`}${
+  script !== undefined && html`<script>${rawHtml(script)}</script>`
 }</body></html>
-`;
+`);
+}
+
+/** Answers with a page and its headers. */
+export function pageAnswer(title: string, body: Html, parts: PageParts, status = 200): Answer {
+  return { status, body: renderPage(title, body, parts), headers: pageHeadersFor(parts) };
 }
 
 /** Renders a message: text in backticks is code, and a command with an address in it may wrap. */
-export function messageHtml(message: string): string {
-  return escapeHtml(message)
-    .replace(/`([^`]+@[^`]+)`/g, '<code class="long">$1</code>')
-    .replace(/`([^`]+)`/g, '<code>$1</code>');
-}
-
-/** The path of APP_URL without a slash at its end, derived from the path of the start page. */
-const baseOfStart = (startPath: string) => startPath.replace(/\/$/, '');
-
-/** Headers of the error page. @param startPath the path of its link to the start page */
-export function errorPageHeaders(startPath: string) {
-  return pageHeadersFor({ base: baseOfStart(startPath) });
+export function messageHtml(message: string): Html {
+  const parts = message.split(/(`[^`]+`)/);
+  return html`${parts.map((part, index) =>
+    index % 2 === 0
+      ? part
+      : html`<code${part.includes('@') && html` class="long"`}>${part.slice(1, -1)}</code>`,
+  )}`;
 }
 
 /**
- * Renders the error page, for browsers that open a page.
+ * The error page, for browsers that open a page.
  * @param message the error text for the person
  * @param startPath the path of its link to the start page
  * @param isReloaded whether the browser reloads the page by itself
  */
-export function renderErrorPage(message: string, startPath: string, isReloaded = false): string {
-  return renderPage(
+export function errorPage(message: string, startPath: string, isReloaded: boolean): Answer {
+  return pageAnswer(
     'This did not work',
-    `<h1>This did not work</h1><p class="error" role="alert">${messageHtml(message)}</p>
-${isReloaded ? '<p>This page loads again by itself then.</p>\n' : ''}<p><a href="${escapeHtml(startPath)}">Go to the start</a></p>`,
-    { base: baseOfStart(startPath) },
+    html`<h1>This did not work</h1><p class="error" role="alert">${messageHtml(message)}</p>
+${isReloaded && html`<p>This page loads again by itself then.</p>`}<p><a href="${startPath}">Go to the start</a></p>`,
+    { base: startPath.replace(/\/$/, '') },
   );
 }

@@ -1,5 +1,3 @@
-import { escapeHtml } from '#server/platform/escape-html.ts';
-
 /** HTML whose texts are escaped. Only `html` and `rawHtml` create it. */
 export class Html {
   readonly #markup: string;
@@ -33,4 +31,12 @@ function markupOf(value: HtmlValue): string {
   if (value instanceof Html) return value.toString();
   if (typeof value === 'object') return value.map(markupOf).join('');
   return escapeHtml(String(value));
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 }

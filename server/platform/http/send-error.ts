@@ -5,7 +5,7 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { isRequestAborted } from './client-disconnect.ts';
 import { hasLargeRest } from './delayed-close.ts';
 import { drainBody } from './drain-body.ts';
-import { errorPageHeaders, renderErrorPage } from './html-page.ts';
+import { errorPage } from './html-page.ts';
 import { audienceOf, wantsHtml } from './path-index.ts';
 import type { Audience, Route } from './route.ts';
 import { toAppError } from './to-app-error.ts';
@@ -46,9 +46,8 @@ export function sendError(
     const isRepeatable = request.method === 'GET' && appError.status === 429;
     const waitSeconds = isRepeatable ? appError.headers['retry-after'] : undefined;
     if (waitSeconds !== undefined) reply.header('refresh', waitSeconds);
-    reply
-      .headers(errorPageHeaders(options.startPath))
-      .send(renderErrorPage(appError.message, options.startPath, waitSeconds !== undefined));
+    const { body, headers } = errorPage(appError.message, options.startPath, waitSeconds !== undefined);
+    reply.headers({ ...headers }).send(body);
   } else reply.type('application/json').send(appError.envelope());
 }
 

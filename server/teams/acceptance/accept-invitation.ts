@@ -14,7 +14,7 @@ import { verifyEmail } from '#server/accounts/sign-in/verify-email.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { cancelMails } from '#server/mail/queue-mail.ts';
-import { AppError, forbidden } from '#server/platform/app-error.ts';
+import { AppError, forbidden, notFound } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
@@ -24,12 +24,7 @@ import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
 import { resolveDoubleSubmit } from './double-submit.ts';
 import { hashFormToken } from './form-token-hash.ts';
-import {
-  findInvitationEnd,
-  invitationEndedError,
-  type LoadedInvitation,
-  loadInvitation,
-} from './load-invitation.ts';
+import { type LoadedInvitation, loadInvitation } from './load-invitation.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & RoleChangeServices;
 
@@ -79,13 +74,14 @@ async function acceptOnce(
   { token, signedIn, fields, formToken, request }: Acceptance,
 ): Promise<string[]> {
   const opened = await loadInvitation(services, token, signedIn);
+  if (!opened) throw notFound('invitation');
   if (opened.needs === 'sign_in') throw signInRequired(opened);
   if (opened.needs === 'proof') throw verificationRequired(opened);
   const person = opened.needs === 'nothing' ? undefined : await parsePerson(services, opened, fields);
   return services.database.transaction(async (trx) => {
     const team = await lockTeam(trx, opened.invitation.team_id);
     const invitation = await markAccepted(trx, sha256(token), services.clock.expiryNow());
-    if (!team || !invitation) throw invitationEndedError(await findInvitationEnd(trx, services.clock, token));
+    if (!team || !invitation) throw notFound('invitation');
     await cancelMails(trx, services, publicId('inv', invitation.id));
     const account = person
       ? await createAccount(trx, services, {

@@ -1,19 +1,17 @@
 import type { Role } from '#contract/permissions.ts';
 import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/limits.ts';
-import { escapeHtml } from '#server/platform/escape-html.ts';
-import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
+import { formField, formProblem } from '#server/platform/http/form-field.ts';
+import type { RefusedForm } from '#server/platform/http/form-route.ts';
+import { type Html, html } from '#server/platform/http/html.ts';
+import { pageAnswer } from '#server/platform/http/html-page.ts';
+import type { Answer } from '#server/platform/http/route.ts';
 import { dayForPeople } from '#server/platform/time/day-for-people.ts';
 import { ownlineDescription } from '#server/teams/invitations/mail-invitation.ts';
 import { type InvitationEnd, invitationEnds, type LoadedInvitation } from './load-invitation.ts';
 
-/** The error of a submitted form, with the submitted fields, so that the person need not type them again. */
-export interface FormProblem {
-  readonly message: string;
-  /** The invalid field; undefined where the error concerns no field. */
-  readonly param: string | undefined;
-  readonly email: string;
-  readonly name: string;
-}
+/** The fields of the page's form. */
+export const acceptanceFields = ['form_token', 'email', 'name', 'password'] as const;
+type Refused = RefusedForm<(typeof acceptanceFields)[number]> | undefined;
 
 const roleDescriptions: Readonly<Record<Role, string>> = {
   owner: 'do everything, other owners included',
@@ -27,26 +25,23 @@ interface PageContext {
   /** A hidden token that identifies this form (double-submit.ts). */
   readonly formToken: string;
   readonly isMailEnabled: boolean;
-  /** Puts the path of APP_URL before a path (server/platform/http/app-base-path.ts). */
-  readonly pathTo: (path: string) => string;
-  readonly refused: FormProblem | undefined;
+  /** The path of APP_URL, without a slash at its end. */
+  readonly base: string;
+  readonly refused: Refused;
 }
 
-/** Renders the page that an invitation opens (specification section 12.4). It is plain HTML with one button, Join. */
-export function renderAcceptancePage(opened: LoadedInvitation, around: PageContext): string {
+/** The page that an invitation opens (specification section 12.4). It is plain HTML with one button, Join. */
+export function acceptancePage(opened: LoadedInvitation, around: PageContext): Answer {
   const { invitation } = opened;
-  const { refused } = around;
-  const team = escapeHtml(invitation.team_name);
-  const until = dayForPeople(invitation.expires_at);
-  return renderPage(
+  return pageAnswer(
     `Join ${invitation.team_name}`,
-    `<h1>Join ${team}</h1>
+    html`<h1>Join ${invitation.team_name}</h1>
 <p>${invitationSentence(invitation)} As ${invitation.role} you may ${roleDescriptions[invitation.role]}.</p>
-<p class="quiet">${escapeHtml(ownlineDescription)}</p>
-<p class="quiet">This link works once, until ${until}.</p>
-${refused ? `<p class="error" role="alert" id="refused">${messageHtml(refused.message)}</p>` : ''}
+<p class="quiet">${ownlineDescription}</p>
+<p class="quiet">This link works once, until ${dayForPeople(invitation.expires_at)}.</p>
+${formProblem(around.refused)}
 ${bodyOf(opened, around)}`,
-    { base: around.pathTo('') },
+    { base: around.base },
   );
 }
 
@@ -56,98 +51,75 @@ function invitationSentence({
   inviter_name,
   inviter_email,
   team_name,
-}: LoadedInvitation['invitation']): string {
-  const isolated = (text: string) => `<bdi>${escapeHtml(text)}</bdi>`;
-  const team = `the team ${isolated(team_name)}`;
-  if (email === null) return `With this link you become the owner of ${team}.`;
-  if (inviter_name === null) return `${escapeHtml(email)} is invited to ${team}.`;
-  return `${isolated(inviter_name)} (${escapeHtml(inviter_email ?? '')}) invites ${escapeHtml(email)} to ${team}.`;
+}: LoadedInvitation['invitation']): Html {
+  const team = html`the team <bdi>${team_name}</bdi>`;
+  if (email === null) return html`With this link you become the owner of ${team}.`;
+  if (inviter_name === null) return html`${email} is invited to ${team}.`;
+  return html`<bdi>${inviter_name}</bdi> (${inviter_email ?? ''}) invites ${email} to ${team}.`;
 }
 
 function bodyOf(
-  opened: LoadedInvitation,
-  { token, formToken, isMailEnabled, pathTo, refused }: PageContext,
-): string {
-  const { invitation, signedIn, needs } = opened;
-  const email = escapeHtml(invitation.email ?? '');
-  const present = escapeHtml(signedIn?.actor.name ?? '');
-  const next = escapeHtml(`?next=/invite/${token}`);
-  const signIn = (text: string, look = '') =>
-    `<p><a href="${escapeHtml(pathTo('/sign-in'))}${next}"${look}>${text}</a></p>`;
+  { invitation, signedIn, needs }: LoadedInvitation,
+  { token, formToken, isMailEnabled, base, refused }: PageContext,
+): Html {
+  const email = invitation.email ?? '';
+  const present = signedIn?.actor.name ?? '';
+  const next = `?next=/invite/${token}`;
   // Renders a form that signs out. Afterwards `on` opens this page again, and `sign-in` the sign-in page.
   const signOut = (to: 'on' | 'sign-in') =>
-    `<form method="post" action="${escapeHtml(pathTo('/sign-out'))}${next}"><button class="second" type="submit" name="go" value="${to}">Sign out and go on</button></form>`;
+    html`<form method="post" action="${base}/sign-out${next}"><button class="second" type="submit" name="go" value="${to}">Sign out and go on</button></form>`;
+  const join = html`<input type="hidden" name="form_token" value="${formToken}"><button type="submit">Join</button>`;
   if (needs === 'nothing') {
-    return `<section><form method="post"><p>You are signed in as ${present}.</p>${joinButton(formToken)}</form></section>
-${invitation.email === null ? `<p class="quiet">Not you?</p>${signOut('on')}` : ''}`;
+    return html`<section><form method="post"><p>You are signed in as ${present}.</p>${join}</form></section>
+${invitation.email === null && html`<p class="quiet">Not you?</p>${signOut('on')}`}`;
   }
   if (needs === 'proof') {
-    return `<section><p>You are signed in as ${present}, but nothing has shown yet that this address is yours: the link that
+    return html`<section><p>You are signed in as ${present}, but nothing has shown yet that this address is yours: the link that
 made the account may have been opened by another person.</p><p>Ask the operator of this server for a link to sign in
 as ${email}, sign in by it, and open this page again: then it lets you join.</p></section>`;
   }
   if (needs === 'sign_in') {
-    const other = signedIn
-      ? `<p>You are signed in as ${present}, and this invitation is for ${email}.</p>`
-      : '';
-    return `<section>${other}<p>${email} has an account here. Sign in as ${email} first; then this page lets you join.</p>
-${signedIn ? signOut('sign-in') : signIn(`Sign in as ${email}`, ' class="button"')}</section>`;
+    return html`<section>${signedIn && html`<p>You are signed in as ${present}, and this invitation is for ${email}.</p>`}<p>${email} has an account here. Sign in as ${email} first; then this page lets you join.</p>
+${signedIn ? signOut('sign-in') : html`<p><a href="${base}/sign-in${next}" class="button">Sign in as ${email}</a></p>`}</section>`;
   }
-  const other = signedIn
-    ? `<p class="quiet">You are signed in as ${present} here. Joining signs this browser in as ${email} instead.</p>`
-    : '';
-  const unbound =
-    needs === 'email_and_name' ? signIn('You have an account on this server? Sign in to it first') : '';
-  return `<section>${other}<form method="post">
-${needs === 'email_and_name' ? emailField(refused) : boundEmail(email)}
-${field(refused, 'name', 'Your name', 'type="text" autocomplete="name" required maxlength="100"', '')}
-${field(
-  refused,
-  'password',
-  'Password',
-  `type="password" autocomplete="new-password" minlength="${passwordMinCharacters}" maxlength="${passwordMaxCharacters}"`,
-  isMailEnabled
-    ? `Optional: ${passwordMinCharacters} characters or more. Without one you sign in by links that are mailed to you.`
-    : `${passwordMinCharacters} characters or more. This server sends no mail: without a password you ask the operator of this server for a link each time.`,
-)}
-${joinButton(formToken)}</form></section>${unbound}`;
+  const isUnbound = needs === 'email_and_name';
+  return html`<section>${signedIn && html`<p class="quiet">You are signed in as ${present} here. Joining signs this browser in as ${email} instead.</p>`}<form method="post">
+${isUnbound ? formField(emailField, refused) : boundEmail(email)}
+${formField({ name: 'name', label: 'Your name', attributes: html`type="text" autocomplete="name" required maxlength="100"` }, refused)}
+${formField(passwordField(isMailEnabled), refused)}
+${join}</form></section>${isUnbound && html`<p><a href="${base}/sign-in${next}">You have an account on this server? Sign in to it first</a></p>`}`;
 }
 
-function joinButton(formToken: string): string {
-  return `<input type="hidden" name="form_token" value="${formToken}"><button type="submit">Join</button>`;
-}
+const emailField = {
+  name: 'email',
+  label: 'Your e-mail address',
+  hint: 'You sign in with it.',
+  attributes: html`type="email" autocomplete="username" required maxlength="254"`,
+} as const;
 
-function emailField(refused: FormProblem | undefined): string {
-  const attributes = 'type="email" autocomplete="username" required maxlength="254"';
-  return field(refused, 'email', 'Your e-mail address', attributes, 'You sign in with it.');
-}
+const passwordField = (isMailEnabled: boolean) =>
+  ({
+    name: 'password',
+    label: 'Password',
+    hint: isMailEnabled
+      ? `Optional: ${passwordMinCharacters} characters or more. Without one you sign in by links that are mailed to you.`
+      : `${passwordMinCharacters} characters or more. This server sends no mail: without a password you ask the operator of this server for a link each time.`,
+    attributes: html`type="password" autocomplete="new-password" minlength="${passwordMinCharacters}" maxlength="${passwordMaxCharacters}"`,
+  }) as const;
 
 /** The read-only field tells the password manager which address the password belongs to. */
-function boundEmail(email: string): string {
-  return `<label for="email">Your e-mail address</label><input id="email" type="email" autocomplete="username" readonly value="${email}">`;
+function boundEmail(email: string): Html {
+  return html`<label for="email">Your e-mail address</label><input id="email" type="email" autocomplete="username" readonly value="${email}">`;
 }
 
-/** Renders an input with its label and hint. An invalid input is marked for screen readers, too. */
-function field(
-  refused: FormProblem | undefined,
-  name: 'email' | 'name' | 'password',
-  label: string,
-  attributes: string,
-  hint: string,
-): string {
-  const atFault = refused?.param === name ? ' aria-invalid="true" aria-describedby="refused"' : '';
-  const value = refused && name !== 'password' ? ` value="${escapeHtml(refused[name])}"` : '';
-  return `<label for="${name}">${label}${hint === '' ? '' : ` <span class="quiet">${hint}</span>`}</label>
-<input id="${name}" name="${name}" ${attributes}${value}${atFault}>`;
-}
-
-/** Renders the page of an invitation that has ended, with the reason. */
-export function renderInvitationEnd(end: InvitationEnd, own: (path: string) => string): string {
+/** The page of an invitation that has ended, with the reason. */
+export function invitationEndPage(end: InvitationEnd, base: string): Answer {
   const { what, next } = invitationEnds[end];
-  return renderPage(
+  return pageAnswer(
     'Invitation',
-    `<h1>${what}</h1><p>${next}</p>
-${end === 'used' ? `<p><a class="button" href="${escapeHtml(own('/sign-in'))}">Sign in</a></p>` : ''}`,
-    { base: own('') },
+    html`<h1>${what}</h1><p>${next}</p>
+${end === 'used' && html`<p><a class="button" href="${base}/sign-in">Sign in</a></p>`}`,
+    { base },
+    404,
   );
 }

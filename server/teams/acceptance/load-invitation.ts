@@ -1,6 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
@@ -20,15 +19,15 @@ export interface LoadedInvitation {
 
 /**
  * Loads a live invitation by its token. Loading changes nothing, so that a mail scanner that opens the link accepts
- * nothing. @throws 404
+ * nothing. @returns undefined for an ended or unknown invitation
  */
 export async function loadInvitation(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   token: string,
   signedIn: SignedIn | undefined,
-): Promise<LoadedInvitation> {
+): Promise<LoadedInvitation | undefined> {
   const invitation = await findLiveInvitationByToken(database.pool, sha256(token), clock.expiryNow());
-  if (!invitation) throw invitationEndedError(await findInvitationEnd(database.pool, clock, token));
+  if (!invitation) return undefined;
   const { email, account_id: accountId } = invitation;
   const isEmailVerified = invitation.verifies_email || invitation.account_verified === true;
   const needs = determineInvitationNeeds({
@@ -80,8 +79,3 @@ export const invitationEnds: Readonly<
     next: 'Check that the whole link was copied. Otherwise ask an owner or an admin of the team, or the operator of this server, for a new one.',
   },
 };
-
-export function invitationEndedError(end: InvitationEnd): AppError {
-  const { what, next } = invitationEnds[end];
-  return new AppError('not_found', `${what}. ${next}`);
-}
