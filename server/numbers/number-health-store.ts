@@ -25,9 +25,7 @@ export const listTeamsWithHealthChanges = statement<[now: Date, limit: number], 
   'numbers.list-teams-with-health-changes',
   `SELECT DISTINCT n.team_id ${watched} LIMIT $2`,
 ).rows;
-const changedRows = `SELECT n.id, n.phone_number, n.label, c.state, c.sequence, c.last_seen_at,
-     (SELECT count(*) FROM (SELECT FROM send_queue q WHERE q.number_id = n.id LIMIT ${queuedCountMax}) q) AS queued
-   FROM changed c JOIN numbers n ON n.id = c.number_id AND n.team_id = $2 ORDER BY n.id`;
+
 // The row lock orders a health change with the deletion of its number. A second process finds the new state recorded,
 // and reports nothing.
 const recordChanges = transactionStatement<[Date, TeamId], HealthChangeRow>(
@@ -43,28 +41,11 @@ const recordChanges = transactionStatement<[Date, TeamId], HealthChangeRow>(
      WHERE h.state <> excluded.state
      RETURNING h.number_id, h.state, h.sequence, h.last_seen_at
    )
-   ${changedRows}`,
+   SELECT n.id, n.phone_number, n.label, c.state, c.sequence, c.last_seen_at,
+     (SELECT count(*) FROM (SELECT FROM send_queue q WHERE q.number_id = n.id LIMIT ${queuedCountMax}) q) AS queued
+   FROM changed c JOIN numbers n ON n.id = c.number_id AND n.team_id = $2 ORDER BY n.id`,
   { changes: 'number', team: '$2', ids: 'id' },
 );
-
-/**
- * Records that a number of a demo went offline after its last poll. No mail is due about it. `recordHealthChanges` can't
- * record a time of the past, because it counts no silence before the poll service began.
- */
-export const recordDemoOffline = transactionStatement<
-  [at: Date, teamId: TeamId, numberId: NumberId],
-  HealthChangeRow
->(
-  'numbers.record-demo-offline',
-  `WITH changed AS (
-     INSERT INTO number_health (number_id, team_id, state, since, last_seen_at, sequence, mailed_state)
-     SELECT s.number_id, s.team_id, 'offline', $1, s.last_seen_at, 1, 'offline'
-     FROM device_sessions s WHERE s.team_id = $2 AND s.number_id = $3
-     RETURNING number_id, state, sequence, last_seen_at
-   )
-   ${changedRows}`,
-  { changes: 'number', team: '$2', ids: 'id' },
-).row;
 
 // Numbers whose health change is due in a mail. A paused number may be silent on purpose, and a simulated number has no
 // iPhone: both are skipped. A number with an unreported change waits for its report.

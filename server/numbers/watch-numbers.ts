@@ -64,7 +64,7 @@ const reportChanges: TeamWork = async (trx, services, teamId) => {
 };
 
 /** Writes the events of numbers that went offline or came back. */
-export async function appendHealthEvents(
+async function appendHealthEvents(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids'>,
   teamId: TeamId,

@@ -17,7 +17,7 @@ describe('the dashboard of the demo team, as the README shows it (specification 
   const browser = given(startBrowser);
 
   for (const [name, path, look, shown] of [
-    ['home', '', desktop, 'Front desk'],
+    ['home', '', desktop, 'I’ll come by at five'],
     ['conversations', thread, desktop, 'No problem, Jamie. Dr. Chen will wait for you.'],
     ['thread-phone', thread, phone, 'No problem, Jamie. Dr. Chen will wait for you.'],
   ] as const) {

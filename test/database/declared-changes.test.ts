@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import '#server/app/app.ts';
 import '#server/app/record-restore.ts';
-import '#server/cli/demo/fill-demo.ts';
 import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import { allStatements } from '#server/database/statement.ts';
 import { givenClient } from '#test/support/database/given-database.ts';
@@ -78,7 +77,6 @@ const silent: Readonly<Record<string, string>> = {
   'api-keys.write-uses: key': 'every few seconds; clients that show last_used_at read again by themselves',
   'numbers.mark-health-mailed: number': 'notes what a mail said; its change was declared before',
   'webhooks.claim-deliveries: delivery': 'takes a lease; the result declares the change',
-  'webhooks.claim-demo-deliveries: delivery': 'takes a lease; the result declares the change',
   'webhooks.claim-deliveries: webhook': 'notes when it was last triggered; the result declares the change',
   'webhooks.release-delivery: delivery': 'ends a lease',
   'webhooks.postpone-leases: delivery': 'moves leases, which are not visible to clients',

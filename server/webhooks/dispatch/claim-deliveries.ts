@@ -29,7 +29,7 @@ export interface ClaimedDelivery extends SealedSecrets {
 }
 
 /** The columns of a claimed delivery, from its row in the queue and from `w`, its webhook. */
-export const sqlClaimedColumns = (
+const sqlClaimedColumns = (
   due: string,
 ) => `${due}.webhook_id, ${due}.delivery_id, ${due}.team_id, ${due}.event_id, ${due}.lane, ${due}.attempt, ${due}.due_at,
      ${due}.first_started_at, ${due}.lease, ${due}.leased_until, w.url, w.generation, w.failure_count, w.secret,

@@ -2,29 +2,6 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/** The values of a column of messages in a team, each once. */
-export async function storedMessageValues(
-  { query }: Service,
-  teamId: string,
-  column: 'status' | 'error_code' | 'direction',
-): Promise<string[]> {
-  const rows = await query<{ value: string }>(
-    `SELECT DISTINCT ${column} AS value FROM messages WHERE team_id = $1 AND ${column} IS NOT NULL`,
-    [teamId],
-  );
-  return rows.map(({ value }) => value).sort();
-}
-
-/** The statuses of deliveries, and the outcomes of attempts, in a team. */
-export async function storedDeliveryValues({ query }: Service, teamId: string): Promise<string[]> {
-  const rows = await query<{ value: string }>(
-    `SELECT DISTINCT status AS value FROM deliveries WHERE team_id = $1
-     UNION SELECT DISTINCT 'attempt ' || outcome FROM attempts WHERE team_id = $1`,
-    [teamId],
-  );
-  return rows.map(({ value }) => value).sort();
-}
-
 /** The number of rows of each table. */
 export async function countRowsOfTables({ query }: Service): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
