@@ -20,7 +20,7 @@ try {
   // Loading the application takes up to a second. The signal handlers are set before, so that a signal in that time
   // ends the process with an exit code.
   const { startApp } = await import('#server/app/app.ts');
-  const { address, webBuild } = await startApp({
+  const { address } = await startApp({
     config,
     logger,
     clock,
@@ -29,7 +29,6 @@ try {
   });
   process.stdout.write(`Ownline is ready on ${address}\n`);
   if (config.notifiesSystemd) notifySystemd(logger);
-  if (config.processRoles.has('api')) webBuild.prepare();
 } catch (error) {
   if (lifecycle?.signal.aborted) process.exit((await lifecycle.close()) ? 0 : 1);
   const isKnown = error instanceof StartError;

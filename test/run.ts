@@ -1,7 +1,4 @@
-import { tmpdir } from 'node:os';
-import { WebBuild } from '#server/dashboard/web/web-build.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
-import { Clock } from '#server/platform/time/clock.ts';
+import { execFileSync } from 'node:child_process';
 import { findTestFiles, isSlow } from '#test/support/runner/find-test-files.ts';
 import { runTests } from '#test/support/runner/run-files.ts';
 import { withTestEngine } from '#test/support/runner/test-engine.ts';
@@ -36,11 +33,7 @@ const delays = words.includes('--slow-world')
   : undefined;
 const found = findTestFiles(names, kind);
 // Builds the dashboard once, before the test processes that serve it start.
-await new WebBuild(
-  { logger: createLogger('error'), clock: new Clock() },
-  tmpdir(),
-  new AbortController().signal,
-).files();
+execFileSync(process.execPath, ['web/build.ts'], { stdio: 'inherit' });
 process.exitCode = await withTestEngine(
   ({ url, crashes }, ending) =>
     runTests({

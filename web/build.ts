@@ -1,13 +1,58 @@
+import { createHash } from 'node:crypto';
+import { chmod, glob, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
 
-/** Builds the dashboard into a folder: `node web/build.ts <folder>`. The server runs it at its first start. */
-const [folder] = process.argv.slice(2);
-if (folder === undefined) throw new Error('Name the folder to build into: node web/build.ts <folder>');
-await build({
-  configFile: fileURLToPath(new URL('./vite.config.ts', import.meta.url)),
-  // Vite's default loader would write into node_modules, which belongs to another user than the service.
-  configLoader: 'native',
-  logLevel: 'warn',
-  build: { outDir: folder, emptyOutDir: true },
+/**
+ * `npm run build`: builds the dashboard into web/dist/files, unless these sources are built already. The server reads the
+ * files from there (decision 0031).
+ */
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'web/dist');
+const files = join(dist, 'files');
+
+/** Files that the build depends on. */
+const sources = ['web/**/*.{ts,tsx,css,svg}', 'web/package.json', 'contract/*.ts', 'package-lock.json'];
+
+const isGenerated = (path: string) => ['dist', 'node_modules'].includes(basename(path));
+
+async function hashOfSources(): Promise<string> {
+  const hash = createHash('sha256');
+  const paths = await Array.fromAsync(glob(sources, { cwd: root, exclude: isGenerated }));
+  for (const path of paths.sort()) hash.update(`${path}\n`).update(await readFile(join(root, path)));
+  return hash.digest('hex');
+}
+
+async function buildFiles(): Promise<void> {
+  const version = await hashOfSources();
+  const isBuilt = async () => (await readFile(join(files, 'version'), 'utf8').catch(() => '')) === version;
+  if (await isBuilt()) return;
+  await mkdir(dist, { recursive: true });
+  const unfinished = await mkdtemp(join(dist, 'unfinished-'));
+  const { build } = await import('vite');
+  await build({
+    configFile: fileURLToPath(new URL('./vite.config.ts', import.meta.url)),
+    // Vite's default loader would write into node_modules, which may belong to another user.
+    configLoader: 'native',
+    logLevel: 'warn',
+    build: { outDir: unfinished, emptyOutDir: true },
+  });
+  await writeFile(join(unfinished, 'version'), version);
+  // mkdtemp makes a folder that only its user can read, but another user runs the service.
+  await chmod(unfinished, 0o755);
+  try {
+    await rm(files, { recursive: true, force: true });
+    await rename(unfinished, files);
+  } catch (error) {
+    // Another process may have finished first, with the same result.
+    if (!(await isBuilt())) throw error;
+  }
+  for (const name of await readdir(dist))
+    if (name !== 'files') await rm(join(dist, name), { recursive: true, force: true });
+}
+
+await buildFiles().catch((error: unknown) => {
+  console.error('The dashboard could not be built.', error);
+  // A start goes on without the dashboard: the API needs no build.
+  if (!process.argv.includes('--before-start')) process.exitCode = 1;
 });

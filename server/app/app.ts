@@ -8,7 +8,6 @@ import { registerBackupMetrics } from '#server/backups/backup-metrics.ts';
 import { NightlyBackup } from '#server/backups/nightly-backup.ts';
 import { Changes } from '#server/dashboard/changes.ts';
 import { LiveStreams } from '#server/dashboard/live/live-streams.ts';
-import { WebBuild } from '#server/dashboard/web/web-build.ts';
 import { applySchema } from '#server/database/apply-schema.ts';
 import {
   changesChannel,
@@ -85,7 +84,6 @@ export interface App {
   readonly routes: readonly Route[];
   /** Notifies the setup page and the live streams of changes that any process made. */
   readonly changes: Changes;
-  readonly webBuild: WebBuild;
 }
 
 interface AppOptions {
@@ -217,7 +215,6 @@ async function open(
   const liveStreams = new LiveStreams({ ...runtime, changes });
   const { shortcutSignCommand } = config;
   const signer = shortcutSignCommand && new ShortcutSigner(runtime, shortcutSignCommand);
-  const webBuild = new WebBuild(runtime, config.dataDir, lifecycle.signal);
   const isStopping = () => lifecycle.stopping;
   const explainError = createWriteErrorMapper(config, runtime.clock);
   const routes = createRoutes({
@@ -238,7 +235,6 @@ async function open(
     refusals,
     mailHealth,
     isStopping,
-    webBuild,
   });
   const record = createRequestLog(runtime.metrics, logger);
   const { byAudience, notFoundLimiter } = createAuthenticators({ ...runtime, uses, requireSession });
@@ -277,7 +273,7 @@ async function open(
     simulatedPhones.start();
     lifecycle.onClose('simulated phones', () => simulatedPhones.stop());
   }
-  return { lifecycle, address, routes, changes, webBuild };
+  return { lifecycle, address, routes, changes };
 }
 
 interface Startable {

@@ -20,7 +20,6 @@ import { restoreRoutes } from '#server/dashboard/restore/restore-routes.ts';
 import { forMembers } from '#server/dashboard/team-routes.ts';
 import { timelineRoutes } from '#server/dashboard/timeline/timeline-routes.ts';
 import { pageFileRoutes } from '#server/dashboard/web/page-file-routes.ts';
-import type { WebBuild } from '#server/dashboard/web/web-build.ts';
 import { webRoutes } from '#server/dashboard/web/web-routes.ts';
 import { webhookHealthRoutes } from '#server/dashboard/webhooks/webhook-health-routes.ts';
 import { sessionLifeAfterAnswerMs } from '#server/device-protocol/limits.ts';
@@ -70,7 +69,6 @@ interface RouteServices extends HealthServices {
   readonly requireSession: RequireSession;
   readonly magicLinks: MagicLinkRequests;
   readonly refusals: RefusalLog;
-  readonly webBuild: WebBuild;
   readonly heldProbes: HeldProbes;
 }
 

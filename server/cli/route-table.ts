@@ -6,7 +6,6 @@ import { createRoutes } from '#server/app/routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { Changes } from '#server/dashboard/changes.ts';
 import { LiveStreams } from '#server/dashboard/live/live-streams.ts';
-import { WebBuild } from '#server/dashboard/web/web-build.ts';
 import { Database } from '#server/database/database.ts';
 import { RestoreHold } from '#server/database/restore-hold.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -107,6 +106,5 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
     explainError: (error) => error,
     isStopping: () => false,
     heldProbes: new HeldProbes(),
-    webBuild: new WebBuild(runtime, runtime.config.dataDir, AbortSignal.abort()),
   };
 }

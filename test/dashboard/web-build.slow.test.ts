@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { WebFiles } from '#server/dashboard/web/web-files.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-it('the dashboard is built even if the path of the program has a space (§12.3/dashboard-pages)', async (t) => {
+it('without a build the files are 503 with the command; a build is found at once, and repeated only for other sources (§12.3/dashboard-pages)', async (t) => {
+  // A path with a space is a path like any other.
   const folder = await mkdtemp(join(tmpdir(), 'web build '));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const filter = (path: string) => !['dist', 'node_modules'].includes(basename(path));
@@ -17,6 +19,27 @@ it('the dashboard is built even if the path of the program has a space (§12.3/d
     await cp(join(root, name), join(folder, name), { recursive: true, filter });
   for (const name of ['package.json', 'tsconfig.json']) await cp(join(root, name), join(folder, name));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-  await promisify(execFile)(process.execPath, [join(folder, 'web/build.ts'), join(folder, 'built')]);
-  assert.ok((await readdir(join(folder, 'built'))).includes('manifest.json'));
+  const dist = join(folder, 'web/dist');
+  const built = join(dist, 'files');
+  const web = new WebFiles(built);
+  await assert.rejects(web.read(), {
+    status: 503,
+    message: /The operator of this server runs `npm run build`/,
+  });
+
+  await mkdir(join(dist, 'unfinished-killed'), { recursive: true });
+  const build = async () => {
+    await promisify(execFile)(process.execPath, [join(folder, 'web/build.ts')]);
+    return { inode: (await stat(built)).ino, version: await readFile(join(built, 'version'), 'utf8') };
+  };
+  const first = await build();
+  assert.ok((await web.read()).some(({ name }) => name === 'manifest.json'));
+  assert.equal((await stat(built)).mode & 0o777, 0o755, 'every user may read it');
+  assert.deepEqual(await readdir(dist), ['files'], 'what a killed build left is gone');
+  assert.deepEqual(await build(), first);
+  await appendFile(join(folder, 'web/style.css'), '\n.added { color: red }\n');
+  assert.notEqual((await build()).version, first.version);
+  await appendFile(join(folder, 'web/main.tsx'), '(');
+  await assert.rejects(build(), /The dashboard could not be built/);
+  await promisify(execFile)(process.execPath, [join(folder, 'web/build.ts'), '--before-start']);
 });

@@ -38,12 +38,15 @@ export const steps: readonly Step[] = [
     },
   },
   {
-    title: 'The dashboard is built below the unit’s restrictions',
+    title: 'The dashboard’s page and files are served below the unit’s restrictions',
     run: async (machine) => {
       const page = await machine.run(
         'curl --silent --fail --retry 20 --retry-all-errors http://127.0.0.1:3000/sign-in',
       );
       assert.match(page, /<title>/);
+      await machine.run(
+        'curl --silent --fail "http://127.0.0.1:3000/assets/$(basename /opt/ownline/web/dist/files/main-*.js)"',
+      );
     },
   },
   {

@@ -1,7 +1,7 @@
 import { html, rawHtml } from '#server/platform/http/html.ts';
 import { iconLink } from '#server/platform/http/html-page.ts';
 import { themeScript, themeScriptSource } from '#server/platform/http/theme-script.ts';
-import type { WebFile } from './web-build.ts';
+import type { WebFile } from './web-files.ts';
 
 /** The logo of web/shell/brand.tsx without its bubble. */
 const brandMark = rawHtml('<svg viewBox="0 0 32 32"><rect width="32" height="32" rx="9"/></svg>');

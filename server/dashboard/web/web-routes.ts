@@ -7,7 +7,7 @@ import { type Answer, type HandlerContext, type Route, route } from '#server/pla
 import { StaticAnswer } from '#server/platform/http/static-answer.ts';
 import { readOverview } from '../read-overview.ts';
 import { findEntryFiles, renderShell, shellHeaders } from './shell-page.ts';
-import type { WebBuild } from './web-build.ts';
+import { WebFiles } from './web-files.ts';
 
 /** Paths of the dashboard's pages; the web application renders the page of each (web/router.tsx). */
 const pagePaths = [
@@ -26,12 +26,11 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /** Routes of the dashboard: its page at each path, and the files that it loads (specification section 12.3). */
-export function webRoutes(
-  services: Runtime & { readonly requireSession: RequireSession; readonly webBuild: WebBuild },
-): Route[] {
-  const { config, webBuild, requireSession } = services;
+export function webRoutes(services: Runtime & { readonly requireSession: RequireSession }): Route[] {
+  const { config, requireSession } = services;
   const base = withAppBasePath(config.appUrl, '');
-  const assets = new WebAssets(webBuild);
+  const files = new WebFiles();
+  const assets = new WebAssets(files);
 
   const show = async ({ request }: HandlerContext): Promise<Answer> => {
     const signedIn = await findSignedIn(requireSession, request);
@@ -39,7 +38,7 @@ export function webRoutes(
       const next = request.url === '/' ? '' : `?next=${encodeURIComponent(request.url)}`;
       return redirectTo(config.appUrl, `/sign-in${next}`);
     }
-    const entry = findEntryFiles(await webBuild.files());
+    const entry = findEntryFiles(await files.read());
     return {
       body: renderShell(
         { base, nowMs: services.clock.nowMs(), overview: await readOverview(services, signedIn.accountId) },
@@ -71,17 +70,17 @@ export function webRoutes(
 
 /** Serves the build's files by name. Names contain a hash of the content, so browsers may cache them for ever. */
 class WebAssets {
-  readonly #build: WebBuild;
+  readonly #files: WebFiles;
   readonly #answers = new Map<string, StaticAnswer>();
 
-  constructor(build: WebBuild) {
-    this.#build = build;
+  constructor(files: WebFiles) {
+    this.#files = files;
   }
 
   async find(name: string): Promise<StaticAnswer> {
     const known = this.#answers.get(name);
     if (known) return known;
-    const file = (await this.#build.filesAtHand())?.find((one) => one.name === name);
+    const file = (await this.#files.read()).find((one) => one.name === name);
     const type = mediaTypes[name.split('.').at(-1) ?? ''];
     if (!file || !type) throw notFound('file');
     const answer = new StaticAnswer(async () => ({
