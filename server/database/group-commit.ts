@@ -12,6 +12,14 @@ export const again = Symbol('again');
 /** The batch of the row failed, so the row needs a transaction of its own. */
 const alone = Symbol('alone');
 
+/** The error of a row whose outcome may be unknown, so that it is not tried again. */
+class RowFailure {
+  readonly error: unknown;
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
 interface GroupCommitOptions<Row, Outcome> {
   /** The label of its batches in the metrics. */
   readonly name: string;
@@ -34,7 +42,7 @@ interface GroupCommitOptions<Row, Outcome> {
   readonly refuse: () => Error;
 }
 
-type Result<Outcome> = Outcome | typeof again | typeof alone;
+type Result<Outcome> = Outcome | typeof again | typeof alone | RowFailure;
 type Lane<Row, Outcome> = Batcher<Row, Result<Outcome>>;
 
 const rowsMax = 256;
@@ -55,17 +63,24 @@ const againMaxMs = 5_000;
  */
 const [pauseMinMs, pauseMaxMs, pauseShare] = [3, 250, 1 / 16];
 
+/** How long the new rows of a team keep out of shared batches after one of its rows made a batch wait for a lock. */
+const apartMs = 1_000;
+
 /**
  * Group commit (decision 0039): rows of all teams that arrive together share one transaction and one commit. Sends,
  * look-ups of polls, claims and reports use it.
  *
  * A row has its outcome, or it is tried again. So no row waits long inside PostgreSQL for the lock of another transaction,
- * and none delays another team. If a batch fails, each of its rows is tried alone.
+ * and none delays another team. If a batch fails, each team's rows are a batch of their own, and those of a batch that
+ * fails again are tried alone. A lock that no SKIP LOCKED avoids fails a batch. A team that met one stays out of shared
+ * batches for a second, so that it delays the others once.
  */
 export class GroupCommit<Row, Outcome> {
   readonly #shared: Lane<Row, Outcome>;
   readonly #alone: Lane<Row, Outcome>;
-  readonly #options: Pick<GroupCommitOptions<Row, Outcome>, 'lockOf'>;
+  readonly #options: Pick<GroupCommitOptions<Row, Outcome>, 'lockOf' | 'teamOf'>;
+  /** The teams that keep out of shared batches, with the end of that time. */
+  readonly #apartUntilMs = new Map<unknown, number>();
   readonly #retries: KeyedSemaphore;
   readonly #retryQueue: QueueBounds;
 
@@ -83,18 +98,35 @@ export class GroupCommit<Row, Outcome> {
       ...queue,
       sizeMax: rowsMax,
       windowMs,
-      run: async (rows): Promise<readonly Result<Outcome>[]> => {
-        size.observe(batch, rows.length);
-        try {
-          const results = await run(rows);
-          againRows.inc(batch, results.filter((result) => result === again).length);
-          return results;
-        } catch (error) {
-          // While the database is away, the rows would fail alone, too, and a commit may have succeeded.
-          if (isDatabaseAway(error)) throw error;
-          rollbacks.inc(batch);
-          return rows.map(() => alone);
-        }
+      run: async (rows) => {
+        const runTogether = async (some: readonly Row[]): Promise<readonly Result<Outcome>[]> => {
+          size.observe(batch, some.length);
+          try {
+            const results = await run(some);
+            againRows.inc(batch, results.filter((result) => result === again).length);
+            return results;
+          } catch (error) {
+            // While the database is away, the rows would fail alone, too, and a commit may have succeeded.
+            if (isDatabaseAway(error)) throw error;
+            rollbacks.inc(batch);
+            const teams = Map.groupBy(some.entries(), ([, row]) => teamOf(row));
+            if (teams.size === 1) {
+              if (isLocked(error)) for (const team of teams.keys()) this.#setApart(team);
+              return some.map(() => alone);
+            }
+            const results: Result<Outcome>[] = [];
+            for (const ofTeam of teams.values()) {
+              // Earlier parts may have been committed, so an error is that of this part's rows only.
+              const failed = (partError: unknown) => ofTeam.map(() => new RowFailure(partError));
+              const part: readonly Result<Outcome>[] = await runTogether(ofTeam.map(([, row]) => row)).catch(
+                failed,
+              );
+              for (const [index, [position]] of ofTeam.entries()) results[position] = part[index] ?? again;
+            }
+            return results;
+          }
+        };
+        return runTogether(rows);
       },
     });
     this.#alone = new Batcher({
@@ -104,7 +136,15 @@ export class GroupCommit<Row, Outcome> {
       run: async (rows) => {
         aloneRows.inc(batch, rows.length);
         const results: Result<Outcome>[] = [];
-        for (const row of rows) results.push(await runAlone(row).catch(againIfLocked));
+        for (const row of rows) {
+          results.push(
+            await runAlone(row).catch((error: unknown) => {
+              if (!isLocked(error)) throw error;
+              this.#setApart(teamOf(row));
+              return again;
+            }),
+          );
+        }
         return results;
       },
     });
@@ -113,11 +153,23 @@ export class GroupCommit<Row, Outcome> {
   /** Adds a row to the next batch, or, `alone`, to those that have a transaction of their own. @throws AppError 503 */
   async add(row: Row, how: 'shared' | 'alone' = 'shared'): Promise<Outcome> {
     const startedMs = performance.now();
-    const result = how === 'shared' ? await this.#shared.add(row) : alone;
+    const isShared = how === 'shared' && !this.#isApart(this.#options.teamOf(row));
+    const result = isShared ? await this.#shared.add(row) : alone;
+    if (result instanceof RowFailure) throw result.error;
     if (result !== again && result !== alone) return result;
     const retry = () => this.#retry(row, result === alone ? this.#alone : this.#shared, startedMs);
     const lock = this.#options.lockOf?.(row);
     return lock === undefined ? retry() : this.#retries.run(lock, this.#retryQueue, retry);
+  }
+
+  #setApart(team: unknown): void {
+    const nowMs = performance.now();
+    for (const [other, untilMs] of this.#apartUntilMs) if (untilMs <= nowMs) this.#apartUntilMs.delete(other);
+    this.#apartUntilMs.set(team, nowMs + apartMs);
+  }
+
+  #isApart(team: unknown): boolean {
+    return (this.#apartUntilMs.get(team) ?? 0) > performance.now();
   }
 
   /** Tries a row until it is no longer locked. */
@@ -125,6 +177,7 @@ export class GroupCommit<Row, Outcome> {
     for (;;) {
       const result = await lane.add(row);
       const sinceMs = performance.now() - startedMs;
+      if (result instanceof RowFailure) throw result.error;
       if (result === alone) return this.#retry(row, this.#alone, startedMs);
       if (result !== again) return result;
       if (sinceMs > againMaxMs) throw locked();
@@ -138,7 +191,6 @@ function locked(): Error {
 }
 
 /** A lock of another transaction was not free in time, or PostgreSQL ended a deadlock. */
-function againIfLocked(error: unknown): typeof again {
-  if (!['55P03', '40P01'].includes(errorCodeOf(error) ?? '')) throw error;
-  return again;
+function isLocked(error: unknown): boolean {
+  return ['55P03', '40P01'].includes(errorCodeOf(error) ?? '');
 }

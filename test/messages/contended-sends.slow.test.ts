@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { createSendBatcher, type SendBatcher } from '#server/messages/send-batcher.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
@@ -73,5 +74,44 @@ describe('sends that meet the locks of others (decision 0039)', () => {
     for (const { verdict } of await waiting) assert.equal(verdict, 'accepted');
     t.diagnostic(`${before.length} sends before, ${beside.length} beside the locked team`);
     assert.ok(beside.length >= before.length / 10, `${before.length}, then ${beside.length} sends`);
+  });
+
+  it('a row of a team that no send can skip, locked for 20 s, delays only that team’s sends: they get 503, or go through', async (t) => {
+    const [stuck, free] = [await newSender(), await newSender()];
+    const batcher = newBatcher();
+    for (const sender of [stuck, free]) await batcher.accept(rowOf(sender));
+    const before = await sendFor(1_500, 16, batcher, free);
+    // The key of a send refers to the team's row.
+    const lock = await holdRowLock(service, { teamId: stuck.teamId });
+    t.after(() => lock.release());
+    const endMs = performance.now() + 20_000;
+    const outcomes: Record<string, number> = {};
+    const note = (outcome: string) => {
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    };
+    let keys = 0;
+    const sendStuck = async () => {
+      while (performance.now() < endMs) {
+        keys += 1;
+        const row = { ...rowOf(stuck), idempotencyKey: `key ${keys}`, fingerprint: randomBytes(32) };
+        await batcher.accept(row).then(
+          ({ verdict }) => note(verdict),
+          (error: { status?: number }) => note(String(error.status)),
+        );
+      }
+    };
+    const loops = Promise.all(Array.from({ length: 16 }, sendStuck));
+    const beside = await sendFor(19_000, 16, batcher, free);
+    await lock.release();
+    await loops;
+    const slowest = Math.round(beside.at(-1) ?? 0);
+    const perSecond = [before.length / 1.5, beside.length / 19].map(Math.round);
+    t.diagnostic(
+      `the free team: ${perSecond.join(', then ')} sends/s, the slowest ${slowest} ms; the locked team: ${JSON.stringify(outcomes)}`,
+    );
+    assert.ok(beside.length / 19 >= before.length / 1.5 / 10, `${perSecond} sends/s`);
+    assert.ok(slowest < 2_000, `${slowest} ms`);
+    assert.deepEqual(Object.keys(outcomes).sort(), ['503', 'accepted']);
+    assert.equal((await batcher.accept(rowOf(stuck))).verdict, 'accepted');
   });
 });
