@@ -27,10 +27,10 @@ interface DatabaseOptions {
 const defaultStatementTimeoutMs = 10_000;
 
 /** One for each group commit, and one for rows that are tried alone. */
-const batchConnections = 6;
+const batchConnections = 8;
 
-/** For look-ups of credentials, rate limits, claims of deliveries and their results. */
-const hotConnections = 6;
+/** For look-ups of credentials, rate limits and claims of deliveries. */
+const hotConnections = 4;
 
 const pagesConnections = 6;
 
@@ -49,7 +49,7 @@ export const lockTimeoutMs = 5_000;
 const clientTimeoutMarginMs = 2_000;
 
 /**
- * Four connection pools for one database: `batches` for group commits, `hot` for other work of each request, `pages`
+ * Four connection pools for one database: `batches` for group commits and results of deliveries, `hot` for other work of each request, `pages`
  * for lists, and one for the rest. A slow page can't delay the small pools. Every connection has time-outs from its
  * start. In `batches` a wait for a lock ends after a moment, so that no team waits for the lock of another one.
  *
@@ -252,6 +252,11 @@ async function runTransaction<T>(
 /** True if PostgreSQL chose the transaction as the loser of a deadlock. */
 function isDeadlock(error: unknown): boolean {
   return errorCodeOf(error) === '40P01';
+}
+
+/** True if a lock of another transaction was not free in time, or PostgreSQL ended a deadlock. */
+export function isLocked(error: unknown): boolean {
+  return errorCodeOf(error) === '55P03' || isDeadlock(error);
 }
 
 /** True if PostgreSQL cancelled the statement; the connection is still usable. */

@@ -4,7 +4,7 @@ import { Batcher } from '#server/platform/concurrency/batcher.ts';
 import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/keyed-semaphore.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { errorCodeOf, isDatabaseAway } from './database.ts';
+import { isDatabaseAway, isLocked } from './database.ts';
 import { batchMetricsOf } from './group-commit-metrics.ts';
 
 /** Another transaction has locked or changed the row: it goes back into its queue, until its deadline. */
@@ -188,9 +188,4 @@ export class GroupCommit<Row, Outcome> {
 
 function locked(): Error {
   return unavailable('Another change of the same data has not ended yet. Repeat the request in a moment.');
-}
-
-/** A lock of another transaction was not free in time, or PostgreSQL ended a deadlock. */
-function isLocked(error: unknown): boolean {
-  return ['55P03', '40P01'].includes(errorCodeOf(error) ?? '');
 }

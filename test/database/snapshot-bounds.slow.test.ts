@@ -85,6 +85,7 @@ describe(`an open snapshot that keeps ${dead.toLocaleString('en')} dead rows of 
       });
     return Object.create(database, {
       hot: { value: recording(database.hot) },
+      batches: { value: recording(database.batches) },
       transaction: {
         value: <T>(work: (trx: Transaction) => Promise<T>, pool?: pg.Pool) =>
           database.transaction((trx) => work(recording(trx)), pool),

@@ -45,8 +45,7 @@ describe('fairness between teams in the webhook queue (decision 0017) (§6.3/slo
     const lock = await holdRowLock(service, { webhookId: held.id });
     try {
       await emit(service.runtime, failingTeam, ['fails']);
-      // Two statements wait: one counts the failure, one writes when the webhook was last triggered.
-      await lock.waiting(2);
+      await failing.count(1);
       await emit(service.runtime, team, ['succeeds']);
       await settled(service, webhook);
       assert.deepEqual(await attemptsOf(service, held), []);
@@ -64,5 +63,38 @@ describe('fairness between teams in the webhook queue (decision 0017) (§6.3/slo
       'the success came first, and the failure was not given up for it',
     );
     await failing.close();
+  });
+
+  it('a webhook that another transaction has locked delays no results of another team, and its own keep their order', async (t) => {
+    const { id: lockedTeam } = await service.newTeam();
+    const { id: team } = await service.newTeam();
+    const receiver = await startWebhookReceiver();
+    t.after(() => receiver.close());
+    const held = await addWebhook(service.runtime, lockedTeam, receiver.url);
+    const webhook = await addWebhook(service.runtime, team, quick.url);
+    const lock = await holdRowLock(service, { webhookId: held.id });
+    const startedMs = performance.now();
+    try {
+      await emit(
+        service.runtime,
+        lockedTeam,
+        Array.from({ length: 20 }, (_, n) => `locked ${n}`),
+      );
+      await receiver.count(20);
+      await emit(
+        service.runtime,
+        team,
+        Array.from({ length: 20 }, (_, n) => `free ${n}`),
+      );
+      await settled(service, webhook);
+      const tookMs = performance.now() - startedMs;
+      assert.ok(tookMs < 4_000, `${tookMs} ms`);
+      assert.deepEqual(await attemptsOf(service, held), []);
+    } finally {
+      await lock.release();
+    }
+    await settled(service, held);
+    assert.equal((await attemptsOf(service, held)).length, 20);
+    assert.equal(receiver.received.length, 20, 'none was made again');
   });
 });

@@ -1,5 +1,6 @@
 import type { AttemptFailure } from '#contract/attempt-outcome.ts';
 import { failuresMax } from '#contract/webhook.ts';
+import { isLocked } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { WebhookId } from '#server/platform/ids/ids.ts';
@@ -12,15 +13,18 @@ import { type ClassifiedResult, webhookIdsOfResults, writeResults } from './resu
 
 type Services = DisableServices & Pick<Runtime, 'database'>;
 
-/** Counts for metrics. */
 export interface Recorded {
+  /** Number of webhooks that were disabled. */
   readonly disabled: number;
+  /** Results that were not recorded, because another transaction has locked rows of their webhooks. */
+  readonly locked: readonly AttemptResult[];
 }
 
 /**
  * Records results of attempts in the order in which the attempts ended (specification section 6.3). A success of a
  * webhook without failures changes no count, so one statement writes such results. For other webhooks a short
- * transaction locks the webhook, counts its failures, and disables it at the tenth in a row.
+ * transaction locks the webhook, counts its failures, and disables it at the tenth in a row. Nothing waits long for a
+ * lock.
  * @param results results of different deliveries
  */
 export async function recordResults(
@@ -30,17 +34,48 @@ export async function recordResults(
   const classified = results.map((result) => classify(services, result));
   const counting = new Set(classified.filter(needsCount).map(({ result }) => result.claimed.webhook_id));
   const isCounting = ({ result }: ClassifiedResult) => counting.has(result.claimed.webhook_id);
-  const plain = classified.filter((one) => !isCounting(one));
-  const omitted =
-    plain.length === 0
-      ? []
-      : await writeResults(services.database.hot, plain, {
-          webhooksWithoutFailures: webhookIdsOfResults(plain),
-          at: services.clock.now(),
-        });
-  const disabled = await countAndWrite(services, [...classified.filter(isCounting), ...omitted]);
+  const plain = await byWebhook(
+    classified.filter((one) => !isCounting(one)),
+    (some) => writePlain(services, some),
+  );
+  const counted = await byWebhook([...classified.filter(isCounting), ...plain.done.flat()], (some) =>
+    countAndWrite(services, some),
+  );
   failpoint('results written');
-  return { disabled };
+  return {
+    disabled: counted.done.reduce((sum, webhooks) => sum + webhooks, 0),
+    locked: [...plain.locked, ...counted.locked].map(({ result }) => result),
+  };
+}
+
+/**
+ * Runs work for results, or, if it meets the lock of another transaction, for those of each webhook apart.
+ * @returns the values of the runs, and the results of those that met a lock
+ */
+async function byWebhook<Done>(
+  results: readonly ClassifiedResult[],
+  run: (results: readonly ClassifiedResult[]) => Promise<Done>,
+): Promise<{ readonly done: readonly Done[]; readonly locked: readonly ClassifiedResult[] }> {
+  if (results.length === 0) return { done: [], locked: [] };
+  try {
+    return { done: [await run(results)], locked: [] };
+  } catch (error) {
+    if (!isLocked(error)) throw error;
+    const groups = Map.groupBy(results, ({ result }) => result.claimed.webhook_id);
+    if (groups.size === 1) return { done: [], locked: results };
+    const parts: Awaited<ReturnType<typeof byWebhook<Done>>>[] = [];
+    for (const group of groups.values()) parts.push(await byWebhook(group, run));
+    return { done: parts.flatMap(({ done }) => done), locked: parts.flatMap(({ locked }) => locked) };
+  }
+}
+
+/** @returns the results that were not written, because their webhook has a failure now */
+function writePlain(services: Services, results: readonly ClassifiedResult[]): Promise<ClassifiedResult[]> {
+  const webhooksWithoutFailures = webhookIdsOfResults(results);
+  return writeResults(services.database.batches, results, {
+    webhooksWithoutFailures,
+    at: services.clock.now(),
+  });
 }
 
 /** Failures of the server's code or network say nothing about the receiver. */
@@ -68,7 +103,6 @@ function needsCount({ result, isCounted }: ClassifiedResult): boolean {
 
 /** Counts the failures and writes the results. @returns the number of disabled webhooks */
 async function countAndWrite(services: Services, classified: readonly ClassifiedResult[]): Promise<number> {
-  if (classified.length === 0) return 0;
   return services.database.transaction(async (trx) => {
     const webhooks = await lockFailureCounts(trx, { webhookIds: webhookIdsOfResults(classified) });
     const owned = await lockLeasedDeliveries(
@@ -88,7 +122,7 @@ async function countAndWrite(services: Services, classified: readonly Classified
     }
     failpoint('failures before commit');
     return tripped.length;
-  });
+  }, services.database.batches);
 }
 
 function lastFailureOf(results: readonly ClassifiedResult[], webhookId: WebhookId): AttemptFailure {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { isDatabaseAway, isUniqueViolation } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
@@ -13,10 +14,20 @@ const resultsMax = 512;
 /** Number of batchers for results without failures; they write concurrently, each for different webhooks. */
 const plainWriters = 2;
 const pauseMs = 500;
+/** The pause before a result is tried again whose webhook another transaction has locked. */
+const lockedPauseMs = 100;
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets' | 'logger'>;
 
-type Batch = Batcher<AttemptResult, 'handled'>;
+type Batch = Batcher<AttemptResult, 'handled' | 'locked'>;
+
+/** The results of a webhook that wait. */
+interface WaitingResults {
+  readonly batch: Batch;
+  waiting: number;
+  /** Ends with the last result that waits for a lock; the webhook's next result waits for it, to keep the order. */
+  locked: Promise<void> | undefined;
+}
 
 interface WriterOptions {
   readonly onDisabled: (webhooks: number) => void;
@@ -25,7 +36,8 @@ interface WriterOptions {
 /**
  * Writes results in batches. Batches with results of one webhook are written in order, so that failures count in order.
  * Failures have a separate batcher, because counting them takes locks and may skip a long backlog. Successes of other
- * teams must not wait for that.
+ * teams must not wait for that. If another transaction has locked rows of a webhook, its results leave the batches, and
+ * are tried one after the other.
  *
  * While the database is away, writing a result is repeated until its lease ends. Then the result is dropped, and
  * another process makes the attempt again.
@@ -38,7 +50,7 @@ export class ResultWriter {
   /**
    * The batcher in which results of a webhook wait. The webhook's next result waits behind them in the same batcher.
    */
-  readonly #batchOfWebhook = new Map<WebhookId, { readonly batch: Batch; waiting: number }>();
+  readonly #batchOfWebhook = new Map<WebhookId, WaitingResults>();
   #nextPlain = 0;
 
   constructor(services: Services, options: WriterOptions) {
@@ -47,8 +59,8 @@ export class ResultWriter {
     const open = (): Batch =>
       new Batcher({
         run: async (results) => {
-          await this.#write(results);
-          return results.map(() => 'handled');
+          const locked = new Set(await this.#write(results));
+          return results.map((result) => (locked.has(result) ? 'locked' : 'handled'));
         },
         sizeMax: resultsMax,
         inFlightMax: 1,
@@ -64,11 +76,19 @@ export class ResultWriter {
   /** Resolves once the result was written or dropped. */
   async write(result: AttemptResult): Promise<void> {
     const { webhook_id: id } = result.claimed;
-    const waiting = this.#batchOfWebhook.get(id) ?? { batch: this.#batchFor(result), waiting: 0 };
+    const waiting: WaitingResults = this.#batchOfWebhook.get(id) ?? {
+      batch: this.#batchFor(result),
+      waiting: 0,
+      locked: undefined,
+    };
     this.#batchOfWebhook.set(id, waiting);
     waiting.waiting += 1;
     try {
-      await waiting.batch.add(result);
+      if (!waiting.locked && (await waiting.batch.add(result)) === 'handled') return;
+      const turn = (waiting.locked ?? Promise.resolve()).then(() => this.#writeLocked(result));
+      waiting.locked = turn;
+      await turn;
+      if (waiting.locked === turn) waiting.locked = undefined;
     } finally {
       waiting.waiting -= 1;
       if (waiting.waiting === 0) this.#batchOfWebhook.delete(id);
@@ -81,25 +101,46 @@ export class ResultWriter {
     return this.#plain[this.#nextPlain] ?? this.#counting;
   }
 
-  async #write(results: readonly AttemptResult[]): Promise<void> {
-    try {
-      await this.#record(results);
-    } catch (error) {
-      // A result that can't be written must not prevent the others, so each is written alone.
-      if (results.length > 1) for (const result of results) await this.#write([result]);
-      // If the attempt exists already, an earlier try was committed, and only the reply to its commit was lost.
-      else if (!isUniqueViolation(error, 'attempts')) this.#log(error, results);
+  /** Tries a result until its webhook is no longer locked, or its lease has ended. */
+  async #writeLocked(result: AttemptResult): Promise<void> {
+    for (;;) {
+      if ((await this.#write([result])).length === 0) return;
+      if (result.claimed.leased_until <= this.#services.clock.now())
+        return this.#log(new Error('its webhook is locked'), [result]);
+      await pause(lockedPauseMs);
     }
   }
 
-  /** Writes results of the same delivery one after the other; a delivery has two only after a lease expired. */
-  async #record(results: readonly AttemptResult[]): Promise<void> {
+  /** @returns the results whose webhook is locked */
+  async #write(results: readonly AttemptResult[]): Promise<AttemptResult[]> {
+    try {
+      return await this.#record(results);
+    } catch (error) {
+      // A result that can't be written must not prevent the others, so each is written alone.
+      if (results.length > 1) {
+        const locked: AttemptResult[] = [];
+        for (const result of results) locked.push(...(await this.#write([result])));
+        return locked;
+      }
+      // If the attempt exists already, an earlier try was committed, and only the reply to its commit was lost.
+      if (!isUniqueViolation(error, 'attempts')) this.#log(error, results);
+      return [];
+    }
+  }
+
+  /**
+   * Writes results of the same delivery one after the other; a delivery has two only after a lease expired.
+   * @returns the results whose webhook is locked
+   */
+  async #record(results: readonly AttemptResult[]): Promise<AttemptResult[]> {
     const { clock, logger } = this.#services;
+    const waiting: AttemptResult[] = [];
     for (const batch of eachDeliveryOnce(results)) {
       for (;;) {
         try {
-          const { disabled } = await recordResults(this.#services, batch);
+          const { disabled, locked } = await recordResults(this.#services, batch);
           if (disabled > 0) this.#options.onDisabled(disabled);
+          waiting.push(...locked);
           break;
         } catch (error) {
           const isOver = batch.every(({ claimed }) => claimed.leased_until <= clock.now());
@@ -112,6 +153,7 @@ export class ResultWriter {
         }
       }
     }
+    return waiting;
   }
 
   #log(error: unknown, [result]: readonly AttemptResult[]): void {

@@ -17,13 +17,15 @@ export interface PausedDispatcher {
 export function pausedAfter(runtime: Runtime, pause: (statement: string) => Promise<void>): PausedDispatcher {
   const { database, config } = runtime;
   const outbound = new OutboundHttp({ allowed: config.egressAllowed });
-  const query = async (statement: { readonly name: string }) => {
-    const answer = await database.hot.query(statement as never);
-    await pause(statement.name);
-    return answer;
+  const pausing = (pool: 'hot' | 'batches') => {
+    const query = async (statement: { readonly name: string }) => {
+      const answer = await database[pool].query(statement as never);
+      await pause(statement.name);
+      return answer;
+    };
+    return { value: Object.create(database[pool], { query: { value: query } }) };
   };
-  const hot = Object.create(database.hot, { query: { value: query } });
-  const paused = Object.create(database, { hot: { value: hot } });
+  const paused = Object.create(database, { hot: pausing('hot'), batches: pausing('batches') });
   const errors: unknown[] = [];
   const warnings: object[] = [];
   const logger = Object.create(runtime.logger, {
