@@ -49,8 +49,8 @@ export const lockTimeoutMs = 5_000;
 const clientTimeoutMarginMs = 2_000;
 
 /**
- * Four connection pools for one database: `batches` for group commits and results of deliveries, `hot` for other work of each request, `pages`
- * for lists, and one for the rest. A slow page can't delay the small pools. Every connection has time-outs from its
+ * Four connection pools for one database: `batches` for group commits, `hot` for other work of each request, `pages`
+ * for lists, and one for the rest. Results of deliveries use `batches` as well. A slow page can't delay the small pools. Every connection has time-outs from its
  * start. In `batches` a wait for a lock ends after a moment, so that no team waits for the lock of another one.
  *
  * Hot statements are planned once, because planning the send statement takes longer than running it. A plan made while
