@@ -21,7 +21,7 @@ export async function failStatement(trx: Transaction): Promise<void> {
 /** Makes PostgreSQL refuse each insert into a table with an error of this name, until `end`. */
 export async function refuseInserts(
   { query }: Pick<TestService, 'query'>,
-  table: 'send_queue' | 'media_chunks' | 'usage_months',
+  table: 'send_queue' | 'media_chunks',
   condition: 'disk_full' | 'query_canceled' | 'data_exception' | 'connection_failure',
 ): Promise<{ readonly end: () => Promise<void> }> {
   await query(`
@@ -83,17 +83,6 @@ export async function refuseReceivedTests({
   return { end: async () => void (await query('ALTER TABLE devices DROP CONSTRAINT refuses_tests')) };
 }
 
-/** Makes PostgreSQL refuse each new row about a message in a table, until `end`. */
-export async function refuseRowsOf(
-  { query }: Pick<TestService, 'query'>,
-  messageId: MessageId,
-  table: 'hand_outs' | 'events',
-): Promise<{ readonly end: () => Promise<void> }> {
-  await query(`
-    ALTER TABLE ${table} ADD CONSTRAINT refuses_one_message CHECK (message_id <> '${messageId}'::uuid) NOT VALID`);
-  return { end: async () => void (await query(`ALTER TABLE ${table} DROP CONSTRAINT refuses_one_message`)) };
-}
-
 /** Makes PostgreSQL refuse to delete the rows about a message from a table, until `end`. */
 export async function refuseDeletesOf(
   { query }: Pick<TestService, 'query'>,
@@ -107,15 +96,4 @@ export async function refuseDeletesOf(
     `CREATE TRIGGER refuse BEFORE DELETE ON ${table} FOR EACH ROW WHEN (OLD.message_id = '${messageId}') EXECUTE FUNCTION refuse()`,
   );
   return { end: async () => void (await query('DROP FUNCTION IF EXISTS refuse CASCADE')) };
-}
-
-/** Makes PostgreSQL refuse each new message with this text, until `end`. */
-export async function refuseText(
-  { query }: Pick<TestService, 'query'>,
-  content: string,
-): Promise<{ readonly end: () => Promise<void> }> {
-  await query(
-    `ALTER TABLE messages ADD CONSTRAINT refuses_one_text CHECK (content <> '${content}') NOT VALID`,
-  );
-  return { end: async () => void (await query('ALTER TABLE messages DROP CONSTRAINT refuses_one_text')) };
 }

@@ -150,20 +150,3 @@ export function holdQueueRemoval(
 ): Promise<HeldTransaction> {
   return holdTransaction(service, 'DELETE FROM send_queue WHERE to_handle = $1', [contact]);
 }
-
-/** Takes an idempotency key in a transaction that commits when the test releases it, as another process does. */
-export function holdIdempotencyKey(
-  service: Pick<TestService, 'databaseUrl'>,
-  {
-    teamId,
-    key,
-    messageId,
-  }: { readonly teamId: TeamId; readonly key: string; readonly messageId: MessageId },
-): Promise<HeldTransaction> {
-  return holdTransaction(
-    service,
-    `INSERT INTO idempotency_keys (team_id, key, message_id, fingerprint, created_at)
-     VALUES ($1, $2, $3, 'another request', now())`,
-    [teamId, key, messageId],
-  );
-}

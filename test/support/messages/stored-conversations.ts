@@ -21,24 +21,3 @@ export async function storedConversation(
   );
   return conversation;
 }
-
-export interface LastMessages {
-  readonly lastMessageId: MessageId;
-  readonly lastInboundId: MessageId | null;
-  /** Spellings of the contact that differ from it. */
-  readonly handles: readonly string[];
-}
-
-/** The newest messages of a conversation, and the spellings of its contact. */
-export async function lastMessagesOf(
-  { query }: Pick<TestService, 'query'>,
-  phoneNumber: string,
-  contact: string,
-): Promise<LastMessages | undefined> {
-  const [conversation] = await query<LastMessages>(
-    `SELECT c.last_message_id AS "lastMessageId", c.last_inbound_id AS "lastInboundId", c.handles
-     FROM conversations c JOIN numbers n ON n.id = c.number_id WHERE n.phone_number = $1 AND c.contact = $2`,
-    [phoneNumber, contact],
-  );
-  return conversation;
-}

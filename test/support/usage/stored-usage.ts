@@ -32,12 +32,3 @@ export async function sentByDay({ query }: Service, teamId: TeamId): Promise<num
   );
   return days.map(({ messages }) => messages);
 }
-
-/** Numbers of inbound messages per day, oldest day first. */
-export async function receivedByDay({ query }: Service, teamId: TeamId): Promise<number[]> {
-  const days = await query<{ messages: number }>(
-    `SELECT messages FROM usage_days WHERE team_id = $1 AND direction = 'inbound' ORDER BY day`,
-    [teamId],
-  );
-  return days.map(({ messages }) => messages);
-}
