@@ -9,7 +9,6 @@ import { type Costs, measureCosts } from './costs.ts';
 import { meterOf } from './cpu-time.ts';
 import { type HeldBody, measureHeldBody } from './held-bodies.ts';
 import { heldSeconds } from './held-poll.ts';
-import { checkInstruments } from './instruments.ts';
 import { measureLimited } from './limited.ts';
 import type { Breach } from './limits.ts';
 import { breachesOf, costsAsText, describe, mostExpensiveOf } from './report.ts';
@@ -42,8 +41,6 @@ export async function runNeighbours(options: NeighboursOptions, signal: AbortSig
   const startedMs = performance.now();
   const report = (text: string) =>
     process.stderr.write(`${Math.round((performance.now() - startedMs) / 1_000)} s: ${text}\n`);
-  await checkInstruments(signal);
-  report('the instruments find what is seeded');
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-neighbours-')));
   // The mode lets other users enter the folder, because PostgreSQL may run as another user.
   await chmod(folder, 0o711);
@@ -57,8 +54,7 @@ export async function runNeighbours(options: NeighboursOptions, signal: AbortSig
   try {
     const hook = await sink.listen();
     await unlimited.start();
-    const { routes: all, isFixed } = await readRoutes(unlimited);
-    if (isFixed) report('this version lacks the command `routes`: a fixed table is used');
+    const all = await readRoutes(unlimited);
     const { size, route = '' } = options;
     const routes = all.filter(({ method, path }) => `${method} ${path}`.includes(route));
     const cast = await makeCast({ ownline: unlimited, routes: all, hook, ...size }, signal);

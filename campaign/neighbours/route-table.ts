@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Ownline } from '../ownline.ts';
 import type { Schema } from './schema.ts';
 
@@ -15,20 +14,9 @@ export interface Route {
 /** The body limit of routes for which the table has none. */
 const bodyLimitBytes = 256 * 1_024;
 
-/** The routes of older commits, which have no command `ownline routes`. */
-const fixedTable = new URL('./routes-without-the-command.json', import.meta.url);
-
 /** Reads the route table of the running service, so that new routes are measured without a change in the campaign. */
-export async function readRoutes(ownline: Ownline): Promise<{ routes: Route[]; isFixed: boolean }> {
-  try {
-    return { routes: parseRoutes(await ownline.commandOutput('routes')), isFixed: false };
-  } catch (error) {
-    if (!(error instanceof Error && error.message.includes("unknown command 'routes'"))) throw error;
-    return { routes: parseRoutes(JSON.parse(readFileSync(fixedTable, 'utf8'))), isFixed: true };
-  }
-}
-
-function parseRoutes(printed: unknown): Route[] {
+export async function readRoutes(ownline: Ownline): Promise<Route[]> {
+  const printed: unknown = await ownline.commandOutput('routes');
   if (!Array.isArray(printed) || printed.length === 0) throw new Error('`ownline routes` printed no routes.');
   return printed.map((route: Partial<Record<keyof Route, unknown>>) => ({
     method: String(route.method),
