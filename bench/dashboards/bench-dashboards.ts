@@ -1,25 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createKey } from '#server/api-keys/create-key.ts';
-import { openRuntime } from '#server/app/open-runtime.ts';
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { operator } from '#server/platform/actor.ts';
-import { readConfig } from '#server/platform/config.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
 import { claimDevice } from '#simulated-phone/device-client.ts';
 import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { followLive, type LiveClient } from '#test/support/dashboard/live-client.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
 import { median } from '../load.ts';
-import { serve, unlimited } from '../serve.ts';
+import { Servers, unlimited } from '../serve.ts';
 
 const dashboards = 50;
 const accounts = 5;
@@ -40,16 +32,10 @@ interface Cost {
  * Prints the CPU that the streams add, and the delay from a send's 202 to its row in a stream.
  */
 export async function benchDashboards(): Promise<void> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
-  const settings = unlimited(dataDir);
-  const port = await freePort();
-  const server = await serve('server/main.ts', [], { ...settings, PORT: String(port) }, port);
-  const databaseUrl = await findEngineUrl(dataDir);
-  const runtime = await openRuntime(
-    readConfig({ ...settings, DATABASE_URL: databaseUrl }),
-    databaseUrl,
-    createLogger('warn'),
-  );
+  const servers = await Servers.open();
+  const settings = unlimited(servers.dataDir);
+  const server = await servers.start('server/main.ts', { settings });
+  const runtime = await servers.openRuntime(settings);
   const running: SimulatedPhone[] = [];
   try {
     const { teamId, key } = await runtime.database.transaction(async (trx) => {
@@ -79,9 +65,9 @@ export async function benchDashboards(): Promise<void> {
     for (let n = 0; n < accounts; n += 1) members.push(await newMember(service, team, 'member'));
 
     const measure = async (): Promise<Cost & { readonly sentAtMs: Map<string, number> }> => {
-      const before = [await cpuSecondsOf(server.pid), await cpuSecondsOfEngine(dataDir)];
+      const before = [await cpuSecondsOf(server.pid), await cpuSecondsOfEngine(servers.dataDir)];
       const sentAtMs = await passMessages(api, numbers);
-      const after = [await cpuSecondsOf(server.pid), await cpuSecondsOfEngine(dataDir)];
+      const after = [await cpuSecondsOf(server.pid), await cpuSecondsOfEngine(servers.dataDir)];
       const [node = Number.NaN, postgres = Number.NaN] = after.map(
         (seconds, index) => (seconds - (before[index] ?? 0)) / roundSeconds,
       );
@@ -108,9 +94,7 @@ export async function benchDashboards(): Promise<void> {
     print(without, beside, delaysMs);
   } finally {
     for (const phone of running) phone.switchOff();
-    await runtime.database.close();
-    await server.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    await servers.close();
   }
 }
 

@@ -1,20 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { openRuntime } from '#server/app/open-runtime.ts';
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { operator } from '#server/platform/actor.ts';
-import { readConfig } from '#server/platform/config.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
 import { newPage, startBrowser } from '#test/support/browser/browser.ts';
 import { type FirstLoad, measureFirstLoad, slow4g } from '#test/support/browser/first-load.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { freePort } from '#test/support/service/test-service.ts';
 import { median } from '../load.ts';
-import { serve } from '../serve.ts';
+import { Servers } from '../serve.ts';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const pages = [
@@ -27,20 +19,17 @@ const pages = [
  * within 1 s, largest contentful paint within 2.5 s, 250 KB.
  */
 export async function benchFirstLoad(): Promise<void> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
-  const settings = { DATA_DIR: dataDir, LOG_LEVEL: 'warn' };
-  const port = await freePort();
-  const server = await serve('server/main.ts', [], { ...settings, PORT: String(port) }, port);
-  const databaseUrl = await findEngineUrl(dataDir);
-  const config = readConfig({ ...settings, DATABASE_URL: databaseUrl });
-  const runtime = await openRuntime(config, databaseUrl, createLogger('warn'));
+  const servers = await Servers.open();
+  const settings = { DATA_DIR: servers.dataDir, LOG_LEVEL: 'warn' };
+  const server = await servers.start('server/main.ts', { settings });
+  const runtime = await servers.openRuntime(settings);
   const browser = await startBrowser();
   try {
     const { id } = await runtime.database.transaction((trx) =>
       createTeam(trx, runtime, { name: 'Example team', plan: 'enterprise', by: operator }),
     );
     const team = { id, publicId: publicId('team', id) };
-    const baseUrl = `http://127.0.0.1:${port}`;
+    const baseUrl = server.origin;
     const owner = await newMember({ baseUrl, runtime }, team, 'owner');
     for (const [title, path, shown] of pages) {
       for (const network of [slow4g, undefined]) {
@@ -58,9 +47,7 @@ export async function benchFirstLoad(): Promise<void> {
     }
   } finally {
     await browser.close();
-    await runtime.database.close();
-    await server.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    await servers.close();
   }
 }
 

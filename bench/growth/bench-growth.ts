@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
@@ -10,11 +7,10 @@ import { claimDevice } from '#simulated-phone/device-client.ts';
 import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
 import { contact, numbers, text } from '../send/sends.ts';
-import { type Served, serve, unlimited } from '../serve.ts';
+import { Servers, unlimited } from '../serve.ts';
 import { untilSettled } from '../until-settled.ts';
 import { benchFilled } from './bench-filled.ts';
 import { printGrowth } from './print-growth.ts';
@@ -49,15 +45,14 @@ export async function benchGrowth(): Promise<void> {
   });
   if (values.filled !== undefined) return benchFilled(Number(values.filled));
   const [messages, webhooks] = [Number(values.messages), Number(values.webhooks)];
-  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
-  const served: Served[] = [];
+  const servers = await Servers.open();
+  const { dataDir } = servers;
   const phones: SimulatedPhone[] = [];
   let pool: pg.Pool | undefined;
   try {
-    const sink = await start(served, 'bench/growth/answering-sink.ts', {});
-    const server = await start(served, 'server/main.ts', {
-      ...unlimited(dataDir),
-      EGRESS_ALLOW_CIDRS: '127.0.0.1',
+    const sink = await servers.start('bench/receiver.ts', { args: ['answers'] });
+    const server = await servers.start('server/main.ts', {
+      settings: { ...unlimited(dataDir), EGRESS_ALLOW_CIDRS: '127.0.0.1' },
     });
     const key = await firstKey(dataDir);
     const api = new ApiClient(server.origin, key);
@@ -101,20 +96,8 @@ export async function benchGrowth(): Promise<void> {
   } finally {
     for (const phone of phones) phone.switchOff();
     await pool?.end();
-    for (const server of served.reverse()) await server.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    await servers.close();
   }
-}
-
-async function start(
-  served: Served[],
-  script: string,
-  settings: Readonly<Record<string, string>>,
-): Promise<Served> {
-  const port = await freePort();
-  const server = await serve(script, [String(port)], { PORT: String(port), ...settings }, port);
-  served.push(server);
-  return server;
 }
 
 async function subscribe(api: ApiClient, url: string): Promise<void> {

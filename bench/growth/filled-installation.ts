@@ -1,12 +1,9 @@
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import pg from 'pg';
-import { openRuntime } from '#server/app/open-runtime.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { operator } from '#server/platform/actor.ts';
-import { readConfig } from '#server/platform/config.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
 import { putNumber } from '#test/support/numbers/given-numbers.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
@@ -41,14 +38,10 @@ export async function requireSpace(messages: number): Promise<void> {
 /** Writes messages of the teams in turn, of the last eight weeks. */
 export async function openFilled(setup: Setup, teams: number, messages: number): Promise<Filled> {
   const installation = await openInstallation(setup);
-  const { dataDir, database, server } = installation;
+  const { dataDir, database, server, servers } = installation;
   const databaseUrl = await findEngineUrl(dataDir);
-  const config = readConfig({ ...unlimited(dataDir), DATABASE_URL: databaseUrl });
-  const runtime = await openRuntime(config, databaseUrl, createLogger('warn'));
-  const close = async () => {
-    await runtime.database.close();
-    await installation.close();
-  };
+  const runtime = await servers.openRuntime(unlimited(dataDir));
+  const { close } = installation;
   try {
     const { clock } = runtime;
     const query = async <T>(sql: string, values?: readonly unknown[]) =>

@@ -1,10 +1,7 @@
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { measure, median } from '../load.ts';
+import { median } from '../load.ts';
 import { printLatency } from '../print-latency.ts';
-import { contact, text } from '../send/sends.ts';
-import { type Kannel, startKannel } from '../send/yardstick-kannel.ts';
 import { fillAndDrain } from './fill-and-drain.ts';
 import { type Installation, openInstallation, type Setup } from './installation.ts';
 import { monotonicMs } from './ledger.ts';
@@ -29,9 +26,6 @@ const setups: readonly Setup[] = [
 /** The load beside an open snapshot: latency, not throughput. Its webhook is the measurement's own. */
 const snapshotSetup: Setup = { phones: 20, senders: 8, webhooks: 0 };
 
-const kannelSeconds = 4;
-const kannelConnections = 64;
-
 /** The rate at which the latency has its goal. */
 const nominalPerSecond = 200;
 const latencyGoalMs = 50;
@@ -42,9 +36,8 @@ const drainedMax = 5_000;
 
 /**
  * Benchmarks P10 and P6: the whole life of a message. Senders send as long as fewer than `--queue` messages for each
- * phone wait. Phones hold polls, and report each message with their next poll. Without webhooks, libraries of jobs and
- * Kannel run between the rounds. It fails where a message is lost or handed out twice. Without `--phones` it runs all
- * setups.
+ * phone wait. Phones hold polls, and report each message with their next poll. Without webhooks, libraries of jobs run
+ * between the rounds. It fails where a message is lost or handed out twice. Without `--phones` it runs all setups.
  * `--throughput` leaves out the latency. `--snapshot` measures the latency to a webhook beside an open snapshot instead.
  * usage: `npm run bench -- life [--phones 200 --senders 64 --webhooks 0] [--seconds 10] [--rounds 2] [--queue 4]
  * [--snapshot] [--dead 300000]`
@@ -106,8 +99,6 @@ async function measureThroughput(
   const libraries: readonly Library[] = isAlone ? [] : ['pg-boss', 'graphile-worker'];
   const ways: readonly Way[] = ['plain', 'grouped'];
   const jobs = libraries.flatMap((library) => ways.map((way) => ({ library, way, rounds: [] as Round[] })));
-  const kannels: number[] = [];
-  const kannel = isAlone ? undefined : await startKannel(join(installation.dataDir, 'kannel'));
   const yardsticks = new Map<Library, Yardstick>();
   try {
     for (const library of libraries)
@@ -118,10 +109,8 @@ async function measureThroughput(
         const yardstick = yardsticks.get(one.library);
         if (yardstick) one.rounds.push(await yardstick.run(one.way, options));
       }
-      if (kannel) kannels.push(await measureKannel(kannel));
     }
   } finally {
-    await kannel?.stop();
     for (const yardstick of yardsticks.values()) await yardstick.stop();
   }
   const of = (pick: (round: Round) => number) => Math.round(median(ours.map(pick)));
@@ -145,22 +134,7 @@ async function measureThroughput(
         `idle ${their((round) => round.idle * 100)} %\n`,
     );
   }
-  process.stdout.write(
-    kannel
-      ? `Kannel, which accepts and hands out, does ${Math.round(median(kannels))}/s\n`
-      : 'Kannel is not installed (Debian: kannel, kannel-extras); left out\n',
-  );
   return median(ours.map((round) => round.handedOut));
-}
-
-/** @returns the messages per second that Kannel accepted and handed to its fake SMSC */
-async function measureKannel(kannel: Kannel): Promise<number> {
-  const request = (n: number) => kannel.request(`+1415555010${n % 8}`, contact(n), text(n));
-  const load = { origin: kannel.origin, request, connections: kannelConnections };
-  const before = await kannel.countHandedOut();
-  const startedMs = performance.now();
-  await measure({ ...load, seconds: kannelSeconds });
-  return ((await kannel.countHandedOut()) - before) / ((performance.now() - startedMs) / 1_000);
 }
 
 /** Latency at a fifth of the top rate and at the nominal rate, a burst to all phones at once, and a drain. */

@@ -1,14 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pg from 'pg';
 import { eventTypes } from '#contract/event.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-import { type Served, serve, unlimited } from '../serve.ts';
+import { type Served, Servers, unlimited } from '../serve.ts';
 import { untilSettled } from '../until-settled.ts';
 import { claimDevices, phoneNumbers } from './connect-phones.ts';
 import { Ledger } from './ledger.ts';
@@ -26,6 +22,7 @@ export interface Setup {
 /** A service with waiting phones, each side in a process of its own. The senders run in this process. */
 export interface Installation {
   readonly dataDir: string;
+  readonly servers: Servers;
   readonly server: Served;
   readonly api: ApiClient;
   readonly database: pg.Pool;
@@ -46,29 +43,20 @@ export async function openInstallation(
   { phones, senders: connections, webhooks }: Setup,
   existing?: { readonly dataDir: string; readonly settings: Readonly<Record<string, string>> },
 ): Promise<Installation> {
-  const dataDir = existing?.dataDir ?? (await mkdtemp(join(tmpdir(), 'ownline-bench-')));
-  const served: Served[] = [];
-  const start = async (script: string, settings: Readonly<Record<string, string>>) => {
-    const port = await freePort();
-    const server = await serve(script, [String(port)], { PORT: String(port), ...settings }, port);
-    served.push(server);
-    return server;
-  };
+  const servers = await Servers.open(existing?.dataDir);
+  const { dataDir } = servers;
   const ledger = new Ledger();
   const fleet = new PhoneFleet((handOuts) => ledger.handOut(handOuts));
   let database: pg.Pool | undefined;
   const close = async () => {
     await fleet.stop();
     await database?.end();
-    for (const server of served.reverse()) await server.stop();
-    if (!existing) await rm(dataDir, { recursive: true, force: true });
+    await servers.close();
   };
   try {
-    const sink = await start('bench/webhooks/sink.ts', {});
-    const server = await start('server/main.ts', {
-      ...unlimited(dataDir),
-      EGRESS_ALLOW_CIDRS: '127.0.0.1',
-      ...existing?.settings,
+    const sink = await servers.start('bench/receiver.ts', { args: ['counts'] });
+    const server = await servers.start('server/main.ts', {
+      settings: { ...unlimited(dataDir), EGRESS_ALLOW_CIDRS: '127.0.0.1', ...existing?.settings },
     });
     const key = await firstKey(dataDir);
     const pool = new pg.Pool({ connectionString: await findEngineUrl(dataDir), max: 1 });
@@ -89,6 +77,7 @@ export async function openInstallation(
     const senders = new Senders({ origin: server.origin, key, numbers }, connections, ledger);
     return {
       dataDir,
+      servers,
       server,
       api,
       database: pool,

@@ -1,7 +1,6 @@
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
-import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-import { serve } from '../serve.ts';
+import { launch } from '../serve.ts';
 import { phoneNumbers } from './connect-phones.ts';
 import type { Installation, Setup } from './installation.ts';
 import { Ledger } from './ledger.ts';
@@ -17,10 +16,10 @@ export type Yardstick = Awaited<ReturnType<typeof startYardstick>>;
  * completes it in the same process. Its rounds are those of Ownline with another server.
  */
 export async function startYardstick(library: Library, installation: Installation, setup: Setup) {
-  const port = await freePort();
   const DATABASE_URL = await findEngineUrl(installation.dataDir);
   let ledger = new Ledger();
-  const server = await serve(`bench/life/yardstick-${library}.ts`, [String(port)], { DATABASE_URL }, port, {
+  const server = await launch(`bench/life/yardstick-${library}.ts`, {
+    settings: { DATABASE_URL },
     onHandOuts: (handOuts) => ledger.handOut(handOuts),
   });
   const numbers = phoneNumbers(setup.phones);

@@ -1,14 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { claimDevice } from '#simulated-phone/device-client.ts';
 import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
-import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { cpuSecondsOf } from '../cpu-time.ts';
 import { residentMb } from '../process-memory.ts';
-import { type Served, serve, unlimited } from '../serve.ts';
+import { Servers, unlimited } from '../serve.ts';
 import { largeJpegSha256 } from './large-jpeg.ts';
 
 const messages = Number(process.env.BENCH_MESSAGES ?? 1_000);
@@ -24,24 +20,15 @@ const limitMs = 1_800_000;
  * Prints MB/s and the growth of the service's memory. The database takes 5 GB in a temporary folder.
  */
 export async function benchMedia(): Promise<void> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
-  const served: Served[] = [];
-  const start = async (script: string, settings: Record<string, string> = {}) => {
-    const port = await freePort();
-    const server = await serve(script, [String(port)], { PORT: String(port), ...settings }, port);
-    served.push(server);
-    return server;
-  };
+  const servers = await Servers.open();
   const running: SimulatedPhone[] = [];
   try {
-    const settings = unlimited(dataDir);
-    const service = await start('server/main.ts', {
-      ...settings,
-      EGRESS_ALLOW_CIDRS: '127.0.0.1',
-      DEVICE_HOLD_SECONDS: '2',
+    const settings = { EGRESS_ALLOW_CIDRS: '127.0.0.1', DEVICE_HOLD_SECONDS: '2' };
+    const service = await servers.start('server/main.ts', {
+      settings: { ...unlimited(servers.dataDir), ...settings },
     });
-    const host = await start('bench/media/file-host.ts');
-    const key = await firstKey(dataDir);
+    const host = await servers.start('bench/receiver.ts', { args: ['files'] });
+    const key = await firstKey(servers.dataDir);
     const call = async (path: string, body: object) => {
       const headers = { 'x-api-key': key, 'content-type': 'application/json' };
       const answer = await fetch(`${service.origin}${path}`, {
@@ -107,8 +94,7 @@ export async function benchMedia(): Promise<void> {
     );
   } finally {
     for (const phone of running) phone.switchOff();
-    for (const server of served.reverse()) await server.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    await servers.close();
   }
 }
 

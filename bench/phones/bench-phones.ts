@@ -15,7 +15,7 @@ import { PhoneFleet } from '../life/phone-fleet.ts';
 import { Senders } from '../life/senders.ts';
 import { printLatency } from '../print-latency.ts';
 import { liveMb, residentMb } from '../process-memory.ts';
-import { type Served, serve, unlimited } from '../serve.ts';
+import { launch, type Served, unlimited } from '../serve.ts';
 
 const goals = { kbEach: 25, percentOfCore: 10, connectedSeconds: 60, burstMs: 500 };
 
@@ -48,7 +48,6 @@ export async function benchPhones(): Promise<void> {
   const inspectPort = await freePort();
   const settings = {
     ...unlimited(dataDir),
-    PORT: String(port),
     NODE_OPTIONS: `--inspect-port=${inspectPort}`,
   };
   const seconds = Number(values.seconds);
@@ -56,14 +55,14 @@ export async function benchPhones(): Promise<void> {
   const fleet = new PhoneFleet((handOuts) => ledger.handOut(handOuts));
   let server: Served | undefined;
   try {
-    server = await serve('server/main.ts', [], settings, port);
+    server = await launch('server/main.ts', { settings, port });
     const key = await firstKey(dataDir);
     const startedMs = performance.now();
     const deviceTokens = await claimDevices(server.origin, key, numbers);
     process.stdout.write(`${phones} phones were set up in ${secondsSince(startedMs)} s\n`);
 
     await server.stop();
-    server = await serve('server/main.ts', [], settings, port);
+    server = await launch('server/main.ts', { settings, port });
     await pause(settleSeconds * 1_000);
     const atStart = await readMemory(server, inspectPort);
     let sinceMs = performance.now();
@@ -84,7 +83,7 @@ export async function benchPhones(): Promise<void> {
     const stopped = secondsSince(sinceMs);
     const { unavailable } = await fleet.count();
     since = new Date();
-    server = await serve('server/main.ts', [], settings, port);
+    server = await launch('server/main.ts', { settings, port });
     const restarted = secondsSince(sinceMs);
     await untilConnected(dataDir, phones, since);
     const counts = await fleet.count();

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
-import { freePort } from '#test/support/service/test-service.ts';
 import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
 import { measure, median } from '../load.ts';
-import { root, type Served, serve, unlimited } from '../serve.ts';
+import { launch, root, type Served, unlimited } from '../serve.ts';
 import { connect, numbers, sends, sendsWithKeys } from './sends.ts';
 
 const pairs = Number(process.env.BENCH_PAIRS ?? 11);
@@ -107,9 +106,7 @@ async function checkOut(commit: string, folder: string): Promise<void> {
 
 async function open(checkout: string): Promise<Installation> {
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-compare-'));
-  const port = await freePort();
-  const settings = { ...unlimited(dataDir), PORT: String(port) };
-  const server = await serve('server/main.ts', [], settings, port, { folder: checkout });
+  const server = await launch('server/main.ts', { settings: unlimited(dataDir), folder: checkout });
   const key = await firstKey(dataDir);
   for (const number of numbers) await connect(server.origin, key, number);
   return { dataDir, server, key };

@@ -8,9 +8,9 @@ import { bodySchema, readSend } from './yardstick-body.ts';
  * The yardstick of benchmark P2: the conventional design, with Fastify, a pg pool of 10 and one transaction per
  * request. The transaction looks up the key, counts the month's quota under its row lock, and inserts the message and
  * its queue row.
- * usage: node bench/send/yardstick-transaction.ts PORT KEY DATABASE_URL
+ * usage: node bench/send/yardstick-transaction.ts KEY DATABASE_URL PORT
  */
-const [port = '0', key = '', databaseUrl = ''] = process.argv.slice(2);
+const [key = '', databaseUrl = '', port = '0'] = process.argv.slice(2);
 const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
 await pool.query(`
   DROP TABLE IF EXISTS yardstick_queue, yardstick_messages, yardstick_usage, yardstick_keys;

@@ -53,8 +53,8 @@ export async function benchFairness(): Promise<void> {
     LOG_LEVEL: 'fatal',
   });
   try {
-    const sink = await installation.start('bench/webhooks/sink.ts');
-    const hanging = await installation.start('bench/webhooks/hanging.ts');
+    const sink = await installation.receive('counts');
+    const hanging = await installation.receive('hangs');
     for (const variant of variants) await judge(installation, { variant, names, sink, hanging });
   } finally {
     await installation.close();

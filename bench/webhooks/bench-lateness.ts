@@ -24,7 +24,7 @@ export async function benchLateness(): Promise<void> {
   const { runtime, newTeam } = installation;
   const { pool } = runtime.database;
   try {
-    const sink = await installation.start('bench/webhooks/judging-sink.ts');
+    const sink = await installation.receive('judges');
     const teamIds: TeamId[] = [];
     for (let n = 0; n < teams; n += 1) {
       const teamId = await newTeam();

@@ -38,7 +38,7 @@ interface Measured {
 export async function benchWebhooks(): Promise<void> {
   const installation = await openInstallation();
   try {
-    const sink = await installation.start('bench/webhooks/sink.ts');
+    const sink = await installation.receive('counts');
     const url = `${sink.origin}/hooks`;
     const teamIds: TeamId[] = [];
     for (let n = 0; n < teams; n += 1) {

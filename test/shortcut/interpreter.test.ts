@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { compileActions } from '#shortcut/compile-workflow.ts';
 import { connectionSteps, setupCode } from '#shortcut/connection.ts';
@@ -34,8 +33,8 @@ import {
   when,
 } from '#shortcut/step.ts';
 import { PhoneClock } from '#test/support/shortcuts/phone-clock.ts';
-import { type SeenRequest, startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
 import { actionName } from '#test/support/shortcuts/workflow-reader.ts';
+import { type Behaviour, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 
 const connection = { server: 'https://texts.example.com', deviceToken: 'dev_example' };
 
@@ -72,11 +71,8 @@ const shownBy = async (steps: readonly Step[], options: RunOptions = {}) => {
 
 const get = (url: string) => ({ kind: 'contents_of_url', url: [url], headers: [], json: undefined }) as const;
 
-const serve = async (
-  context: TestContext,
-  answer: (request: SeenRequest, response: ServerResponse) => void,
-) => {
-  const server = await startScriptedServer(answer);
+const serve = async (context: TestContext, behaviour: Behaviour) => {
+  const server = await startWebhookReceiver({ behaviour });
   context.after(() => server.close());
   return server;
 };
@@ -84,10 +80,10 @@ const serve = async (
 describe('actions run as an iPhone runs them (specification section 11.11)', () => {
   it('null, booleans, missing keys and arrays of JSON are converted as Shortcuts does', async (context) => {
     const json = { text: 'Hi', none: null, yes: true, no: false, some: ['a', 'b'], inner: { a: 1 }, n: 15 };
-    const server = await serve(context, (_, response) =>
+    const server = await serve(context, (response) =>
       response.setHeader('content-type', 'application/json').end(JSON.stringify(json)),
     );
-    const contents = get(server.url);
+    const contents = get(server.origin);
     const value = (key: string) => dictionaryValue(key, resultOf(contents));
     const shown = await shownBy([
       contents,
@@ -100,15 +96,15 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
   });
 
   it('the interpreter ignores the HTTP status, and an error page is a file', async (context) => {
-    const server = await serve(context, ({ path }, response) =>
+    const server = await serve(context, (response, { path }) =>
       response
         .writeHead(path === '/page' ? 502 : 401, {
           'content-type': path === '/page' ? 'text/html' : 'application/json',
         })
         .end(path === '/page' ? '<h1>Bad gateway</h1>' : '{"reason":"unauthorized"}'),
     );
-    const page = get(`${server.url}/page`);
-    const refusal = get(`${server.url}/refusal`);
+    const page = get(`${server.origin}/page`);
+    const refusal = get(`${server.origin}/refusal`);
     assert.deepEqual(
       await shownBy([
         ...keep('Page', page),
@@ -121,40 +117,40 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
   });
 
   it('a POST sends its headers and texts as a JSON object, and a GET has no body', async (context) => {
-    const server = await serve(context, (_, response) => response.end());
+    const server = await serve(context, (response) => response.end());
     await shownBy([
       ...keep('Words', text('two\nlines, "quoted" \\ 👋')),
       {
         kind: 'contents_of_url',
-        url: [server.url, '/post'],
+        url: [server.origin, '/post'],
         headers: [['x-device-token', ['dev_x']]],
         json: [
           ['words', [variable('Words')]],
           ['v', ['1']],
         ],
       } as const,
-      get(`${server.url}/get`),
+      get(`${server.origin}/get`),
     ]);
-    const [post, read] = server.requests;
-    assert.deepEqual(JSON.parse(post?.body ?? ''), { words: 'two\nlines, "quoted" \\ 👋', v: '1' });
+    const [post, read] = server.received;
+    assert.deepEqual(JSON.parse(String(post?.body)), { words: 'two\nlines, "quoted" \\ 👋', v: '1' });
     assert.equal(post?.headers['x-device-token'], 'dev_x');
-    assert.deepEqual([read?.method, read?.path, read?.body], ['GET', '/get', '']);
+    assert.deepEqual([read?.method, read?.path, String(read?.body)], ['GET', '/get', '']);
   });
 
   it('a failing action ends the run: lost connection, broken answer, 60 s of silence, no dictionary, no recipient', async (context) => {
-    const server = await serve(context, ({ path }, response) => {
+    const server = await serve(context, (response, { path }) => {
       if (path === '/broken') {
         response.setHeader('content-length', '100').write('half');
         setImmediate(() => response.destroy());
       }
       if (path === '/page') response.setHeader('content-type', 'text/html').end('<p>hello</p>');
     });
-    const closed = await startScriptedServer(() => undefined);
+    const closed = await startWebhookReceiver();
     await closed.close();
-    const page = get(`${server.url}/page`);
+    const page = get(`${server.origin}/page`);
     for (const [index, failing] of [
-      [0, [get(closed.url)]],
-      [0, [get(`${server.url}/broken`)]],
+      [0, [get(closed.origin)]],
+      [0, [get(`${server.origin}/broken`)]],
       [0, [get('nowhere')]],
       [1, [page, dictionary(resultOf(page))]],
       [2, [...keep('To', text('')), sendMessage(variable('To'), variable('To'))]],
@@ -165,7 +161,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
       assert.deepEqual(sent, []);
     }
     const clock = new PhoneClock();
-    const silent = run([get(`${server.url}/silent`), ...show('after')], {}, clock);
+    const silent = run([get(`${server.origin}/silent`), ...show('after')], {}, clock);
     await clock.pass(60_000);
     assert.equal((await silent).end.kind, 'failed');
   });
@@ -335,10 +331,10 @@ describe('a workflow that no iPhone could run is a fault of the generator', () =
   }
 
   it('a run refuses an If on a bare dictionary value, and a variable that is not set yet', async (context) => {
-    const server = await serve(context, (_, response) =>
+    const server = await serve(context, (response) =>
       response.setHeader('content-type', 'application/json').end('{"action":"send"}'),
     );
-    const contents = get(server.url);
+    const contents = get(server.origin);
     const action = dictionaryValue('action', resultOf(contents));
     await assert.rejects(
       run([contents, ...keep('Action', action), when([variable('Action'), 'is', 'send'], [])]),

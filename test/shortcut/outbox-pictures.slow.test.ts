@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { shownFiles } from '#test/support/media/sample-files.ts';
-import { type SeenRequest, startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
 import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
+import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 
 const picture = Buffer.from('ffd8ffe000104a464946', 'hex');
 const mediaFolder = '/v1/device/media/msg_1';
@@ -37,18 +37,20 @@ async function handOut(
     { action: 'idle', session: 'ses_1', wait: '7' },
     { action: 'stop', session: 'none', reason: 'deleted' },
   ];
-  const server = await startScriptedServer((request, response) => {
-    if (request.path === path) answerMedia(response);
-    else response.setHeader('content-type', 'application/json').end(JSON.stringify(answers.shift()));
+  const server = await startWebhookReceiver({
+    behaviour: (response, request) => {
+      if (request.path === path) answerMedia(response);
+      else response.setHeader('content-type', 'application/json').end(JSON.stringify(answers.shift()));
+    },
   });
   context.after(() => server.close());
-  const phone = new ShortcutPhone({ setupCode: setupCodeOf(server.url, 'dev_1'), ...phoneOptions });
+  const phone = new ShortcutPhone({ setupCode: setupCodeOf(server.origin, 'dev_1'), ...phoneOptions });
   const run = phone.startOutbox();
   const polls = () =>
-    server.requests
+    server.received
       .filter((request) => request.path === '/v1/device/poll')
-      .map(({ body }) => JSON.parse(body));
-  const media = (): SeenRequest[] => server.requests.filter((request) => request.path === path);
+      .map(({ body }) => JSON.parse(String(body)));
+  const media = () => server.received.filter((request) => request.path === path);
   return { phone, run, polls, media };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
 import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
+import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 
 /** Answers of proxies in which the prefixes of ids (`ses_`, `msg_`) are parts of other words. */
 const pages = [
@@ -18,13 +18,15 @@ async function startServer(context: TestContext, objects: readonly object[]) {
     ...pages,
     ...objects.map((object) => ['application/json', JSON.stringify(object)] as const),
   ];
-  const server = await startScriptedServer((_, response) => {
-    const [type, body] = answers.shift() ?? ['application/json', '{"action":"stop"}'];
-    response.setHeader('content-type', type).end(body);
+  const server = await startWebhookReceiver({
+    behaviour: (response) => {
+      const [type, body] = answers.shift() ?? ['application/json', '{"action":"stop"}'];
+      response.setHeader('content-type', type).end(body);
+    },
   });
   context.after(() => server.close());
-  const phone = new ShortcutPhone({ setupCode: setupCodeOf(server.url, 'dev_1') });
-  const bodies = () => server.requests.map(({ body }) => JSON.parse(body));
+  const phone = new ShortcutPhone({ setupCode: setupCodeOf(server.origin, 'dev_1') });
+  const bodies = () => server.received.map(({ body }) => JSON.parse(String(body)));
   return { phone, bodies };
 }
 

@@ -5,6 +5,7 @@ import type { TestCertificate } from './certificate.ts';
 
 /** A received request, with its exact bytes. */
 export interface ReceivedDelivery {
+  readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   readonly path: string;
@@ -18,6 +19,7 @@ export type Behaviour = (answer: ServerResponse, delivery: ReceivedDelivery) => 
 /** A customer's server that records requests, and answers as a test sets. */
 export interface WebhookReceiver {
   readonly url: string;
+  readonly origin: string;
   readonly port: number;
   readonly received: readonly ReceivedDelivery[];
   /** Sets the behaviour from now on. */
@@ -48,7 +50,8 @@ export async function startWebhookReceiver(
     const atMs = performance.now();
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const delivery = { headers: request.headers, body: Buffer.concat(chunks), path: request.url ?? '', atMs };
+    const { method = '', url: path = '', headers } = request;
+    const delivery = { method, headers, body: Buffer.concat(chunks), path, atMs };
     received.push(delivery);
     hanging += 1;
     answer.on('close', () => {
@@ -61,8 +64,10 @@ export async function startWebhookReceiver(
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
   const { port } = address;
+  const origin = `http${certificate ? 's' : ''}://127.0.0.1:${port}`;
   return {
-    url: `http${certificate ? 's' : ''}://127.0.0.1:${port}/hooks`,
+    url: `${origin}/hooks`,
+    origin,
     port,
     received,
     behave: (next) => {
