@@ -16,7 +16,7 @@ import type { Database } from '#server/database/database.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { firstIdAt, type MemberId, type TeamId } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { explainStatements } from '#test/support/database/explain-page.ts';
+import { explainStatements, walkPages } from '#test/support/database/explain-page.ts';
 import { givenFilledDatabase } from '#test/support/database/given-database.ts';
 import { blocks, type PlanNode, rowsRead } from '#test/support/database/plan-node.ts';
 
@@ -196,20 +196,12 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
 
   it('short pages together show every conversation of a number once (§12.11/conversation-pages)', async () => {
     const walk = async (query: Parameters<typeof listConversations>[3]) => {
-      const contacts: string[] = [];
-      let pages = 0;
-      for (let cursor = ''; ; pages += 1) {
-        const page = await listConversations({ database: service }, team, reader, {
-          ...query,
-          cursor,
-          limit: 100,
-        });
-        contacts.push(...page.conversations.map(({ contact }) => contact));
-        if (!page.has_more) return { contacts, pages };
-        assert.notEqual(page.cursor, cursor);
-        cursor = page.cursor;
-        assert.ok(pages < 200, 'the walk goes on');
-      }
+      const { rows, pages } = await walkPages(
+        (cursor) => list({ ...query, cursor, limit: 100 })({ database: service }),
+        (page) => page.conversations,
+        200,
+      );
+      return { contacts: rows.map(({ contact }) => contact), pages };
     };
     const old = await walk({ number: small });
     assert.deepEqual([new Set(old.contacts).size, old.contacts.length], [1_000, 1_000]);
@@ -224,21 +216,18 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
   });
 
   it('pages of a conversation find its messages behind messages to other numbers (§12.11/list-conversation-messages)', async () => {
-    const walk = async (phoneNumber: string, contact: string) => {
-      const found: string[] = [];
-      let empty = 0;
-      for (let cursor = ''; ; ) {
-        const page = await messages(phoneNumber, contact, cursor)({ database: service });
-        found.push(...page.messages.map(({ content }) => content));
-        if (page.messages.length === 0) empty += 1;
-        if (!page.has_more) return { found, empty };
-        assert.notEqual(page.cursor, cursor);
-        cursor = page.cursor;
-      }
-    };
-    const { found, empty } = await walk(big, scattered);
-    assert.deepEqual(found, ['20003', '20002', '20001']);
+    const walk = (phoneNumber: string, contact: string) =>
+      walkPages(
+        (cursor) => messages(phoneNumber, contact, cursor)({ database: service }),
+        (page) => page.messages,
+        total,
+      );
+    const { rows, empty } = await walk(big, scattered);
+    assert.deepEqual(
+      rows.map(({ content }) => content),
+      ['20003', '20002', '20001'],
+    );
     assert.ok(empty >= 10, String(empty));
-    assert.equal((await walk(small, talkative)).found.length, 0);
+    assert.equal((await walk(small, talkative)).rows.length, 0);
   });
 });

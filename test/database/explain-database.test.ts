@@ -94,57 +94,64 @@ describe('errors of a start with a wrong DATABASE_URL (specification section 10.
     assert.equal(await withDatabaseErrors(right, () => applySchema(right)), true);
   });
 
-  it('the error says that no PostgreSQL listens at a port or a socket', async () => {
-    assert.equal(
-      await explained(url('guests', { at: `${host}:1` })),
-      `DATABASE_URL names ${host}:1, where no PostgreSQL listens. Start it, or correct the host and the port.`,
-    );
-    assert.match(
-      await explained('postgresql://guest@/guests?host=/nowhere'),
+  const errors: Readonly<Record<string, readonly [databaseUrl: () => string | Promise<string>, RegExp]>> = {
+    'says that no PostgreSQL listens at a port': [
+      () => url('guests', { at: `${host}:1` }),
+      /^DATABASE_URL names \S+:1, where no PostgreSQL listens\. Start it, or correct the host and the port\.$/,
+    ],
+    'says that no PostgreSQL listens at a socket': [
+      () => 'postgresql://guest@/guests?host=/nowhere',
       /names \/nowhere\/\.s\.PGSQL\.5432, where no PostgreSQL listens/,
-    );
-  });
-
-  it('the error says that the host name has no address', async () => {
-    assert.match(
-      await explained(url('guests', { at: 'nowhere.invalid' })),
+    ],
+    'says that the host name has no address': [
+      () => url('guests', { at: 'nowhere.invalid' }),
       /names nowhere\.invalid:5432, and that name has no address/,
-    );
-  });
-
-  it('the error says that the server ended the connection and may be no PostgreSQL', async () => {
-    const at = await listen((socket) => socket.once('data', () => socket.destroy()));
-    assert.match(
-      await explained(url('guests', { at })),
+    ],
+    'says that the server ended the connection and may be no PostgreSQL': [
+      async () =>
+        url('guests', { at: await listen((socket) => socket.once('data', () => socket.destroy())) }),
       /which ended the connection: it may be no PostgreSQL/,
-    );
-  });
-
-  it('the error says that the password is wrong or missing', async () => {
-    assert.equal(
-      await explained(url('guests', { secret: 'wrong' })),
-      `PostgreSQL at ${server} refuses the password of the role guest. Correct it in DATABASE_URL.`,
-    );
-    assert.match(
-      await explained(url('guests', { secret: '' })),
+    ],
+    'says that the password is wrong': [
+      () => url('guests', { secret: 'wrong' }),
+      /^PostgreSQL at \S+ refuses the password of the role guest\. Correct it in DATABASE_URL\.$/,
+    ],
+    'says that the password is missing': [
+      () => url('guests', { secret: '' }),
       /asks for a password, and DATABASE_URL has none/,
-    );
-  });
-
-  it('the error names a missing role over a socket, and the statement that makes it', async () => {
-    const socket = encodeURIComponent(join(dataDir, 'socket'));
-    assert.match(
-      await explained(`postgresql://nobody_knows@/guests?host=${socket}`),
+    ],
+    'names a missing role over a socket, and the statement that makes it': [
+      () => `postgresql://nobody_knows@/guests?host=${encodeURIComponent(join(dataDir, 'socket'))}`,
       /has no role nobody_knows\. .*CREATE ROLE nobody_knows LOGIN PASSWORD/,
-    );
-  });
-
-  it('the error names a missing database, and the statement that makes it', async () => {
-    assert.equal(
-      await explained(url('missing')),
-      `PostgreSQL at ${server} has no database missing. Correct DATABASE_URL, or make it: CREATE DATABASE missing OWNER guest;`,
-    );
-  });
+    ],
+    'names a missing database, and the statement that makes it': [
+      () => url('missing'),
+      /^PostgreSQL at \S+ has no database missing\. Correct DATABASE_URL, or make it: CREATE DATABASE missing OWNER guest;$/,
+    ],
+    'says that the database is read-only, as on a standby': [
+      () => url('readonly'),
+      /leads to a read-only PostgreSQL at .* the primary/,
+    ],
+    'names pg_hba.conf, which refuses the role': [
+      () => url('closed'),
+      /does not let the role guest into the database closed .*pg_hba\.conf/,
+    ],
+    'names an sslmode that the server does not offer': [
+      () => url('guests', { query: '?sslmode=verify-full' }),
+      /DATABASE_URL asks for TLS, which PostgreSQL at .* does not offer/,
+    ],
+    'names an sslmode that the server requires': [
+      () => url('encrypted'),
+      /takes encrypted connections only, add sslmode=verify-full to DATABASE_URL/,
+    ],
+    'names a file of a certificate that can’t be read': [
+      () => url('guests', { query: '?sslrootcert=/nowhere.pem' }),
+      /The file \/nowhere\.pem, which DATABASE_URL names, can't be read \(ENOENT\)/,
+    ],
+  };
+  for (const [what, [databaseUrl, error]] of Object.entries(errors)) {
+    it(`the error ${what}`, async () => assert.match(await explained(await databaseUrl()), error));
+  }
 
   it('the error names a role that may not make tables, and the statement that allows it', async () => {
     const of = url('of_others');
@@ -164,32 +171,6 @@ describe('errors of a start with a wrong DATABASE_URL (specification section 10.
     assert.match(
       await explained(url('tables_of_others')),
       /The role guest may not change the database tables_of_others .* Use the role in DATABASE_URL that made the tables/,
-    );
-  });
-
-  it('the error says that the database is read-only, as on a standby', async () => {
-    assert.match(await explained(url('readonly')), /leads to a read-only PostgreSQL at .* the primary/);
-  });
-
-  it('the error names pg_hba.conf, which refuses the role', async () => {
-    assert.match(
-      await explained(url('closed')),
-      /does not let the role guest into the database closed .*pg_hba\.conf/,
-    );
-  });
-
-  it('the error names an sslmode that the server does not offer or that it requires', async () => {
-    assert.match(
-      await explained(url('guests', { query: '?sslmode=verify-full' })),
-      /DATABASE_URL asks for TLS, which PostgreSQL at .* does not offer/,
-    );
-    assert.match(
-      await explained(url('encrypted')),
-      /takes encrypted connections only, add sslmode=verify-full to DATABASE_URL/,
-    );
-    assert.match(
-      await explained(url('guests', { query: '?sslrootcert=/nowhere.pem' })),
-      /The file \/nowhere\.pem, which DATABASE_URL names, can't be read \(ENOENT\)/,
     );
   });
 

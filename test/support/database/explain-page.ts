@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import type { Database } from '#server/database/database.ts';
-import type { PlanNode } from './plan-node.ts';
+import { type PlanNode, rowsRead } from './plan-node.ts';
 
 interface Asked {
   readonly text: string;
@@ -62,4 +62,51 @@ export async function explainPage(
   const [paging, ...others] = ran;
   assert.ok(paging && others.length === 0, 'a page is one statement');
   return explain(client, paging);
+}
+
+/**
+ * Fails for each query that reads more than `max` rows of a table, and a few `beside` them. It also fails if no query
+ * reads `max` rows, because the test would not test the bound. @returns the number of queries
+ */
+export async function expectBounded<Query>(
+  queries: Iterable<Query>,
+  plan: (query: Query) => Promise<PlanNode>,
+  max: number,
+  beside: number,
+): Promise<number> {
+  const beyond: string[] = [];
+  let [most, asked] = [0, 0];
+  for (const query of queries) {
+    asked += 1;
+    for (const [table, read] of rowsRead(await plan(query))) {
+      most = Math.max(most, read);
+      if (read > max + beside) beyond.push(`${JSON.stringify(query)}: ${read} of ${table}`);
+    }
+  }
+  assert.deepEqual(beyond, []);
+  assert.ok(most >= max, `${most}`);
+  return asked;
+}
+
+interface Page {
+  readonly cursor: string;
+  readonly has_more: boolean;
+}
+
+/** Follows the cursors of pages to the end. @returns the rows of all pages, and how many pages had none */
+export async function walkPages<Read extends Page, Row>(
+  read: (cursor: string) => Promise<Read>,
+  rowsOf: (page: Read) => readonly Row[],
+  pagesMax: number,
+): Promise<{ readonly rows: Row[]; readonly pages: number; readonly empty: number }> {
+  const rows: Row[] = [];
+  let [cursor, empty] = ['', 0];
+  for (let pages = 1; ; pages += 1) {
+    const page = await read(cursor);
+    rows.push(...rowsOf(page));
+    if (rowsOf(page).length === 0) empty += 1;
+    if (!page.has_more) return { rows, pages, empty };
+    assert.ok(page.cursor !== cursor && pages <= pagesMax, 'the walk goes on');
+    cursor = page.cursor;
+  }
 }
