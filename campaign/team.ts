@@ -3,10 +3,10 @@ import { Api, itemsOf } from './api.ts';
 import { FeedReader } from './feed-reader.ts';
 import type { History } from './history.ts';
 import { Operator } from './operator.ts';
-import type { Ownline } from './ownline.ts';
 import { Phone } from './phone.ts';
 import type { Mood, Receivers } from './receiver.ts';
 import { Sender } from './sender.ts';
+import { claimDevice } from './set-up.ts';
 
 export interface WebhookPlan {
   readonly path: string;
@@ -37,18 +37,6 @@ export const usualPace: Pace = { sendPauseMs: 250, inboundMs: 600 };
 export const usualContacts = ['+14155550150', '+14155550151'];
 
 const quietWithinMs = 240_000;
-
-/** Creates a team with an API key that may do everything. */
-export async function createTeam(
-  ownline: Pick<Ownline, 'command'>,
-  name: string,
-): Promise<{ readonly team: string; readonly apiKey: string }> {
-  const team = String((await ownline.command('team', 'create', '--name', name)).id);
-  const { key } = await ownline.command(
-    ...['key', 'create', '--team', team, '--name', 'Campaign', '--permissions', '*'],
-  );
-  return { team, apiKey: String(key) };
-}
 
 /**
  * Waits until messages and deliveries of the teams are settled or time is up.
@@ -172,11 +160,8 @@ export class Team {
   }
 
   async #connect(number: string): Promise<Phone> {
-    const verify = { method: 'POST', path: '/v1/numbers/verify', body: { phone_number: number } } as const;
-    const { json } = await this.#api.insist(verify);
-    const body = { token: String(json.setup_url).split('/').at(-1) };
-    const claim = await this.#api.insist({ method: 'POST', path: '/v1/device/claim', body });
-    const api = new Api(this.#baseUrl, { 'x-device-token': String(claim.json.device_token) }, this.#over);
+    const token = await claimDevice(this.#api, number);
+    const api = new Api(this.#baseUrl, { 'x-device-token': token }, this.#over);
     return new Phone({ history: this.#history, api, number, inboundMs: this.#pace.inboundMs });
   }
 

@@ -1,7 +1,8 @@
 import { eventTypes, type History } from './history.ts';
 import type { Ownline } from './ownline.ts';
 import { Receivers } from './receiver.ts';
-import { createTeam, type Pace, Team, untilQuiet, usualContacts, usualPace } from './team.ts';
+import { createTeam } from './set-up.ts';
+import { type Pace, Team, untilQuiet, usualContacts, usualPace } from './team.ts';
 
 /** The service under test, as one process or as several behind one address. */
 export type Installation = Pick<Ownline, 'baseUrl' | 'command' | 'firstKey'>;

@@ -1,7 +1,8 @@
 import { eventTypes, type History } from '../history.ts';
 import type { Ownline } from '../ownline.ts';
 import { Receivers } from '../receiver.ts';
-import { createTeam, Team, untilQuiet, usualContacts, usualPace } from '../team.ts';
+import { createTeam } from '../set-up.ts';
+import { Team, untilQuiet, usualContacts, usualPace } from '../team.ts';
 import { Flood } from './flood.ts';
 
 const floodNumbers = Array.from({ length: 8 }, (_, index) => `+1415555011${index}`);

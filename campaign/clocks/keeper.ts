@@ -1,11 +1,11 @@
 import { Api, itemsOf } from '../api.ts';
 import type { Ownline } from '../ownline.ts';
+import { claimDevice, createTeam, signIn } from '../set-up.ts';
 
 const from = '+14155550110';
 const pending = '+14155550111';
 const to = '+14155550150';
 const invited = 'sam@example.com';
-const owner = 'owner@example.com';
 
 /** A team with one item of each kind that expires, none of them soon. `missing` checks that all items still exist. */
 export class Keeper {
@@ -26,13 +26,13 @@ export class Keeper {
   }
 
   static async open(ownline: Ownline, over: AbortSignal): Promise<Keeper> {
-    const { team, key } = await newTeam(ownline, 'Keeper', 'enterprise');
-    const api = new Api(ownline.baseUrl, { 'x-api-key': key }, over);
-    const verify = (phone_number: string) =>
-      api.insist({ method: 'POST', path: '/v1/numbers/verify', body: { phone_number } });
-    const { json } = await verify(from);
-    await connectOnce(ownline.baseUrl, String(json.setup_url), over);
-    const setup = await verify(pending);
+    const { team, apiKey } = await createTeam(ownline, 'Keeper', '--plan', 'enterprise');
+    const api = new Api(ownline.baseUrl, { 'x-api-key': apiKey }, over);
+    // The phone polls once, which verifies its number, and never again.
+    const phone = new Api(ownline.baseUrl, { 'x-device-token': await claimDevice(api, from) }, over);
+    await phone.insist({ method: 'POST', path: '/v1/device/poll', body: { session: 'new', v: '1' } });
+    const body = { phone_number: pending };
+    const setup = await api.insist({ method: 'POST', path: '/v1/numbers/verify', body });
     const sent = await api.insist(message);
     if (sent.status !== 202) throw new Error(`A send was answered ${sent.status}: ${sent.text}`);
     await api.insist({
@@ -40,8 +40,7 @@ export class Keeper {
       path: '/v1/team/members/invite',
       body: { email: invited, role: 'viewer' },
     });
-    const link = await ownline.command('link', '--email', owner, '--team', team);
-    const cookie = await join(String(link.url), ownline.baseUrl);
+    const cookie = await signIn(ownline, team);
     return new Keeper(ownline.baseUrl, api, [
       String(sent.json.id),
       new URL(String(setup.json.setup_url)).pathname,
@@ -81,46 +80,3 @@ const message = {
   body: { from, to, content: 'It waits for a phone that is away.' },
   headers: { 'idempotency-key': 'kept' },
 } as const;
-
-export async function newTeam(
-  ownline: Ownline,
-  name: string,
-  plan: string,
-): Promise<{ readonly team: string; readonly key: string }> {
-  const team = String((await ownline.command('team', 'create', '--name', name, '--plan', plan)).id);
-  const key = await ownline.command(
-    'key',
-    'create',
-    '--team',
-    team,
-    '--name',
-    'Campaign',
-    '--permissions',
-    '*',
-  );
-  return { team, key: String(key.key) };
-}
-
-/** Polls once as a phone, which verifies its number. The phone never polls again. */
-async function connectOnce(baseUrl: string, setupUrl: string, over: AbortSignal): Promise<void> {
-  const api = new Api(baseUrl, {}, over);
-  const body = { token: setupUrl.split('/').at(-1) };
-  const claim = await api.insist({ method: 'POST', path: '/v1/device/claim', body });
-  const headers = { 'x-device-token': String(claim.json.device_token) };
-  const poll = { session: 'new', last: 'none', device_name: 'Campaign iPhone', os: '26.0', v: '1' };
-  await api.insist({ method: 'POST', path: '/v1/device/poll', body: poll, headers });
-}
-
-/** Joins a team by an owner link. @returns the Cookie header of the session */
-async function join(url: string, baseUrl: string): Promise<string> {
-  const answer = await fetch(url, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { 'sec-fetch-site': 'same-origin', origin: baseUrl },
-    body: new URLSearchParams({ press: 'campaign', email: owner, name: 'Olivia Owner' }),
-  });
-  const cookies = answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0]);
-  if (answer.status !== 303 || cookies.length === 0)
-    throw new Error(`The owner's link was answered ${answer.status}: ${await answer.text()}`);
-  return cookies.join('; ');
-}

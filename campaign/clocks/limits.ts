@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Api } from '../api.ts';
 import type { Ownline } from '../ownline.ts';
-import { newTeam } from './keeper.ts';
+import { createTeam } from '../set-up.ts';
 
 /** A request each 500 ms is below the plan's 300 a minute, so every 429 is wrong. */
 const probeMs = 500;
@@ -25,7 +25,7 @@ export class Limits {
       ['Steady', 'starter'],
       ['Greedy', 'free'],
     ] as const) {
-      const { key } = await newTeam(ownline, name, plan);
+      const { apiKey: key } = await createTeam(ownline, name, '--plan', plan);
       apis.push(new Api(ownline.baseUrl, { 'x-api-key': key }, over));
     }
     const [steady, greedy] = apis;

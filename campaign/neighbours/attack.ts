@@ -23,7 +23,7 @@ export interface Attack extends Beside {
   readonly load: LoadResult;
 }
 
-export const attackConnections = 64;
+const attackConnections = 64;
 /** How long the load runs before the first send of the victim is due. */
 const leadMs = 500;
 const sampleMs = 25;

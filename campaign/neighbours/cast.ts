@@ -1,7 +1,8 @@
 import type { Ownline } from '../ownline.ts';
+import { createKey } from '../set-up.ts';
 import { type Caller, strangers } from './caller.ts';
 import type { Route } from './route-table.ts';
-import { makeKey, makeTenant, type Tenant } from './tenant.ts';
+import { makeTenant, type Tenant } from './tenant.ts';
 
 export interface Cast {
   /** The team whose sends are measured during the attacks. */
@@ -44,7 +45,7 @@ export async function makeCast(plan: CastPlan, signal: AbortSignal): Promise<Cas
   }
   await subscriber.subscribe(plan.webhooks, hook, signal);
   const subscribed = await subscriber.seed(eventsMax, 0, signal);
-  const revoked = await makeKey(ownline, victim.credentials.teamId);
+  const revoked = await createKey(ownline, victim.credentials.teamId);
   await ownline.command('key', 'revoke', '--key', revoked.id);
   return {
     ...{ victim, attackers, subscriber, hook, wrongKey: revoked.key, subscribed },

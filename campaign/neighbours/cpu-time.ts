@@ -22,10 +22,10 @@ export async function meterOf(ownline: Ownline): Promise<CpuMeter> {
 
 export class CpuMeter {
   readonly #service: number;
-  readonly #postmaster: number | undefined;
+  readonly #postmaster: number;
 
-  /** @param postmaster process id of PostgreSQL's first process; undefined: the service has none */
-  constructor(service: number, postmaster: number | undefined) {
+  /** @param postmaster process id of PostgreSQL's first process */
+  constructor(service: number, postmaster: number) {
     this.#service = service;
     this.#postmaster = postmaster;
   }
@@ -35,8 +35,7 @@ export class CpuMeter {
     const threads = readdirSync(`/proc/${this.#service}/task`).map((thread) =>
       runMsOf(`/proc/${this.#service}/task/${thread}/schedstat`),
     );
-    const postmaster = this.#postmaster;
-    const backends = postmaster === undefined ? [] : [postmaster, ...childrenOf(postmaster)];
+    const backends = [this.#postmaster, ...childrenOf(this.#postmaster)];
     return {
       eventLoopMs,
       waitedMs,

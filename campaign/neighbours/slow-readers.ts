@@ -20,6 +20,7 @@ const requestsMax = 64;
 const openedAtOnce = 250;
 /** A socket that is open for longer counts as never disconnected. */
 const stuckSeconds = 60;
+const giveUpMs = 180_000;
 
 interface SlowReadersPlan {
   readonly port: number;
@@ -27,12 +28,11 @@ interface SlowReadersPlan {
   readonly sockets: number;
   readonly path: string;
   readonly answerBytes: number;
-  readonly giveUpMs?: number;
 }
 
 /** Opens sockets that request the largest static answer until bytes wait in the service, and that never read. */
 export async function runSlowReaders(plan: SlowReadersPlan, signal: AbortSignal): Promise<SlowReaders> {
-  const { port, meter, sockets, path, answerBytes, giveUpMs = 180_000 } = plan;
+  const { port, meter, sockets, path, answerBytes } = plan;
   const count = Math.min(requestsMax, Math.max(2, Math.ceil(askedBytes / answerBytes)));
   const head = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`;
   const requests = Buffer.from(head.repeat(count));

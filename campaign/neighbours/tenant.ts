@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { Api, itemsOf } from '../api.ts';
+import { Api } from '../api.ts';
 import type { Ownline } from '../ownline.ts';
+import { connectPhone, createTeam, signIn } from '../set-up.ts';
 import { type Caller, collectionOf, createValueOf } from './caller.ts';
 import { Connection, jsonOf } from './connection.ts';
 import { applyLoad } from './load.ts';
@@ -178,62 +178,9 @@ export async function makeTenant(
   { name, from }: { readonly name: string; readonly from: string },
   signal: AbortSignal,
 ): Promise<Tenant> {
-  const teamId = String((await ownline.command('team', 'create', '--name', name)).id);
-  const { key } = await makeKey(ownline, teamId);
+  const { team: teamId, apiKey } = await createTeam(ownline, name);
   const sessions: string[] = [];
   while (sessions.length < sessionsEach) sessions.push(await signIn(ownline, teamId));
-  const deviceToken = await connectPhone(ownline.baseUrl, key, from, signal);
-  return new Tenant(ownline, { teamId, apiKey: key, deviceToken, from, sessions }, signal);
-}
-
-export async function makeKey(ownline: Ownline, teamId: string): Promise<{ id: string; key: string }> {
-  const words = ['--team', teamId, '--name', 'Campaign', '--permissions', '*'];
-  const { id, key } = await ownline.command('key', 'create', ...words);
-  return { id: String(id), key: String(key) };
-}
-
-/** Signs the owner of a team in. @returns the Cookie header of the session */
-async function signIn(ownline: Ownline, teamId: string): Promise<string> {
-  const email = `owner-of-${teamId}@example.com`;
-  const { url } = await ownline.command('link', '--email', email, '--team', teamId);
-  return openLink(String(url));
-}
-
-/** Opens a link of the command line as a person would. @returns the cookie of the new session */
-async function openLink(url: string): Promise<string> {
-  const answer = await fetch(url, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { 'sec-fetch-site': 'same-origin' },
-    body: new URLSearchParams({ name: 'Ada Example' }),
-  });
-  await answer.arrayBuffer();
-  const cookie = answer.headers.getSetCookie().find((text) => /^(__Host-)?ownline=/.test(text));
-  if (!cookie) throw new Error(`The owner link was answered ${answer.status} without a session cookie.`);
-  return cookie.split(';')[0] ?? '';
-}
-
-/** Verifies a number: its phone claims the setup link and polls once. @returns the device token */
-async function connectPhone(
-  baseUrl: string,
-  apiKey: string,
-  number: string,
-  signal: AbortSignal,
-): Promise<string> {
-  const api = new Api(baseUrl, { 'x-api-key': apiKey }, signal);
-  const verify = { method: 'POST', path: '/v1/numbers/verify', body: { phone_number: number } } as const;
-  const { json } = await api.insist(verify);
-  const body = { token: String(json.setup_url).split('/').at(-1) };
-  const claim = await api.insist({ method: 'POST', path: '/v1/device/claim', body });
-  const token = String(claim.json.device_token);
-  const device = new Api(baseUrl, { 'x-device-token': token }, signal);
-  const polled = new AbortController();
-  const poll = { method: 'POST', path: '/v1/device/poll', body: { session: 'new', v: '1' } } as const;
-  const held = device.call({ ...poll, signal: polled.signal }).catch(() => undefined);
-  const isVerified = async () =>
-    itemsOf(await api.get('/v1/numbers'), 'numbers').some((item) => item.verified === true);
-  while (!(await isVerified())) await pause(100, undefined, { signal });
-  polled.abort();
-  await held;
-  return token;
+  const deviceToken = await connectPhone(ownline.baseUrl, apiKey, from, signal);
+  return new Tenant(ownline, { teamId, apiKey, deviceToken, from, sessions }, signal);
 }

@@ -49,7 +49,7 @@ export async function runVictim(
   }
 }
 
-export function figuresOf({ latenciesMs, statuses, unanswered }: VictimSends): VictimFigures {
+function figuresOf({ latenciesMs, statuses, unanswered }: VictimSends): VictimFigures {
   const sorted = latenciesMs.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
   return {

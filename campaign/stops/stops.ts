@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { align } from '../align.ts';
 import { freePort } from '../free-port.ts';
+import { connectPhone } from '../set-up.ts';
 import { type Outcome, phases, runOnce, startAgain } from './run.ts';
 import { type Way, ways } from './ways.ts';
 
@@ -40,7 +41,9 @@ export async function runStops(options: StopsOptions, signal: AbortSignal): Prom
   try {
     const existing = join(folder, 'existing');
     const firstStartMs = performance.now();
-    const key = await startAgain({ dataDir: existing, port, signal }, connectNumber);
+    const key = await startAgain({ dataDir: existing, port, signal }, async (baseUrl, apiKey) => {
+      await connectPhone(baseUrl, apiKey, '+14155550100', signal);
+    });
     const readyMs = performance.now() - firstStartMs;
     const rows: Row[] = [];
     for (const way of chosen) {
@@ -143,28 +146,4 @@ function drawTable(rows: readonly Row[]): string {
 /** Counts equal words: `initdb × 4, ready × 6`. */
 function counted(words: readonly string[]): string {
   return [...Map.groupBy(words, (word) => word)].map(([word, of]) => `${word} × ${of.length}`).join(', ');
-}
-
-/** Verifies the number by the poll of a phone, so that its messages are accepted. */
-async function connectNumber(baseUrl: string, key: string): Promise<void> {
-  const post = async (path: string, body: unknown, headers: Readonly<Record<string, string>>) => {
-    const answer = await fetch(`${baseUrl}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    });
-    return (await answer.json()) as Record<string, string>;
-  };
-  const verify = await post('/v1/numbers/verify', { phone_number: '+14155550100' }, { 'x-api-key': key });
-  const token = verify.setup_url?.split('/').at(-1);
-  const { device_token = '' } = await post('/v1/device/claim', { token }, {});
-  const poll = { session: 'new', last: 'none', device_name: 'Test', os: '18.0', v: '1' };
-  // The poll is held for up to 25 s, but it verifies the number when it arrives.
-  void post('/v1/device/poll', poll, { 'x-device-token': device_token }).catch(() => undefined);
-  for (let tries = 0; tries < 200; tries += 1) {
-    const answer = await fetch(`${baseUrl}/v1/numbers`, { headers: { 'x-api-key': key } });
-    if ((await answer.text()).includes('"verified":true')) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('No phone verified the number in time.');
 }
