@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
+import { keepPicture, type Look } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
@@ -57,37 +57,6 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     assert.match(scanned ?? '', /\/setup\/[\w-]{20,}$/);
     return scanned ?? '';
   }
-
-  it('the pages of numbers are sound in all looks: without numbers, with a pending one and with many (§12.12/page-sound)', async () => {
-    const empty = (await newSetting()).owner;
-    const { team, owner } = await newSetting();
-    const first = await connectNumber(service, team);
-    const second = await connectNumber(service, team);
-    await team.api.put(`/v1/numbers/${first.numberId}`, { label: 'Front desk' });
-    await team.api.put(`/v1/numbers/${second.numberId}`, { label: 'Appointments', status: 'paused' });
-    const pending = newPhoneNumber();
-    await team.api.post('/v1/numbers/verify', { phone_number: pending });
-    for (const look of looks) {
-      const { page: first, complaints } = await open(empty, look);
-      await first.getByRole('heading', { name: 'No iPhone is connected yet' }).waitFor();
-      await assertSound(first, `empty-${nameOfLook(look)}`);
-      assert.deepEqual(complaints, []);
-      await first.context().close();
-      const { page } = await open(owner, look);
-      await card(page, 'has not been opened').waitFor();
-      await assertSound(page, `full-${nameOfLook(look)}`);
-      await card(page, 'has not been opened').getByRole('link', { name: 'Show setup link' }).waitFor();
-      await card(page, 'has not been opened').getByRole('heading').getByRole('link').click();
-      await page.getByRole('button', { name: 'Show a setup link' }).waitFor();
-      await page.getByText('Save label').waitFor();
-      await assertSound(page, `one-pending-${nameOfLook(look)}`);
-      await page.getByRole('link', { name: 'All numbers' }).click();
-      await card(page, 'Front desk').getByRole('heading').getByRole('link').click();
-      await page.getByText('Not tested', { exact: true }).waitFor();
-      await assertSound(page, `one-${nameOfLook(look)}`);
-      await page.context().close();
-    }
-  });
 
   for (const look of [desktop, phone]) {
     it(`${nameOfLook(look)}: the QR code connects an iPhone, and the page follows its progress (§12.12/page-connect)`, async () => {

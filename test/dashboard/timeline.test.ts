@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Timeline, TimelineStep } from '#contract/timeline.ts';
-import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { receive, sendNext, sendNextByShortcut } from '#test/support/dashboard/conversations.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
@@ -174,40 +173,5 @@ describe('GET /app/teams/:team_id/messages/:id/timeline (specification section 1
     const second = await team.api.send({ from: number.phoneNumber, to: other, content: 'Hello' });
     await owner.request('PUT', owner.in(`/opt-outs/${encodeURIComponent(other)}`));
     assert.equal((await timelineOf(second)).steps.at(-1)?.actor?.id, owner.memberId);
-  });
-
-  it('the server fails a hand-out without a report, and a late report is a step after that failure (§12.8/timeline-steps)', async () => {
-    const id = await team.api.send({ from: number.phoneNumber, to: newContact(), content: 'Hello' });
-    assert.equal((await number.wire.poll()).id, id);
-    service.clock.advance(3_600_000);
-    await resolveOverdue(service.runtime);
-    assert.deepEqual(named(await timelineOf(id)).slice(1), [
-      'handed_out by device Test iPhone',
-      'failed by server ',
-    ]);
-    await number.wire.poll({ last: id });
-    const { steps } = await timelineOf(id);
-    assert.deepEqual(
-      steps.slice(2).map(({ kind, details }) => [kind, details.error_code, details.late]),
-      [
-        ['failed', 'device_timeout', undefined],
-        ['sent', undefined, true],
-      ],
-    );
-  });
-
-  it('an unknown id, an id of another kind and a message of another team are the same 404', async () => {
-    const stranger = await service.newTeam();
-    const foreign = await connectNumber(service, stranger, '+14155550112');
-    const id = await stranger.api.send({ from: foreign.phoneNumber, to: newContact(), content: 'Hello' });
-    const answers = await Promise.all(
-      [id, service.runtime.ids.nextPublic('msg'), 'num_01h2xcejqtf2nbrexx3vqjhp41', 'x'].map((one) =>
-        owner.get(owner.in(`/messages/${one}/timeline`)),
-      ),
-    );
-    assert.deepEqual(
-      answers.map(({ status, text }) => [status, text.replaceAll(/req_\w+/g, '')]),
-      answers.map(() => [404, answers[1]?.text.replaceAll(/req_\w+/g, '')]),
-    );
   });
 });

@@ -1,23 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { testLine } from '#contract/test-line.ts';
 import { tableDeclarations } from '#server/database/table-declaration.ts';
-import {
-  assertRestoresWhole,
-  backUp,
-  restoreCopy,
-  secretsKeyOfTests,
-} from '#test/support/backups/restored-copy.ts';
+import { assertRestoresWhole, backUp, restoreCopy } from '#test/support/backups/restored-copy.ts';
 import { withoutRowsOf } from '#test/support/backups/rewrite-backup.ts';
 import { rowOfEachTable } from '#test/support/backups/row-of-each-table.ts';
 import { openBareDatabase } from '#test/support/database/bare-database.ts';
 import { hasTables, readDatabaseContent } from '#test/support/database/database-content.ts';
 import { createEmptyDatabase } from '#test/support/database/test-database.ts';
-import { givenDemo } from '#test/support/demo/given-demo.ts';
 import { given } from '#test/support/service/given.ts';
-import { newTestClient } from '#test/support/service/test-client.ts';
-import { startTestService } from '#test/support/service/test-service.ts';
-import { until } from '#test/support/service/until.ts';
 
 describe('a backup of each table (specification section 10.10)', () => {
   const database = given(openBareDatabase);
@@ -36,30 +26,6 @@ describe('a backup of each table (specification section 10.10)', () => {
     const empty = kept.filter(({ has_row }) => !has_row).map(({ name }) => name);
     assert.deepEqual(empty, [], 'a new table needs a row in test/support/backups/row-of-each-table.ts');
     await assertRestoresWhole({ databaseUrl: database.url });
-  });
-
-  it('a database with the demo team and the data of test keys is restored row by row (§10.10/whole, §5.4/test-key)', async () => {
-    const service = await startTestService({
-      ROLES: 'api',
-      SECRETS_KEY: secretsKeyOfTests.toString('base64'),
-    });
-    try {
-      const { filled } = await givenDemo(service);
-      const team = await service.newTeam();
-      const { api } = await newTestClient(service, { team });
-      const id = await api.send({ from: testLine, to: '+15005550101', content: 'Hello' });
-      await until('the test message is delivered', async () => {
-        return (await api.get(`/v1/messages/${id}`)).json.status === 'delivered';
-      });
-      await service.app.lifecycle.close();
-      const [counted] = await service.query<{ messages: number }>(
-        'SELECT count(*)::int AS messages FROM messages',
-      );
-      assert.ok(counted && counted.messages > 100, `${filled.id} has ${counted?.messages} messages`);
-      await assertRestoresWhole({ databaseUrl: service.databaseUrl });
-    } finally {
-      await service.close();
-    }
   });
 
   it('a backup that breaks a rule across tables is refused, and the database stays empty (§10.10/one-transaction)', async () => {

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { purgeKeysAndFingerprints } from '#server/messages/sweep-messages.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
-import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
@@ -85,24 +84,6 @@ describe('inbound messages (specification section 11.5)', () => {
     // The 20 s begin with the stored message, not with its latest repeat.
     service.clock.advance(1_001);
     assert.notEqual((await wire.call('inbound', text)).id, first.id);
-  });
-
-  it('forty simultaneous repeats on two processes are one message', async () => {
-    const { wire, phoneNumber } = await connect();
-    const other = await service.startAnother();
-    try {
-      const wires = [wire, new DeviceWire(other.baseUrl, wire.token)];
-      const answers = await Promise.all(
-        Array.from({ length: 40 }, (_, n) =>
-          wires[n % 2]?.call('inbound', { from: '+12125550100', text: 'Hello' }),
-        ),
-      );
-      assert.equal(new Set(answers.map((answer) => answer?.id)).size, 1);
-      const stored = await storedMessages(service, { to: phoneNumber });
-      assert.equal(stored.length, 1);
-    } finally {
-      await other.close();
-    }
   });
 
   it('repeats with an id of the device are one message for ever', async () => {

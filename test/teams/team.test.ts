@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { planNames, plans } from '#contract/plans.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { passServedTime } from '#test/support/numbers/pass-served-time.ts';
-import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
-import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
+import { field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService, givenTeam } from '#test/support/service/given-team.ts';
-import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const to = '+14155550101';
@@ -132,143 +129,6 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     assert.deepEqual([query.status, field(query.json, 'error.param')], [400, 'x']);
     const { json } = await team.api.get('/v1/team');
     assert.deepEqual([json.name, json.plan, json.monthly_message_limit], ['Stays', 'pro', 10_000]);
-  });
-});
-
-describe('ids of other teams (specification section 7.2)', () => {
-  const { service, team } = givenTeam();
-
-  /** The parts of an answer that must be equal: status, body, and all headers except request-id and date. */
-  function comparable(answer: ApiAnswer): unknown {
-    const headers = [...answer.headers].filter(([name]) => name !== 'request-id' && name !== 'date');
-    return { status: answer.status, headers, text: answer.text };
-  }
-
-  it('an id of another team is answered exactly like a deleted and an unknown one, on every /v1 route with an id (§7.2/other-teams)', async () => {
-    const canary = await plantCanary(service);
-    const gone = await connectNumber(service, team, '+14155550150');
-    const lost = await connectNumber(service, canary.team, '+14155550160');
-    await team.api.delete(`/v1/numbers/${gone.numberId}`);
-    await canary.team.api.delete(`/v1/numbers/${lost.numberId}`);
-    const removed = await newMember(service, team, 'viewer');
-    await team.api.delete(`/v1/team/members/${removed.memberId}`);
-    const invited = { email: 'revoked@example.com', role: 'viewer' };
-    const revoked = String((await team.api.post('/v1/team/members/invite', invited)).json.invitation_id);
-    await team.api.delete(`/v1/team/invitations/${revoked}`);
-    const unhooked = await newWebhook(team.api);
-    await team.api.delete(`/v1/webhooks/${unhooked.id}`);
-    const own = await newWebhook(team.api);
-    const ofAnother = await newDelivery(service, team, (await newWebhook(team.api)).id);
-    const never = '01h2xcejqtf2nbrexx3vqjhp41';
-    // Ids with a wrong prefix, such as the number's id with a message's prefix.
-    const swapped = (id: string, prefix: string) => id.replace(/^[a-z]+_/, `${prefix}_`);
-    const ids: Readonly<Record<string, readonly string[]>> = {
-      numbers: [
-        canary.number.numberId,
-        lost.numberId,
-        gone.numberId,
-        swapped(canary.queuedId, 'num'),
-        canary.queuedId,
-        publicId('team', canary.team.id),
-        'num_x',
-      ],
-      messages: [
-        canary.queuedId,
-        canary.inboundId,
-        swapped(canary.number.numberId, 'msg'),
-        canary.number.numberId,
-        'msg_x',
-      ],
-      members: [
-        canary.memberId,
-        removed.memberId,
-        swapped(canary.invitationId, 'usr'),
-        canary.queuedId,
-        'usr_x',
-      ],
-      invitations: [canary.invitationId, revoked, swapped(canary.memberId, 'inv'), canary.queuedId, 'inv_x'],
-      webhooks: [canary.webhookId, unhooked.id, swapped(canary.queuedId, 'wh'), canary.deliveryId, 'wh_x'],
-      deliveries: [canary.deliveryId, ofAnother, swapped(canary.webhookId, 'dlv'), canary.queuedId, 'dlv_x'],
-    };
-    const prefixes: Readonly<Record<string, string>> = {
-      numbers: 'num',
-      messages: 'msg',
-      members: 'usr',
-      invitations: 'inv',
-      webhooks: 'wh',
-      deliveries: 'dlv',
-    };
-    const bodies: Readonly<Record<string, unknown>> = {
-      'PUT /v1/team/members/:id/role': { role: 'viewer' },
-      'PUT /v1/numbers/:id': { label: 'Mine', status: 'paused' },
-      'PUT /v1/webhooks/:id': { active: false },
-      'POST /v1/webhooks/:id/replay': { since: '2026-01-01T00:00:00Z', only: 'all' },
-    };
-    const routes = service.app.routes.filter(
-      (route) => route.audience === 'api' && route.path.includes('/:id'),
-    );
-    const asked = routes.map((route) => `${route.method} ${route.path}`).sort();
-    assert.deepEqual(asked, [
-      'DELETE /v1/numbers/:id',
-      'DELETE /v1/team/invitations/:id',
-      'DELETE /v1/team/members/:id',
-      'DELETE /v1/webhooks/:id',
-      'GET /v1/messages/:id',
-      'GET /v1/numbers/:id',
-      'GET /v1/webhooks/:id',
-      'GET /v1/webhooks/:id/deliveries',
-      'GET /v1/webhooks/:id/deliveries/:delivery_id',
-      'POST /v1/messages/:id/cancel',
-      'POST /v1/numbers/:id/reconnect',
-      'POST /v1/team/invitations/:id/resend',
-      'POST /v1/webhooks/:id/deliveries/:delivery_id/redeliver',
-      'POST /v1/webhooks/:id/replay',
-      'POST /v1/webhooks/:id/rotate-secret',
-      'POST /v1/webhooks/:id/rotate-secret/finish',
-      'POST /v1/webhooks/:id/test',
-      'PUT /v1/numbers/:id',
-      'PUT /v1/team/members/:id/role',
-      'PUT /v1/webhooks/:id',
-    ]);
-    const state = async () => [
-      (await canary.team.api.get('/v1/numbers')).text,
-      (await canary.team.api.get('/v1/messages')).text,
-      (await canary.team.api.get('/v1/team/members')).text,
-      (await canary.team.api.get('/v1/team/invitations')).text,
-      (await canary.team.api.get('/v1/webhooks')).text,
-      (await canary.team.api.get(`/v1/webhooks/${canary.webhookId}/deliveries`)).text,
-    ];
-    const before = await state();
-    /** Routes with one id to fill in. The delivery route comes twice: below a foreign webhook and below an own one. */
-    const places = routes.flatMap((route) => [
-      {
-        route,
-        kind: /(\w+)\/:id/.exec(route.path)?.[1] ?? '',
-        path: route.path.replace(':delivery_id', canary.deliveryId),
-      },
-      ...(route.path.includes(':delivery_id')
-        ? [
-            {
-              route,
-              kind: 'deliveries',
-              path: route.path.replace(':id', own.id).replace(':delivery_id', ':id'),
-            },
-          ]
-        : []),
-    ]);
-    for (const { route, kind, path } of places) {
-      const prefix = prefixes[kind];
-      const ask = (id: string) =>
-        team.api.request(route.method, path.replace(':id', id), {
-          body: bodies[`${route.method} ${route.path}`],
-        });
-      const expected = comparable(await ask(`${prefix}_${never}`));
-      assert.equal(field(expected, 'status'), 404);
-      for (const id of ids[kind] ?? []) {
-        assert.deepEqual(comparable(await ask(id)), expected, `${route.method} ${route.path} ${id}`);
-      }
-    }
-    assert.deepEqual(await state(), before);
   });
 });
 

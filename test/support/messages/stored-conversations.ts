@@ -1,4 +1,3 @@
-import type { MessageId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 export interface StoredConversation {
