@@ -44,6 +44,7 @@ import { registerMessageMetrics } from '#server/messages/message-metrics.ts';
 import { registerOutcomeMetrics } from '#server/messages/outcome-metrics.ts';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { createSimulatedPhoneWorker } from '#server/numbers/simulated-phone-worker.ts';
+import { LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
 import type { Config } from '#server/platform/config.ts';
 import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
@@ -57,7 +58,7 @@ import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outboun
 import { Lifecycle } from '#server/platform/process/lifecycle.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-import { ProgressRequests } from '#server/setup/progress-requests.ts';
+import { ProgressRequests } from '#server/setup/follow-progress.ts';
 import { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
 import { createTeamConcurrencyLimiter } from '#server/usage/team-concurrency-limiter.ts';
 import { Dispatcher } from '#server/webhooks/dispatch/dispatcher.ts';
@@ -70,7 +71,6 @@ import { warnOfUnreachableLinks } from './link-warnings.ts';
 import { toListenError } from './listen-error.ts';
 import { logRestoreHold } from './log-restore-hold.ts';
 import { openRuntime } from './open-runtime.ts';
-import { HeldProbes } from './probe/probe-route.ts';
 import { recordAddress } from './recorded-address.ts';
 import { createRequestLog } from './request-log.ts';
 import { createRoutes } from './routes.ts';
@@ -133,22 +133,16 @@ async function open(
   registerDatabaseMetrics(runtime);
   const notifications = new NotificationListener(databaseUrl, logger);
   notifications.on(phoneQueueChannel, (payload) => {
-    if (payload === '') heldPolls.wakeAll();
-    else heldPolls.wake(payload.split(',') as NumberId[]);
+    if (payload === '') heldPolls.wake();
+    else heldPolls.wakeForMessages(payload.split(',') as NumberId[]);
   });
-  notifications.on(pacingChannel, (payload) => {
-    if (payload === '') heldPolls.wakeAll();
-    else heldPolls.wakePaced(payload.split(',') as NumberId[]);
-  });
+  notifications.on(pacingChannel, (payload) => heldPolls.wake(keysOf<NumberId>(payload)));
   // Ends held polls of older sessions. A poll that misses this notification is refused at the end of its hold.
   notifications.on(sessionsChannel, (payload) =>
     heldPolls.onSessionsStarted(payload.split(',').filter(Boolean)),
   );
   const feedPolls = new FeedPollRegistry();
-  notifications.on(feedChannel, (payload) => {
-    if (payload === '') feedPolls.wakeAll();
-    else feedPolls.wake(payload.split(',') as TeamId[]);
-  });
+  notifications.on(feedChannel, (payload) => feedPolls.wake(keysOf<TeamId>(payload)));
   const changes = new Changes(logger);
   notifications.on(changesChannel, (payload) => changes.onNotification(payload));
   const settings = new SettingsComparison(runtime, config);
@@ -211,7 +205,7 @@ async function open(
   const refusals = new RefusalLog(runtime);
   lifecycle.onClose('refusals', () => refusals.drain());
   const progressRequests = new ProgressRequests();
-  const heldProbes = new HeldProbes();
+  const heldProbes = new LongPolls<'probe'>();
   const liveStreams = new LiveStreams({ ...runtime, changes });
   const { shortcutSignCommand } = config;
   const signer = shortcutSignCommand && new ShortcutSigner(runtime, shortcutSignCommand);
@@ -274,6 +268,11 @@ async function open(
     lifecycle.onClose('simulated phones', () => simulatedPhones.stop());
   }
   return { lifecycle, address, routes, changes };
+}
+
+/** The ids in the payload of a notification; undefined if it is about all. */
+function keysOf<Id extends string>(payload: string): Id[] | undefined {
+  return payload === '' ? undefined : (payload.split(',') as Id[]);
 }
 
 interface Startable {

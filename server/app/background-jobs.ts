@@ -107,11 +107,10 @@ export function createBackgroundJobs(
   const pollService = new PollService(services);
   return [
     ...loop('api', 'wake held polls', second, 'keeps', async () => {
-      heldPolls.purgeOldWakes();
       const numberIds = heldPolls.numbersWithoutTimer;
       if (numberIds.length === 0) return;
       const waiting = await findNumbersWithMessages(database.pool, { numberIds });
-      heldPolls.wake(waiting.map((row) => row.number_id));
+      heldPolls.wakeForMessages(waiting.map((row) => row.number_id));
     }),
     ...loop('api', 'wake held readers of events', second, 'keeps', async () => {
       const { positions } = feedPolls;

@@ -35,8 +35,9 @@ import { messageRoutes } from '#server/messages/routes.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import { numberRoutes } from '#server/numbers/routes.ts';
 import { optOutRoutes } from '#server/opt-outs/routes.ts';
+import type { LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import type { Route } from '#server/platform/http/route.ts';
-import type { ProgressRequests } from '#server/setup/progress-requests.ts';
+import type { ProgressRequests } from '#server/setup/follow-progress.ts';
 import { setupPageRoutes } from '#server/setup/setup-page-routes.ts';
 import type { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
 import { acceptancePageRoutes } from '#server/teams/acceptance/acceptance-page-routes.ts';
@@ -48,7 +49,7 @@ import { deliveryRoutes } from '#server/webhooks/deliveries/delivery-routes.ts';
 import { webhookRoutes } from '#server/webhooks/endpoints/routes.ts';
 import { apiReferenceRoutes } from './api-reference-routes.ts';
 import { type HealthServices, healthRoutes } from './health-routes.ts';
-import { type HeldProbes, probeRoute } from './probe/probe-route.ts';
+import { probeRoute } from './probe/probe-route.ts';
 import {
   contactErasedHooks,
   memberRemovedHooks,
@@ -69,7 +70,7 @@ interface RouteServices extends HealthServices {
   readonly requireSession: RequireSession;
   readonly magicLinks: MagicLinkRequests;
   readonly refusals: RefusalLog;
-  readonly heldProbes: HeldProbes;
+  readonly heldProbes: LongPolls<'probe'>;
 }
 
 /** Creates all routes of this process. Without the process role `api` it serves only the routes for operators. */

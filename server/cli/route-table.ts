@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
 import { createRequireSession } from '#server/accounts/sessions/session-authenticator.ts';
-import { HeldProbes } from '#server/app/probe/probe-route.ts';
 import { createRoutes } from '#server/app/routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { Changes } from '#server/dashboard/changes.ts';
@@ -13,6 +12,7 @@ import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
+import { LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { Secrets } from '#server/platform/crypto.ts';
 import { bodyMaxBytes } from '#server/platform/http/limits.ts';
@@ -22,7 +22,7 @@ import { Ids } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { ProgressRequests } from '#server/setup/progress-requests.ts';
+import { ProgressRequests } from '#server/setup/follow-progress.ts';
 
 /** A row of the route table, as JSON for other programs. */
 export interface RouteRow {
@@ -105,6 +105,6 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
     jobs: () => [],
     explainError: (error) => error,
     isStopping: () => false,
-    heldProbes: new HeldProbes(),
+    heldProbes: new LongPolls<'probe'>(),
   };
 }

@@ -1,11 +1,5 @@
-import { LongPoll } from '#server/platform/concurrency/long-poll.ts';
+import { LongPoll, LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import type { DeviceSessionId, NumberId } from '#server/platform/ids/ids.ts';
-
-/**
- * How a held poll ended without a message. `timeout`: the hold is over. `replaced`: by a newer poll of its session.
- * `superseded`: by a newer session. `disconnected`: the phone left. `stopping`: the process stops.
- */
-export type WaitEnd = 'timeout' | 'replaced' | 'superseded' | 'disconnected' | 'stopping';
 
 /**
  * Identifies a poll by its session and its number. Session ids sort by time, and polls are numbered within a session.
@@ -20,7 +14,8 @@ function isNewer(one: PollIdentity, other: PollIdentity): boolean {
   return one.sessionId === other.sessionId ? one.poll > other.poll : one.sessionId > other.sessionId;
 }
 
-function endOf(older: PollIdentity, newer: PollIdentity): WaitEnd {
+/** How a poll ends for a newer one: `replaced` by a poll of its session, or `superseded` by a newer session. */
+function endOf(older: PollIdentity, newer: PollIdentity): 'replaced' | 'superseded' {
   return older.sessionId === newer.sessionId ? 'replaced' : 'superseded';
 }
 
@@ -40,15 +35,15 @@ export function sessionPayload(numberId: NumberId, sessionId: DeviceSessionId): 
 type HeldBack = 'none' | 'number' | 'contacts' | 'contacts_paused';
 
 /** A poll that waits for a message of its number. */
-export class HeldPoll extends LongPoll<WaitEnd> {
-  readonly identity: PollIdentity;
+export class HeldPoll extends LongPoll<'replaced' | 'superseded'> {
+  /** Undefined until the look-up of the poll has ended. */
+  identity: PollIdentity | undefined;
   #heldBack: HeldBack = 'none';
   /** Whether a message arrived during `contacts_paused`. */
   #isMessageNew = false;
 
-  constructor(identity: PollIdentity, awake: boolean) {
-    super(awake);
-    this.identity = identity;
+  constructor() {
+    super(false);
   }
 
   /** True if a timer will wake the poll, so that the sweep need not. */
@@ -81,101 +76,47 @@ export class HeldPoll extends LongPoll<WaitEnd> {
 }
 
 /**
- * The polls that this process holds, one per number: a newer poll of a number replaces the older one.
- *
- * No wake is lost between the look-up of a poll and its registration. Wakes are counted, and the count at the latest
- * wake of each number is kept for a few seconds. A poll passes the count from before its look-up. If its number was woken
- * since then, the poll is awake when it registers.
+ * The polls that this process holds, by number. A poll is held from before its look-up on, so that it misses no wake.
+ * Only the newest one of a number goes on once its look-up has ended. `wake` also wakes polls that pacing holds back.
  */
-export class PollRegistry {
-  readonly #held = new Map<NumberId, HeldPoll>();
-  #wakeCount = 0;
-  /** The value of `wakeCount` when all polls were last woken. */
-  #allWokenAt = 0;
-  /** The value of `wakeCount` when each number was last woken, since the latest call of `purgeOldWakes`. */
-  #wokenAt = new Map<NumberId, number>();
-  /** The same for numbers that were woken between the two latest calls of `purgeOldWakes`. */
-  #wokenBefore = new Map<NumberId, number>();
-  #stopping = false;
-
-  /** The number of wakes so far: read it before the look-up, and pass it to `register` afterwards. */
-  get wakeCount(): number {
-    return this.#wakeCount;
-  }
-
+export class PollRegistry extends LongPolls<NumberId, HeldPoll> {
+  /** The numbers whose polls wait for a message. */
   get numbers(): NumberId[] {
-    return [...this.#held.keys()];
+    return this.#numbersWith(() => true);
   }
 
   /** Numbers whose polls have no timer that wakes them: the sweep checks their queues. */
   get numbersWithoutTimer(): NumberId[] {
-    return [...this.#held].flatMap(([numberId, poll]) => (poll.isPaced ? [] : [numberId]));
+    return this.#numbersWith((poll) => !poll.isPaced);
   }
 
-  /** Registers a poll. Only the newest poll of a number waits, even if an older poll registers later. */
-  register(identity: PollIdentity, countAtLookup: number, awake: boolean): HeldPoll {
-    const { numberId } = identity;
-    const wokenAt = Math.max(
-      this.#wokenAt.get(numberId) ?? 0,
-      this.#wokenBefore.get(numberId) ?? 0,
-      this.#allWokenAt,
-    );
-    const waiting = new HeldPoll(identity, awake || wokenAt > countAtLookup);
-    const other = this.#held.get(numberId);
-    if (other && isNewer(other.identity, identity)) waiting.end(endOf(identity, other.identity));
-    else {
-      other?.end(endOf(other.identity, identity));
-      this.#held.set(numberId, waiting);
-    }
-    if (this.#stopping) waiting.end('stopping');
-    return waiting;
-  }
-
-  remove(poll: HeldPoll): void {
-    const { numberId } = poll.identity;
-    if (this.#held.get(numberId) === poll) this.#held.delete(numberId);
-  }
-
-  wake(numberIds: Iterable<NumberId>): void {
-    this.#wakeCount += 1;
-    for (const numberId of numberIds) {
-      this.#wokenAt.set(numberId, this.#wakeCount);
-      this.#held.get(numberId)?.wakeForMessage();
+  /** Identifies a held poll after its look-up. All polls of the number but the newest one end. */
+  identify(poll: HeldPoll, identity: PollIdentity): void {
+    poll.identity = identity;
+    for (const other of this.held.get(identity.numberId) ?? []) {
+      if (other === poll || !other.identity) continue;
+      if (isNewer(other.identity, identity)) poll.end(endOf(identity, other.identity));
+      else other.end(endOf(other.identity, identity));
     }
   }
 
-  /** Wakes the polls of numbers whose pacing has changed, because the new pacing may let messages go. */
-  wakePaced(numberIds: Iterable<NumberId>): void {
-    for (const numberId of numberIds) this.#held.get(numberId)?.wake();
+  /** Wakes the polls of numbers for which messages wait, except those that pacing holds back. */
+  wakeForMessages(numberIds: Iterable<NumberId>): void {
+    for (const numberId of numberIds) for (const poll of this.held.get(numberId) ?? []) poll.wakeForMessage();
   }
 
   /** Ends held polls whose session was replaced by a newer one of the same number, on any process. */
   onSessionsStarted(payloads: Iterable<string>): void {
     for (const payload of payloads) {
       const [numberId, sessionId = ''] = payload.split(' ');
-      const held = this.#held.get(numberId as NumberId);
-      if (held && sessionId > held.identity.sessionId) held.end('superseded');
+      for (const poll of this.held.get(numberId as NumberId) ?? [])
+        if (poll.identity && sessionId > poll.identity.sessionId) poll.end('superseded');
     }
   }
 
-  wakeAll(): void {
-    this.#wakeCount += 1;
-    this.#allWokenAt = this.#wakeCount;
-    for (const poll of this.#held.values()) poll.wake();
-  }
-
-  /**
-   * Forgets wakes from before the previous call. A poll needs a wake only between its look-up and its registration: far
-   * less time than between two calls.
-   */
-  purgeOldWakes(): void {
-    this.#wokenBefore = this.#wokenAt;
-    this.#wokenAt = new Map();
-  }
-
-  /** Ends every held poll, and each later poll as soon as it registers. */
-  stop(): void {
-    this.#stopping = true;
-    for (const poll of this.#held.values()) poll.end('stopping');
+  #numbersWith(fits: (poll: HeldPoll) => boolean): NumberId[] {
+    return [...this.held].flatMap(([numberId, polls]) =>
+      [...polls].some((poll) => poll.identity && !poll.ended && fits(poll)) ? [numberId] : [],
+    );
   }
 }

@@ -4,12 +4,13 @@ import { releaseMessage } from '#server/messages/release-message.ts';
 import { disconnectSignal, isDisconnected } from '#server/platform/http/client-disconnect.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
-import { parseId } from '#server/platform/ids/ids.ts';
+import { type NumberId, parseId } from '#server/platform/ids/ids.ts';
 import { type DeviceBody, optionalField, parseDeviceBody } from './device-body.ts';
 import { flatStrings } from './flat-strings.ts';
 import { overLimitHoldMs, pollBodyMaxBytes, pollsPerMinute } from './limits.ts';
 import { type PollRequest, type PollResult, type PollServices, poll, reportLast } from './poll.ts';
 import { pollAnswer, unavailableAnswer } from './poll-answer.ts';
+import { HeldPoll } from './poll-registry.ts';
 
 export function pollRoute(services: PollServices): Route {
   return route({
@@ -31,7 +32,7 @@ export function pollRoute(services: PollServices): Route {
       if (device.isOverLimit) {
         // The poll's report is recorded even beyond the limit, because the phone sends it only once.
         await reportLast(services, pollRequest);
-        return answerOverLimit(services, body, disconnect);
+        return answerOverLimit(services, body, device.numberId, disconnect);
       }
       const result = await poll(services, pollRequest);
       if (result.kind === 'send' && isDisconnected(reply)) {
@@ -87,16 +88,13 @@ function hangUp(reply: FastifyReply): { body: unknown } {
 }
 
 async function answerOverLimit(
-  { clock }: PollServices,
+  { clock, heldPolls }: PollServices,
   body: DeviceBody,
+  numberId: NumberId,
   disconnect: AbortSignal,
 ): Promise<{ body: unknown }> {
-  const held = Promise.withResolvers<void>();
-  const cancel = clock.after(overLimitHoldMs, held.resolve);
-  disconnect.addEventListener('abort', () => held.resolve(), { once: true });
-  // If the phone left while the poll's report was written, the abort event has already fired. Waiting for it would
-  // never end.
-  if (!disconnect.aborted) await held.promise;
-  cancel();
+  const held = new HeldPoll();
+  held.endAfter(clock, overLimitHoldMs);
+  await heldPolls.hold(numberId, held, disconnect, () => held.untilEnded());
   return { body: { action: 'idle', session: optionalField(body, 'session') ?? 'new', wait: '0' } };
 }

@@ -13,7 +13,7 @@ import { decidePoll, type StopReason } from './decide-poll.ts';
 import { pacedCheckMaxMs, pacedContactsCheckMinMs, repeatedPollMs } from './limits.ts';
 import type { LookUpBatcher } from './look-up-batcher.ts';
 import type { PollLookUpRow } from './look-up-polls.ts';
-import type { HeldPoll, PollRegistry } from './poll-registry.ts';
+import { HeldPoll, type PollRegistry } from './poll-registry.ts';
 import { shortenDeviceSession } from './shorten-device-session.ts';
 import { startDeviceSession } from './start-session.ts';
 
@@ -51,7 +51,12 @@ export type PollServices = Runtime & {
  */
 export async function poll(services: PollServices, request: PollRequest): Promise<PollResult> {
   await reportLast(services, request);
-  const { wakeCount } = services.heldPolls;
+  const held = new HeldPoll();
+  const { numberId } = request.device;
+  return services.heldPolls.hold(numberId, held, request.disconnect, () => answer(services, request, held));
+}
+
+async function answer(services: PollServices, request: PollRequest, held: HeldPoll): Promise<PollResult> {
   const { row } = await services.lookUps.lookUp({
     ...request.device,
     sessionId: request.sessionId,
@@ -60,17 +65,12 @@ export async function poll(services: PollServices, request: PollRequest): Promis
   const decision = decidePoll(row, services.clock.now());
   if (decision.kind === 'stop') return decision;
   if (!row) return { kind: 'stop', reason: 'unauthorized' };
-  if (decision.kind === 'continue') return waitForMessage(services, request, row, wakeCount);
+  if (decision.kind === 'continue') return waitForMessage(services, request, row, held);
   const started = await request.withPermit(() =>
     startDeviceSession(services, request.device.tokenHash, row, request.description),
   );
   if ('stop' in started) return { kind: 'stop', reason: started.stop };
-  return waitForMessage(
-    services,
-    request,
-    { ...row, current_session: started.sessionId, poll: 1 },
-    wakeCount,
-  );
+  return waitForMessage(services, request, { ...row, current_session: started.sessionId, poll: 1 }, held);
 }
 
 /** Records a poll's report about the message that the phone has just handled. Repeats change nothing. */
@@ -84,12 +84,12 @@ export async function reportLast(
   failpoint('report written');
 }
 
-/** Holds the poll until a message is claimed for it, or the poll ends. */
+/** Waits until a message is claimed for the poll, or the poll ends. */
 async function waitForMessage(
   services: PollServices,
   request: PollRequest,
   row: PollLookUpRow,
-  wakeCount: number,
+  held: HeldPoll,
 ): Promise<PollResult> {
   const sessionId = row.current_session;
   // A newer poll of the session was looked up meanwhile. This older poll has no number, and does not wait.
@@ -102,44 +102,34 @@ async function waitForMessage(
     sessionId,
     poll: row.poll,
   };
-  const heldPoll = services.heldPolls.register(claimant, wakeCount, row.has_waiting || isResolved);
-  const cancelTimer = services.clock.after(services.config.deviceHoldMs, () => heldPoll.end('timeout'));
-  const onDisconnect = () => heldPoll.end('disconnected');
-  request.disconnect.addEventListener('abort', onDisconnect);
-  if (request.disconnect.aborted) onDisconnect();
-  try {
-    const handOut = await claimWhenWoken(services, heldPoll, claimant);
-    if (handOut) return { kind: 'send', claimant, handOut };
-  } finally {
-    cancelTimer();
-    request.disconnect.removeEventListener('abort', onDisconnect);
-    services.heldPolls.remove(heldPoll);
-  }
-  if (heldPoll.ended === 'disconnected') {
+  services.heldPolls.identify(held, claimant);
+  if (row.has_waiting || isResolved) held.wake();
+  held.endAfter(services.clock, services.config.deviceHoldMs);
+  const handOut = await claimWhenWoken(services, held, claimant);
+  if (handOut) return { kind: 'send', claimant, handOut };
+  if (held.ended === 'disconnected') {
     await request.withPermit(() => shortenDeviceSession(services, claimant));
   }
-  if (heldPoll.ended === 'superseded') return { kind: 'stop', reason: 'superseded' };
-  return heldPoll.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
+  if (held.ended === 'superseded') return { kind: 'stop', reason: 'superseded' };
+  return held.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
 }
 
 /** Tries to claim a message each time that the poll is woken. @returns undefined once the poll has ended */
 async function claimWhenWoken(
   services: PollServices,
-  heldPoll: HeldPoll,
+  held: HeldPoll,
   claimant: ClaimingPoll,
 ): Promise<HandOut | undefined> {
   let cancelTimers = () => {};
   try {
-    for (;;) {
-      await heldPoll.untilWoken();
-      if (heldPoll.ended) return undefined;
+    return await held.firstOf(async () => {
       cancelTimers();
-      const claim = await services.claims.claim(claimant, () => heldPoll.ended !== undefined);
-      if (claim.kind === 'paced') cancelTimers = wakeAfterPacing(services.clock, heldPoll, claim);
-      if (claim.kind !== 'hand_out') continue;
+      const claim = await services.claims.claim(claimant, () => held.ended !== undefined);
+      if (claim.kind === 'paced') cancelTimers = wakeAfterPacing(services.clock, held, claim);
+      if (claim.kind !== 'hand_out') return undefined;
       failpoint('message handed out');
       return claim.handOut;
-    }
+    });
   } finally {
     cancelTimers();
   }

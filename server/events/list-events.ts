@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { invalid, tooManyRequests, unavailable } from '#server/platform/app-error.ts';
 import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { cutPage } from '#server/platform/paging.ts';
-import type { FeedPollRegistry } from './feed-poll-registry.ts';
+import { FeedPoll, type FeedPollRegistry } from './feed-poll-registry.ts';
 import { type FeedPosition, positionOfEvent, positionOfTime, readFeed } from './feed-store.ts';
 import { heldFeedRequestsMax, publishWaitMaxMs } from './limits.ts';
 
@@ -118,7 +118,7 @@ async function waitUntilPublished(
   );
 }
 
-/** Calls `readPage` at each wake. @returns its first result; undefined if the wait ended without a result */
+/** Calls `readPage` once the request is held, and at each wake. @returns its first result; undefined without one */
 async function waitForEvents<T>(
   { clock, feedPolls }: Services,
   position: FeedPosition,
@@ -127,31 +127,20 @@ async function waitForEvents<T>(
   readPage: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   requireCapacity(feedPolls, position.teamId);
-  const waiting = feedPolls.register(position);
-  const cancelTimer = clock.after(waitMs, () => waiting.end('timeout'));
-  const onDisconnect = () => waiting.end('disconnected');
-  disconnect.addEventListener('abort', onDisconnect);
-  if (disconnect.aborted) onDisconnect();
-  try {
-    for (;;) {
-      await waiting.untilWoken();
-      const found = waiting.ended ? undefined : await readPage();
-      if (found === undefined && !waiting.ended) continue;
-      // The caller may have lost the permission during the wait, or the key may have been revoked.
-      await reauthenticate();
-      return found;
-    }
-  } finally {
-    cancelTimer();
-    disconnect.removeEventListener('abort', onDisconnect);
-    feedPolls.remove(waiting);
-  }
+  const poll = new FeedPoll(position);
+  poll.endAfter(clock, waitMs);
+  return feedPolls.hold(position.teamId, poll, disconnect, async () => {
+    const found = await poll.firstOf(readPage);
+    // The caller may have lost the permission during the wait, or the key may have been revoked.
+    await reauthenticate();
+    return found;
+  });
 }
 
 function requireCapacity(feedPolls: FeedPollRegistry, teamId: TeamId): void {
   const full = feedPolls.fullFor(teamId);
-  if (full === 'team') throw tooManyRequests(1);
-  if (full === 'process') {
+  if (full === 'ofKey') throw tooManyRequests(1);
+  if (full === 'ofProcess') {
     throw unavailable(
       `The server is at its limit of ${heldFeedRequestsMax.ofProcess} requests that wait for events. Repeat the request in a moment.`,
     );

@@ -1,9 +1,16 @@
 import type { ChangeListener, Changes } from '#server/dashboard/changes.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { MessageId, NumberId } from '#server/platform/ids/ids.ts';
-import { lockTestIntervalMs, progressHoldMs } from './limits.ts';
-import type { ProgressRequests } from './progress-requests.ts';
+import { LongPoll, LongPolls } from '#server/platform/concurrency/long-poll.ts';
+import type { MessageId, NumberId, SetupLinkId } from '#server/platform/ids/ids.ts';
+import { heldProgressMax, lockTestIntervalMs, progressHoldMs } from './limits.ts';
 import type { Setup } from './read-setup.ts';
+
+/** The long polls of setup pages that this process holds. */
+export class ProgressRequests extends LongPolls<SetupLinkId> {
+  constructor() {
+    super(heldProgressMax);
+  }
+}
 
 export type ProgressServices = Pick<Runtime, 'clock'> & {
   readonly changes: Changes;
@@ -39,35 +46,30 @@ export async function followProgress<P extends Progress>(
   disconnect: AbortSignal,
   read: () => Promise<P | undefined>,
 ): Promise<ProgressOutcome<P>> {
-  const request = progressRequests.register(link.id);
-  if (!request) return readOnce(seen, read);
+  if (progressRequests.fullFor(link.id)) return readOnce(seen, read);
+  const request = new LongPoll(true);
   // Subscribes before reading, so that no change is missed in between.
   let messageId: MessageId | null = null;
   const unsubscribe = changes.subscribe(link.team_id, (change) => {
     if (isOfInterest(change, link.number_id, messageId)) request.wake();
   });
-  const cancelHold = clock.after(progressHoldMs, () => request.end('timeout'));
   let cancelInterval = () => {};
-  const onDisconnect = () => request.end('disconnected');
-  disconnect.addEventListener('abort', onDisconnect);
-  if (disconnect.aborted) onDisconnect();
+  const check = async (): Promise<ProgressOutcome<P> | undefined> => {
+    const parts = await read();
+    if (!parts) return { kind: 'ended' };
+    messageId = parts.messageId;
+    if (parts.version !== seen) return { kind: 'changed', parts };
+    cancelInterval();
+    if (parts.isLocking) cancelInterval = clock.after(lockTestIntervalMs, () => request.wake());
+    return undefined;
+  };
   try {
-    for (;;) {
-      await request.untilWoken();
-      if (request.ended) return { kind: 'same' };
-      const parts = await read();
-      if (!parts) return { kind: 'ended' };
-      messageId = parts.messageId;
-      if (parts.version !== seen) return { kind: 'changed', parts };
-      cancelInterval();
-      if (parts.isLocking) cancelInterval = clock.after(lockTestIntervalMs, () => request.wake());
-    }
+    request.endAfter(clock, progressHoldMs);
+    const hold = () => request.firstOf(check);
+    return (await progressRequests.hold(link.id, request, disconnect, hold)) ?? { kind: 'same' };
   } finally {
-    cancelHold();
     cancelInterval();
     unsubscribe();
-    disconnect.removeEventListener('abort', onDisconnect);
-    progressRequests.remove(link.id, request);
   }
 }
 

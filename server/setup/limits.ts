@@ -27,7 +27,7 @@ export const lockTestIntervalMs = 5_000;
 export const progressHoldMs = 25_000;
 
 /** How many requests for the progress may be held: of one link, and in a process. */
-export const heldProgressMax = { ofLink: 6, ofProcess: 1_000 } as const;
+export const heldProgressMax = { ofKey: 6, ofProcess: 1_000 } as const;
 
 /** How long a browser waits before its next request if no further request can be held. */
 export const progressRetrySeconds = 5;

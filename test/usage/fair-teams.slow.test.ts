@@ -128,7 +128,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     const all = Promise.all(
       Array.from({ length: many }, async () => answers.push(await busy.api.get('/v1/events?wait=25'))),
     );
-    await until('the rest is refused', () => answers.length >= many - heldFeedRequestsMax.ofTeam);
+    await until('the rest is refused', () => answers.length >= many - heldFeedRequestsMax.ofKey);
     const refused = answers.length;
     for (const { status, text } of answers) assert.ok(status === 429 || status === 503, text);
     assert.equal((await busy.api.get('/v1/numbers')).status, 200);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { nullable } from '#contract/schema.ts';
 import { inboundBodyMaxBytes } from '#server/device-protocol/limits.ts';
+import { LongPoll, type LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import { disconnectSignal } from '#server/platform/http/client-disconnect.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
@@ -35,25 +36,6 @@ export const ProbeAnswer = Type.Object(
 );
 export type ProbeAnswer = Static<typeof ProbeAnswer>;
 
-/** The probe requests that are held at present; a stop of the server ends them. */
-export class HeldProbes {
-  readonly #stopping = new AbortController();
-
-  stop(): void {
-    this.#stopping.abort();
-  }
-
-  /** Resolves after `ms`, or earlier once the client disconnects or the server stops. */
-  async hold(clock: Clock, ms: number, left: AbortSignal): Promise<void> {
-    const over = Promise.withResolvers<void>();
-    const cancel = clock.after(ms, over.resolve);
-    const ended = AbortSignal.any([left, this.#stopping.signal]);
-    ended.addEventListener('abort', () => over.resolve(), { once: true });
-    if (!ended.aborted) await over.promise;
-    cancel();
-  }
-}
-
 /**
  * The probe of `ownline doctor`: it answers with the request as it arrived, after a hold like that of a poll. It
  * requires a ticket made with SECRETS_KEY, which is checked before the body is read (specification section 10.11).
@@ -63,7 +45,8 @@ export function probeRoute({
   heldProbes,
 }: {
   readonly clock: Clock;
-  readonly heldProbes: HeldProbes;
+  /** The probes that are held at present. Nothing wakes them; a stop of the server ends them. */
+  readonly heldProbes: LongPolls<'probe'>;
 }): Route {
   return route({
     method: 'POST',
@@ -76,7 +59,11 @@ export function probeRoute({
     answers: { 200: ProbeAnswer },
     handle: async ({ request, reply, query }) => {
       const holdMs = Math.min(Number(query.hold_ms ?? 0) || 0, holdMaxMs);
-      if (holdMs > 0) await heldProbes.hold(clock, holdMs, disconnectSignal(reply));
+      if (holdMs > 0) {
+        const probe = new LongPoll(false);
+        probe.endAfter(clock, holdMs);
+        await heldProbes.hold('probe', probe, disconnectSignal(reply), () => probe.untilEnded());
+      }
       // The body parser returns the bytes as a buffer; a request without a body has no buffer.
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const header = (name: string) => {
