@@ -32,7 +32,7 @@ export class ApiKeyLookup {
     this.#clock = clock;
     this.#lookup = new CredentialLookup({
       clock,
-      rateLimits: config.rateLimits,
+      config,
       find: (hashes) => findLiveKeys(database.hot, hashes),
     });
   }

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { type PlanName, plans } from '#contract/plans.ts';
 import {
   createAccountAuthenticator,
   createSessionlessPageAuthenticator,
@@ -12,9 +13,11 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { createDeviceAuthenticator } from '#server/devices/device-authenticator.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { Audience, Authenticator } from '#server/platform/http/route.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
 import { createMemberAuthenticator } from '#server/teams/members/member-authenticator.ts';
-import { TeamMembersRateLimiter } from '#server/usage/team-members-rate-limiter.ts';
+import { teamMembersRateMultiple } from '#server/usage/limits.ts';
 import { TeamRateLimiter } from '#server/usage/team-rate-limiter.ts';
 import { publicRequestsPerMinute, visitorRequestsPerMinute } from './limits.ts';
 import { isProbeTicket } from './probe/probe-ticket.ts';
@@ -35,7 +38,7 @@ interface Authenticators {
  * operators check METRICS_TOKEN themselves.
  */
 export function createAuthenticators(services: AuthenticatorServices): Authenticators {
-  const { clock, config, requireSession } = services;
+  const { config, requireSession } = services;
   const authenticate = createRequireKey(services);
   const accountOf = async (request: FastifyRequest) =>
     request.headers.cookie === undefined
@@ -45,31 +48,21 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
     request.headers['x-api-key'] === undefined
       ? undefined
       : (await ifAuthenticated(() => authenticate(request)))?.teamId;
-  const limiterOf = (
-    perMinute: number,
-    findSource: (request: FastifyRequest) => Promise<string | undefined>,
-  ) => new NetworkRateLimiter({ clock, rateLimits: config.rateLimits, perMinute, findSource });
-  const openLimiter = limiterOf(
+  const openLimiter = new NetworkRateLimiter(
+    services,
     publicRequestsPerMinute,
     async (request) => (await teamOf(request)) ?? (await accountOf(request)),
   );
   // Counts by account or client network: visitors have no API key.
-  const visitorLimiter = limiterOf(visitorRequestsPerMinute, accountOf);
+  const visitorLimiter = new NetworkRateLimiter(services, visitorRequestsPerMinute, accountOf);
   const teamLimiter = new TeamRateLimiter(services);
-  const memberLimiter = new TeamMembersRateLimiter(services.clock);
   const visitor = createVisitorAuthenticator(requireSession, visitorLimiter, services);
   const byAudience = {
     api: createApiKeyAuthenticator({
       authenticate,
       limit: async (teamId, plan) => (config.rateLimits ? teamLimiter.take(teamId, plan) : {}),
     }),
-    team: createMemberAuthenticator(
-      {
-        requireSession,
-        limit: (teamId, plan) => (config.rateLimits ? memberLimiter.take(teamId, plan) : undefined),
-      },
-      services,
-    ),
+    team: createMemberAuthenticator({ requireSession, limit: createMembersLimit(services) }, services),
     device: createDeviceAuthenticator(services),
     operations: createOperationsAuthenticator(services, openLimiter),
     account: createAccountAuthenticator(requireSession, services),
@@ -77,6 +70,19 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
     page: createSessionlessPageAuthenticator(visitor, openLimiter),
   };
   return { byAudience, notFoundLimiter: openLimiter };
+}
+
+/**
+ * Limits the requests of all members of a team together, per minute and process (specification section 12.3). Keys are
+ * counted apart, so that pages and integrations never use up each other's requests.
+ */
+function createMembersLimit(services: Pick<Runtime, 'clock' | 'config'>) {
+  const limiter = new FixedWindowLimiter(services);
+  return (teamId: TeamId, plan: PlanName): void => {
+    const perMinute = teamMembersRateMultiple * plans[plan].requestsPerMinute;
+    const limit = `the members of a team on the plan ${plan} have ${perMinute} a minute together`;
+    limiter.take(teamId, limit, perMinute);
+  };
 }
 
 /** Runs an authenticator. @returns its result; undefined for a refused request */

@@ -1,11 +1,12 @@
 import { Type } from 'typebox';
 import type { Runtime } from '#server/database/runtime.ts';
-import { DownloadLimiter } from '#server/media/download-limiter.ts';
+import { downloadQueue } from '#server/media/download-limiter.ts';
 import { deviceDownloadsMax } from '#server/media/limits.ts';
 import { findMediaFile, type MediaFile } from '#server/media/media-store.ts';
 import { readMedia } from '#server/media/read-media.ts';
 import { isInFlightAt } from '#server/messages/message-store.ts';
 import { notFound } from '#server/platform/app-error.ts';
+import { KeyedSemaphore } from '#server/platform/concurrency/keyed-semaphore.ts';
 import { type DeviceCaller, type Route, route } from '#server/platform/http/route.ts';
 import { streamAnswer } from '#server/platform/http/stream-answer.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
@@ -16,7 +17,8 @@ import { mediaPerMinute } from './limits.ts';
  * shortcut would text the words of an error answer to the customer.
  */
 export function deviceMediaRoute(services: Runtime): Route {
-  const downloads = new DownloadLimiter(services, deviceDownloadsMax);
+  const { clock } = services;
+  const downloads = new KeyedSemaphore({ clock, runningMax: deviceDownloadsMax });
   return route({
     method: 'GET',
     path: '/v1/device/media/:id/:filename',
@@ -27,17 +29,12 @@ export function deviceMediaRoute(services: Runtime): Route {
     answers: { 200: Type.Unknown() },
     handle: async ({ device, params, reply }) => {
       const file = await findFile(services, device, params);
-      await downloads.begin(device.tokenHash.toString('hex'), (onEnd) =>
-        streamAnswer(
-          reply,
-          {
-            status: 200,
-            headers: { 'content-type': file.type, 'content-length': String(file.size_bytes) },
-          },
-          readMedia(services.database.pool, file),
-          onEnd,
-        ),
-      );
+      const head = {
+        status: 200,
+        headers: { 'content-type': file.type, 'content-length': String(file.size_bytes) },
+      };
+      const release = await downloads.acquire(device.tokenHash.toString('hex'), downloadQueue);
+      await streamAnswer(reply, head, readMedia(services.database.pool, file), release);
       return { body: undefined };
     },
   });

@@ -1,7 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/keyed-semaphore.ts';
+import {
+  acquireAll,
+  KeyedSemaphore,
+  type QueueBounds,
+} from '#server/platform/concurrency/keyed-semaphore.ts';
 import { isDisconnected } from '#server/platform/http/client-disconnect.ts';
 import { bodyMaxBytes } from '#server/platform/http/limits.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
@@ -25,30 +29,30 @@ const queue: QueueBounds = {
  * further ones stay unread until a call with a large body is answered. Bodies that may contain a file also count
  * against limits of their team and of the process. Small bodies are not delayed.
  */
-export class BodyLimiter {
-  readonly #tokens: KeyedSemaphore;
-  readonly #teams: KeyedSemaphore;
-  readonly #process: KeyedSemaphore;
-
-  constructor({ clock }: Pick<Runtime, 'clock'>) {
-    this.#tokens = new KeyedSemaphore({ clock, runningMax: largeDeviceBodiesMax });
-    this.#teams = new KeyedSemaphore({ clock, runningMax: fileBodiesOfTeamMax });
-    this.#process = new KeyedSemaphore({ clock, runningMax: fileBodiesMax });
-  }
-
+export function createBodyLimiter({ clock }: Pick<Runtime, 'clock'>) {
+  const tokens = new KeyedSemaphore({ clock, runningMax: largeDeviceBodiesMax });
+  const teams = new KeyedSemaphore({ clock, runningMax: fileBodiesOfTeamMax });
+  const process = new KeyedSemaphore({ clock, runningMax: fileBodiesMax });
   /** Resolves once the body may be read. @throws AppError 503 if the wait times out */
-  async admit(token: string, teamId: TeamId, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  return async (
+    token: string,
+    teamId: TeamId,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> => {
     if (!isLargerThan(bodyMaxBytes, request)) return;
-    await new Promise<void>((resolve, reject) => {
-      const read = () => {
-        resolve();
-        return untilClosed(reply);
-      };
-      const ofProcess = () => this.#process.run('', queue, read);
-      const ofTeam = () => this.#teams.run(teamId, queue, ofProcess);
-      this.#tokens.run(token, queue, isLargerThan(fileBodyMinBytes, request) ? ofTeam : read).catch(reject);
-    });
-  }
+    const ofFile = [
+      [teams, teamId],
+      [process, ''],
+    ] as const;
+    const release = await acquireAll(
+      queue,
+      [tokens, token],
+      ...(isLargerThan(fileBodyMinBytes, request) ? ofFile : []),
+    );
+    if (isDisconnected(reply)) release();
+    else reply.raw.once('close', release);
+  };
 }
 
 /**
@@ -56,9 +60,4 @@ export class BodyLimiter {
  */
 function isLargerThan(bytes: number, { raw: { headers } }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > bytes;
-}
-
-/** Resolves once the call is answered or its phone has disconnected. */
-async function untilClosed(reply: FastifyReply): Promise<void> {
-  if (!isDisconnected(reply)) await new Promise<void>((resolve) => reply.raw.once('close', resolve));
 }

@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
 import type { AuthenticatedRoute, Authenticator } from '#server/platform/http/route.ts';
 import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
-import { BodyLimiter } from './body-limiter.ts';
+import { createBodyLimiter } from './body-limiter.ts';
 import { DeviceTokenLookup } from './device-token-lookup.ts';
 import { EndedTokenError } from './ended-token-error.ts';
 
@@ -14,7 +14,7 @@ export function createDeviceAuthenticator(
   services: Pick<Runtime, 'database' | 'clock' | 'config'>,
 ): Authenticator {
   const tokens = new DeviceTokenLookup(services);
-  const bodies = new BodyLimiter(services);
+  const admitBody = createBodyLimiter(services);
   const isOverLimit = createTokenLimiter(services);
   return async (request, reply, route) => {
     if (route.byToken) return {};
@@ -38,17 +38,17 @@ export function createDeviceAuthenticator(
       endToken: token.end,
     };
     if (device.isOverLimit && !device.isPoll) return { device, refusal: tooManyRequests(60) };
-    await bodies.admit(key, token.teamId, request, reply);
+    await admitBody(key, token.teamId, request, reply);
     return { device };
   };
 }
 
 /** Counts a call of a token. @returns true if the call is over the limit of its route */
-function createTokenLimiter({ clock, config }: Pick<Runtime, 'clock' | 'config'>) {
+function createTokenLimiter(services: Pick<Runtime, 'clock' | 'config'>) {
   const limiters = new Map<string, FixedWindowLimiter>();
   return (key: string, { path, tokenPerMinute }: AuthenticatedRoute): boolean => {
-    if (tokenPerMinute === undefined || !config.rateLimits) return false;
-    const limiter = limiters.get(path) ?? new FixedWindowLimiter(clock, tokenPerMinute);
+    if (tokenPerMinute === undefined) return false;
+    const limiter = limiters.get(path) ?? new FixedWindowLimiter(services, tokenPerMinute);
     limiters.set(path, limiter);
     return !limiter.allows(key);
   };

@@ -51,7 +51,7 @@ export class DeviceTokenLookup {
   constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
     this.#lookup = new CredentialLookup({
       clock,
-      rateLimits: config.rateLimits,
+      config,
       find: (hashes) => findKnownTokens(database.hot, hashes),
     });
   }

@@ -13,7 +13,7 @@ export class SetupLinkLookup {
   constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
     this.#lookup = new CredentialLookup({
       clock,
-      rateLimits: config.rateLimits,
+      config,
       find: (hashes) => findOpenSetupLinks(database.hot, hashes, clock.expiryNow()),
     });
   }

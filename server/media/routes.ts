@@ -2,12 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
+import { acquireAll, KeyedSemaphore } from '#server/platform/concurrency/keyed-semaphore.ts';
 import { parseByteRange } from '#server/platform/http/byte-range.ts';
 import { type Answer, type Route, route } from '#server/platform/http/route.ts';
 import { streamAnswer } from '#server/platform/http/stream-answer.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
 import { clientNetwork } from '#server/platform/network/client-network.ts';
-import { DownloadLimiter } from './download-limiter.ts';
+import { downloadQueue } from './download-limiter.ts';
 import { downloadBytesPerSecondMin, downloadStartMs, linkDownloadsMax, teamDownloadsMax } from './limits.ts';
 import { isMediaToken } from './media-link.ts';
 import { findMediaFile, type MediaFile } from './media-store.ts';
@@ -19,9 +20,10 @@ import { readMedia } from './read-media.ts';
  * read the file. A wrong token, id or name gets the same 404.
  */
 export function mediaRoutes(services: Runtime): Route[] {
+  const { clock } = services;
   const downloads = {
-    ofLink: new DownloadLimiter(services, linkDownloadsMax),
-    ofTeam: new DownloadLimiter(services, teamDownloadsMax),
+    ofLink: new KeyedSemaphore({ clock, runningMax: linkDownloadsMax }),
+    ofTeam: new KeyedSemaphore({ clock, runningMax: teamDownloadsMax }),
   };
   return [
     route({
@@ -39,12 +41,6 @@ export function mediaRoutes(services: Runtime): Route[] {
   ];
 }
 
-interface Downloads {
-  /** Limits the downloads of one link by one client network. */
-  readonly ofLink: DownloadLimiter;
-  readonly ofTeam: DownloadLimiter;
-}
-
 /** @throws AppError 404 */
 async function findPublicFile(
   services: Pick<Runtime, 'database' | 'secrets'>,
@@ -60,7 +56,7 @@ async function findPublicFile(
 /** Answers a download with 200, 206 or 304. @throws AppError 416 for a range outside the file; 503 over capacity */
 async function answerFile(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
-  downloads: Downloads,
+  downloads: Readonly<Record<'ofLink' | 'ofTeam', KeyedSemaphore>>,
   file: MediaFile,
   { headers, method, ip }: FastifyRequest,
   reply: FastifyReply,
@@ -97,16 +93,16 @@ async function answerFile(
     return { body: undefined };
   }
   const maxMs = downloadStartMs + ((end - start + 1) * 1_000) / downloadBytesPerSecondMin;
-  await downloads.ofLink.begin(`${clientNetwork(ip)} ${file.message_id}`, (leaveLink) =>
-    downloads.ofTeam.begin(file.team_id, (leaveTeam) => {
-      const cancelTimer = clock.after(maxMs, () => void reply.raw.destroy());
-      return streamAnswer(reply, head, readMedia(database.pool, file, { start, end }), () => {
-        cancelTimer();
-        leaveTeam();
-        leaveLink();
-      });
-    }),
+  const release = await acquireAll(
+    downloadQueue,
+    [downloads.ofLink, `${clientNetwork(ip)} ${file.message_id}`],
+    [downloads.ofTeam, file.team_id],
   );
+  const cancelTimer = clock.after(maxMs, () => void reply.raw.destroy());
+  await streamAnswer(reply, head, readMedia(database.pool, file, { start, end }), () => {
+    cancelTimer();
+    release();
+  });
   return { body: undefined };
 }
 

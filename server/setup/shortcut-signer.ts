@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Runtime } from '#server/database/runtime.ts';
-import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
 import type { SignCommand } from '#server/platform/shortcut-settings.ts';
 import {
   signErrorGraceMs,
@@ -29,10 +28,10 @@ export class ShortcutSigner {
   readonly #services: Pick<Runtime, 'clock' | 'logger'>;
   readonly #command: SignCommand;
   readonly #folder: string;
-  readonly #semaphore = new Semaphore(1);
   readonly #stopping = new AbortController();
   /** Files that are being signed or wait to be signed, by path. */
   readonly #jobs = new Map<string, Promise<Buffer<ArrayBuffer> | undefined>>();
+  #latestJob: Promise<unknown> = Promise.resolve();
   /** Paths of files that the command failed to sign, with the time of the failure in ms, oldest first. */
   readonly #failures = new Map<string, number>();
 
@@ -70,7 +69,8 @@ export class ShortcutSigner {
       );
       return undefined;
     }
-    const job = this.#semaphore.run(() => this.#attempt(shortcut)).finally(() => this.#jobs.delete(path));
+    const job = this.#latestJob.then(() => this.#attempt(shortcut)).finally(() => this.#jobs.delete(path));
+    this.#latestJob = job;
     this.#jobs.set(path, job);
     return job;
   }

@@ -19,9 +19,9 @@ export function createTeamConcurrencyLimiter({ clock }: Pick<Runtime, 'clock'>):
   const semaphore = new KeyedSemaphore({ clock, runningMax: teamRequestsRunningMax });
   return (caller, work) => {
     const { principal, signedIn, device } = caller ?? {};
-    if (principal) return semaphore.run(principal.teamId, requestQueues[principal.actor.kind], work);
-    if (signedIn) return semaphore.run(signedIn.accountId, requestQueues.account, work);
-    if (device) return semaphore.run(device.teamId, device.isPoll ? pollQueue : deviceCallQueue, work);
+    if (principal) return semaphore.run(principal.teamId, requestQueue(principal.actor.kind), work);
+    if (signedIn) return semaphore.run(signedIn.accountId, requestQueue('account'), work);
+    if (device) return semaphore.run(device.teamId, deviceQueue(device.isPoll ? 'poll' : 'device'), work);
     return work();
   };
 }
@@ -36,14 +36,6 @@ const requestQueue = (name: Principal['actor']['kind']): QueueBounds => ({
     ),
 });
 
-const requestQueues = {
-  key: requestQueue('key'),
-  member: requestQueue('member'),
-  account: requestQueue('account'),
-  operator: requestQueue('operator'),
-  server: requestQueue('server'),
-} as const;
-
 const deviceQueue = (name: string): QueueBounds => ({
   name,
   waitingMax: Number.POSITIVE_INFINITY,
@@ -51,6 +43,3 @@ const deviceQueue = (name: string): QueueBounds => ({
   refuse: () =>
     unavailable('Too many requests of the phones of this team wait. Repeat the request in a moment.'),
 });
-
-const pollQueue = deviceQueue('poll');
-const deviceCallQueue = deviceQueue('device');

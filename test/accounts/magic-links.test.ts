@@ -204,12 +204,8 @@ describe('requests for magic links (specification section 12.2)', () => {
     const send: SendMagicLink = async (_trx, to, url) => void sent.push({ to: to.email, url });
     magicLinks = new MagicLinkRequests(services, send);
     const refusals = new RefusalLog(services);
-    const limit = new NetworkRateLimiter({
-      clock: services.clock,
-      rateLimits: false,
-      perMinute: 1,
-      findSource: async () => undefined,
-    });
+    const unlimited = { clock: services.clock, config: { rateLimits: false } };
+    const limit = new NetworkRateLimiter(unlimited, 1, async () => undefined);
     const visitor = createVisitorAuthenticator(createRequireSession(services), limit, services);
     server = createHttpServer({
       routes: [

@@ -99,12 +99,10 @@ it('RATE_LIMITS=off lifts the limit of client networks (docs/configuration.md) (
 
 it('in a network past its limit, each team or account has a limit of the same size (§7.2/anonymous-limit)', async () => {
   const perMinute = 3;
-  const limiter = new NetworkRateLimiter({
-    clock: new Clock(),
-    rateLimits: true,
-    perMinute,
-    findSource: async ({ headers }) => headers['x-api-key']?.toString(),
-  });
+  const services = { clock: new Clock(), config: { rateLimits: true } };
+  const limiter = new NetworkRateLimiter(services, perMinute, async ({ headers }) =>
+    headers['x-api-key']?.toString(),
+  );
   const isServed = async (team?: string, ip = '203.0.113.1') => {
     const request = { ip, headers: team === undefined ? {} : { 'x-api-key': team } } as FastifyRequest;
     try {

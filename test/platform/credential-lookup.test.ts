@@ -16,7 +16,7 @@ function manual(valid: readonly string[] = [], rateLimits = true) {
   const statements: { readonly size: number; readonly finish: () => void }[] = [];
   const lookup = new CredentialLookup<{ readonly hash: Buffer; readonly text: string }>({
     clock,
-    rateLimits,
+    config: { rateLimits },
     find: (hashes) =>
       new Promise((resolve) => {
         const rows = valid.map((text) => ({ hash: sha256(text), text }));

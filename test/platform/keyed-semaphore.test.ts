@@ -43,6 +43,7 @@ describe('the semaphore per key (§8/team-concurrency)', () => {
     const { begun, start, end, fail } = works(semaphore);
     const all = ['1', '2', '3', '4', '5', '6'].map((name) => start('busy', 'only', name));
     const other = start('other', 'only', 'other');
+    await nextTurn();
     assert.deepEqual(begun, ['1', '2', 'other']);
     assert.equal(await all[5], 'refused');
     await fail('2');

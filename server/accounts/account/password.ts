@@ -6,6 +6,8 @@ import {
   passwordMinCharacters,
 } from '#server/accounts/limits.ts';
 import { invalid, unavailable } from '#server/platform/app-error.ts';
+import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/keyed-semaphore.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 
 /** OWASP's first choice of argon2id parameters: 19 MiB, two passes, one lane. */
 const memory = 19_456;
@@ -16,8 +18,13 @@ const saltLength = 16;
 const waitingMax = 100;
 
 const derive = promisify(argon2);
-const waiting: (() => void)[] = [];
-let running = 0;
+const hashing = new KeyedSemaphore({ clock: new Clock(), runningMax: passwordHashesInFlightMax });
+const queue: QueueBounds = {
+  name: 'password',
+  waitingMax,
+  waitMaxMs: Number.POSITIVE_INFINITY,
+  refuse: () => unavailable('Too many people are signing in. Try again in a moment.'),
+};
 
 /** Checks the length of a new password, before it is hashed. @throws 400 where it is too short or too long */
 export function validatePassword(password: string, param = 'password'): void {
@@ -55,29 +62,12 @@ export async function checkPassword(password: string, hash: string | null | unde
   return timingSafeEqual(given, Buffer.from(tag, 'base64')) && hash != null;
 }
 
-async function argon2id(password: string, nonce: Buffer): Promise<Buffer> {
-  await acquireSlot();
-  try {
+/** @throws 503 where too many calls wait */
+function argon2id(password: string, nonce: Buffer): Promise<Buffer> {
+  return hashing.run('', queue, () => {
     const message = Buffer.from(password.normalize('NFKC'), 'utf8');
-    return await derive('argon2id', { message, nonce, parallelism, tagLength, memory, passes });
-  } finally {
-    const next = waiting.shift();
-    // The slot passes directly to the next waiting call, so that a call that arrives now cannot take the same slot.
-    if (next) next();
-    else running -= 1;
-  }
-}
-
-/** Resolves once the caller has a slot. @throws 503 where too many calls wait */
-async function acquireSlot(): Promise<void> {
-  if (running < passwordHashesInFlightMax) {
-    running += 1;
-    return;
-  }
-  if (waiting.length >= waitingMax) {
-    throw unavailable('Too many people are signing in. Try again in a moment.');
-  }
-  await new Promise<void>((resolve) => waiting.push(resolve));
+    return derive('argon2id', { message, nonce, parallelism, tagLength, memory, passes });
+  });
 }
 
 function base64(bytes: Buffer): string {

@@ -6,8 +6,8 @@ import {
   mailedLinkHours,
 } from '#server/accounts/limits.ts';
 import type { ClientInfo } from '#server/accounts/sessions/create-session.ts';
-import { countInWindow } from '#server/accounts/throttling/count-in-window.ts';
 import { isKnownNetwork } from '#server/accounts/throttling/known-network.ts';
+import { countInWindow } from '#server/accounts/throttling/throttle-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, rateLimited } from '#server/platform/app-error.ts';
 import { clientNetwork } from '#server/platform/network/client-network.ts';

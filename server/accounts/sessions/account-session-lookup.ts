@@ -24,7 +24,7 @@ export class AccountSessionLookup {
   constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
     this.#lookup = new CredentialLookup({
       clock,
-      rateLimits: config.rateLimits,
+      config,
       find: (hashes) => findLiveSessions(database.pool, hashes, clock.expiryNow()),
       sharesLookups: false,
     });

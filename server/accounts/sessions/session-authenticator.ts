@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { sessionIdleDays, sessionRequestsPerMinute } from '#server/accounts/limits.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
+import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { Authenticator, SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
@@ -28,7 +28,7 @@ export function createRequireSession(
 ): RequireSession {
   const { database, clock, config } = services;
   const cookie = new SessionCookie(config);
-  const limiter = new FixedWindowLimiter(clock, sessionRequestsPerMinute);
+  const limiter = new FixedWindowLimiter(services, sessionRequestsPerMinute);
   const sessions = new AccountSessionLookup(services);
 
   const touch = async (session: LiveAccountSessionRow): Promise<void> => {
@@ -42,8 +42,7 @@ export function createRequireSession(
     if (token === undefined) throw new NotSignedIn();
     const hash = sha256(token);
     // The limiter counts before the look-up, so that look-ups are bounded, too.
-    if (config.rateLimits && !isAgain && !limiter.allows(hash.toString('latin1')))
-      throw tooManyRequests(limiter.secondsLeft, `a session has ${sessionRequestsPerMinute} a minute`);
+    if (!isAgain) limiter.take(hash.toString('latin1'), `a session has ${sessionRequestsPerMinute} a minute`);
     const session = await sessions.find(token, request.ip);
     if (!session) throw new NotSignedIn(sessions.refuse(request.ip));
     await touch(session);

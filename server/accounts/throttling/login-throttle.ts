@@ -7,9 +7,8 @@ import type { Transaction } from '#server/database/statement.ts';
 import { rateLimited } from '#server/platform/app-error.ts';
 import type { AccountId } from '#server/platform/ids/ids.ts';
 import { clientNetwork } from '#server/platform/network/client-network.ts';
-import { countInWindow } from './count-in-window.ts';
 import { isKnownNetwork } from './known-network.ts';
-import { decrementCounters } from './throttle-store.ts';
+import { countInWindow, decrementCounters } from './throttle-store.ts';
 
 /** A counted attempt with a password. It counts as failed until the password proves right. */
 export interface PasswordAttempt {

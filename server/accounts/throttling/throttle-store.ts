@@ -1,9 +1,12 @@
+import type { Runtime } from '#server/database/runtime.ts';
 import {
   type Queryable,
   statement,
   type Transaction,
   transactionStatement,
 } from '#server/database/statement.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { windowSecondsLeft, windowStartMs } from '#server/platform/time/fixed-window.ts';
 
 interface CounterRow {
   readonly subject: Buffer;
@@ -35,19 +38,34 @@ export const purgeWindowsAhead = statement<[after: Date]>(
   'DELETE FROM throttle_counters WHERE window_start > $1',
 ).run;
 
+interface CountedWindow {
+  /** The counters' values, in the order of `names`. */
+  readonly counts: readonly number[];
+  /** SHA-256 of each name. */
+  readonly subjects: readonly Buffer[];
+  readonly windowStart: Date;
+  /** Whole seconds until the window ends, for retry-after. */
+  readonly secondsLeft: number;
+}
+
+const hourMs = 3_600_000;
+
 /**
- * Throttle: adds one to the counter of each subject in the window that begins at `windowStart`. Rows are locked in the
- * order of subjects.
- * @param subjects SHA-256 of each subject
- * @returns the counts, in the order of `subjects`
+ * Throttle: adds one to the counter of each subject in the current window, which is an hour unless `windowMs` says
+ * otherwise. Rows are locked in the order of subjects.
  */
-export async function incrementCounters(
+export async function countInWindow(
   db: Queryable,
-  subjects: readonly Buffer[],
-  windowStart: Date,
-): Promise<number[]> {
+  { clock }: Pick<Runtime, 'clock'>,
+  names: readonly string[],
+  windowMs = hourMs,
+): Promise<CountedWindow> {
+  const nowMs = clock.nowMs();
+  const windowStart = new Date(windowStartMs(nowMs, windowMs));
+  const subjects = names.map(sha256);
   const rows = await increment.rows(db, subjects, windowStart);
-  return subjects.map((subject) => rows.find((row) => row.subject.equals(subject))?.hits ?? 0);
+  const counts = subjects.map((subject) => rows.find((row) => row.subject.equals(subject))?.hits ?? 0);
+  return { counts, subjects, windowStart, secondsLeft: windowSecondsLeft(nowMs, windowMs) };
 }
 
 /** Subtracts one from the counter of each subject. Rows are locked in the order of subjects. */

@@ -46,15 +46,21 @@ export class KeyedSemaphore {
 
   /** @throws the error of `refuse` if the queue is full or the wait was too long; `work` has not run then */
   async run<T>(key: string, queue: QueueBounds, work: () => Promise<T>): Promise<T> {
+    const release = await this.acquire(key, queue);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /** Resolves with the function that gives the permit back, to be called once. @throws as `run` */
+  async acquire(key: string, queue: QueueBounds): Promise<() => void> {
     const state = this.#keys.get(key) ?? { running: 0, queues: new Map<string, Waiting[]>() };
     this.#keys.set(key, state);
     if (state.running < this.#options.runningMax) state.running += 1;
     else await this.#wait(state, queue);
-    try {
-      return await work();
-    } finally {
-      this.#release(key, state);
-    }
+    return () => this.#release(key, state);
   }
 
   #wait({ queues }: KeyState, { name, waitingMax, waitMaxMs, refuse }: QueueBounds): Promise<void> {
@@ -83,6 +89,27 @@ export class KeyedSemaphore {
     state.running -= 1;
     if (state.running === 0) this.#keys.delete(key);
   }
+}
+
+/**
+ * Acquires a permit of each semaphore, in order. @returns the function that gives all back; further calls do nothing
+ * @throws the error of `refuse`; no permit is held then
+ */
+export async function acquireAll(
+  queue: QueueBounds,
+  ...permits: readonly (readonly [semaphore: KeyedSemaphore, key: string])[]
+): Promise<() => void> {
+  const held: (() => void)[] = [];
+  const release = () => {
+    for (const giveBack of held.splice(0)) giveBack();
+  };
+  try {
+    for (const [semaphore, key] of permits) held.push(await semaphore.acquire(key, queue));
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return release;
 }
 
 function takeNext(queues: Map<string, Waiting[]>): Waiting | undefined {

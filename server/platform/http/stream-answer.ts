@@ -21,21 +21,20 @@ export async function streamAnswer(
   chunks: AsyncGenerator<Buffer, void>,
   onEnd: () => void,
 ): Promise<void> {
-  let first: IteratorResult<Buffer, void>;
   try {
-    first = await chunks.next();
+    const first = await chunks.next();
+    reply.hijack();
+    const { raw } = reply;
+    for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...headers }))
+      if (value !== undefined) raw.setHeader(name, value);
+    raw.writeHead(status);
+    write(raw, first, chunks)
+      .catch(() => void raw.destroy())
+      .finally(onEnd);
   } catch (error) {
     onEnd();
     throw error;
   }
-  reply.hijack();
-  const { raw } = reply;
-  for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...headers }))
-    if (value !== undefined) raw.setHeader(name, value);
-  raw.writeHead(status);
-  write(raw, first, chunks)
-    .catch(() => void raw.destroy())
-    .finally(onEnd);
 }
 
 async function write(

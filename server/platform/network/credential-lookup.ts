@@ -3,7 +3,7 @@ import { Batcher } from '#server/platform/concurrency/batcher.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { clientNetwork } from './client-network.ts';
-import { FixedWindowLimiter } from './fixed-window-limiter.ts';
+import { FixedWindowLimiter, type LimiterServices } from './fixed-window-limiter.ts';
 import {
   refusedCredentialsPerMinute,
   throttledLookupIntervalMs,
@@ -14,10 +14,7 @@ import {
 const batchMax = 1_000;
 const waitingMax = 10_000;
 
-interface CredentialLookupOptions<Row> {
-  readonly clock: Clock;
-  /** The setting RATE_LIMITS: false turns the limit of refusals off. */
-  readonly rateLimits: boolean;
+interface CredentialLookupOptions<Row> extends LimiterServices {
   /** Finds the rows of the valid credentials with these hashes, in any order. */
   readonly find: (hashes: readonly Buffer[]) => Promise<readonly Row[]>;
   /** If false, a request never shares a look-up that began earlier, so that an ended credential is refused at once. */
@@ -36,7 +33,6 @@ interface CredentialLookupOptions<Row> {
  */
 export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   readonly #clock: Clock;
-  readonly #rateLimits: boolean;
   readonly #sharesLookups: boolean;
   readonly #refusals: FixedWindowLimiter;
   readonly #fast: Batcher<Buffer, Found<Row>>;
@@ -45,11 +41,10 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   /** Unknown credentials with the end of their refusal from memory, oldest first. */
   readonly #unknown = new Map<string, number>();
 
-  constructor({ clock, rateLimits, find, sharesLookups = true }: CredentialLookupOptions<Row>) {
+  constructor({ clock, config, find, sharesLookups = true }: CredentialLookupOptions<Row>) {
     this.#clock = clock;
-    this.#rateLimits = rateLimits;
     this.#sharesLookups = sharesLookups;
-    this.#refusals = new FixedWindowLimiter(clock, refusedCredentialsPerMinute);
+    this.#refusals = new FixedWindowLimiter({ clock, config }, refusedCredentialsPerMinute);
     const batcher = (windowMs: number, inFlightMax: number) =>
       new Batcher<Buffer, Found<Row>>({
         run: async (hashes) => {
@@ -91,7 +86,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
 
   /** Counts a refusal for the client network. @returns false once the network is over its limit */
   countRefusal(ip: string): boolean {
-    return !this.#rateLimits || this.#refusals.allows(clientNetwork(ip));
+    return this.#refusals.allows(clientNetwork(ip));
   }
 
   /** The error 429 for a client network over its limit of refusals; it may retry in the next minute. */
@@ -100,7 +95,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   }
 
   async #lookUp(credential: string, ip: string | undefined): Promise<Row | undefined> {
-    const isPastLimit = this.#rateLimits && ip !== undefined && this.#refusals.isExhausted(clientNetwork(ip));
+    const isPastLimit = ip !== undefined && this.#refusals.isExhausted(clientNetwork(ip));
     const { row } = await (isPastLimit ? this.#slow : this.#fast).add(sha256(credential));
     this.#unknown.delete(credential);
     if (!row) this.#cacheUnknown(credential);

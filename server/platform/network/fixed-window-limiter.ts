@@ -1,3 +1,5 @@
+import { tooManyRequests } from '#server/platform/app-error.ts';
+import type { Config } from '#server/platform/config.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { windowSecondsLeft, windowStartMs } from '#server/platform/time/fixed-window.ts';
 
@@ -6,13 +8,19 @@ export const keysMax = 10_000;
 
 const minuteMs = 60_000;
 
+export interface LimiterServices {
+  readonly clock: Clock;
+  readonly config: Pick<Config, 'rateLimits'>;
+}
+
 /**
  * Fixed-window limiter: counts per key and minute, in this process only. Above `keysMax` the least recently used key is
  * dropped and starts at zero again. A key in constant use is never dropped, and dropping never makes a key exceed its
- * limit.
+ * limit. The setting RATE_LIMITS turns it off.
  */
 export class FixedWindowLimiter {
   readonly #clock: Clock;
+  readonly #isOn: boolean;
   readonly #max: number;
   /**
    * Offset from elapsed time to the minutes of the clock. It is computed once, so that a clock step does not change a
@@ -24,8 +32,9 @@ export class FixedWindowLimiter {
   #counts = new Map<string, number>();
 
   /** @param max requests of a key per minute */
-  constructor(clock: Clock, max = Number.POSITIVE_INFINITY) {
+  constructor({ clock, config }: LimiterServices, max = Number.POSITIVE_INFINITY) {
     this.#clock = clock;
+    this.#isOn = config.rateLimits;
     this.#max = max;
     this.#phaseMs = clock.nowMs() - clock.elapsedMs();
   }
@@ -40,6 +49,7 @@ export class FixedWindowLimiter {
    * the limit
    */
   allows(key: string, max = this.#max): boolean {
+    if (!this.#isOn) return true;
     const count = this.#countOf(key) + 1;
     this.#counts.delete(key);
     if (this.#counts.size >= keysMax) this.#evictOldest();
@@ -47,9 +57,17 @@ export class FixedWindowLimiter {
     return count <= max;
   }
 
+  /**
+   * Counts a request. @param limit names the limit for a person @throws AppError 429 with retry-after: whole seconds
+   * until the minute ends
+   */
+  take(key: string, limit: string, max = this.#max): void {
+    if (!this.allows(key, max)) throw tooManyRequests(this.secondsLeft, limit);
+  }
+
   /** Whether the next request would exceed the limit. It counts nothing. */
   isExhausted(key: string): boolean {
-    return this.#countOf(key) >= this.#max;
+    return this.#isOn && this.#countOf(key) >= this.#max;
   }
 
   /** Whole seconds until the minute ends and all counts restart, for retry-after. */

@@ -1,20 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { tooManyRequests } from '#server/platform/app-error.ts';
-import type { Clock } from '#server/platform/time/clock.ts';
 import { clientNetwork } from './client-network.ts';
-import { FixedWindowLimiter } from './fixed-window-limiter.ts';
-
-interface NetworkRateLimiterOptions {
-  readonly clock: Clock;
-  /** The setting RATE_LIMITS; false turns the limit off. */
-  readonly rateLimits: boolean;
-  readonly perMinute: number;
-  /**
-   * Finds the team or account that a credential of the request belongs to; undefined without a valid credential. Called
-   * only for a client network over its limit: the request then counts for that team or account.
-   */
-  readonly findSource: (request: FastifyRequest) => Promise<string | undefined>;
-}
+import { FixedWindowLimiter, type LimiterServices } from './fixed-window-limiter.ts';
 
 /**
  * Rate limiter per client network, for requests without a credential (specification section 7.2). A network may be a
@@ -22,21 +9,26 @@ interface NetworkRateLimiterOptions {
  * credential counts for its team or account, with the same limit.
  */
 export class NetworkRateLimiter {
-  readonly #options: NetworkRateLimiterOptions;
   readonly #limit: FixedWindowLimiter;
-  readonly #sourceLimit: FixedWindowLimiter;
+  readonly #findSource: (request: FastifyRequest) => Promise<string | undefined>;
 
-  constructor(options: NetworkRateLimiterOptions) {
-    this.#options = options;
-    this.#limit = new FixedWindowLimiter(options.clock, options.perMinute);
-    this.#sourceLimit = new FixedWindowLimiter(options.clock, options.perMinute);
+  /**
+   * @param findSource finds the team or account that a credential of the request belongs to, if it has a valid one;
+   * called only for a client network over its limit
+   */
+  constructor(
+    services: LimiterServices,
+    perMinute: number,
+    findSource: (request: FastifyRequest) => Promise<string | undefined>,
+  ) {
+    this.#limit = new FixedWindowLimiter(services, perMinute);
+    this.#findSource = findSource;
   }
 
   /** Counts a request. @throws AppError 429 with retry-after: whole seconds until the minute ends */
   async take(request: FastifyRequest): Promise<void> {
-    if (!this.#options.rateLimits || this.#limit.allows(clientNetwork(request.ip))) return;
-    const source = await this.#options.findSource(request);
-    if (source === undefined || !this.#sourceLimit.allows(source))
-      throw tooManyRequests(this.#limit.secondsLeft);
+    if (this.#limit.allows(clientNetwork(request.ip))) return;
+    const source = await this.#findSource(request);
+    if (source === undefined || !this.#limit.allows(source)) throw tooManyRequests(this.#limit.secondsLeft);
   }
 }

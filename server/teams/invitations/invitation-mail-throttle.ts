@@ -1,5 +1,5 @@
 import { normalizeEmail } from '#server/accounts/account/email.ts';
-import { countInWindow } from '#server/accounts/throttling/count-in-window.ts';
+import { countInWindow } from '#server/accounts/throttling/throttle-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { rateLimited } from '#server/platform/app-error.ts';

@@ -1,4 +1,4 @@
-import { countInWindow } from '#server/accounts/throttling/count-in-window.ts';
+import { countInWindow } from '#server/accounts/throttling/throttle-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
