@@ -76,15 +76,14 @@ function uuidsIn(value: unknown): string[] {
 }
 
 /**
- * Ids per notification, 37 bytes each: PostgreSQL limits payloads to 8,000 bytes. A change with more ids is sent as
- * `all`.
+ * Ids per notification, 37 bytes each, with the word for new rows: PostgreSQL limits payloads to 8,000 bytes. A change
+ * with more ids is sent as `all`.
  */
 export const idsMax = 200;
 
-/** The payload of a notification, with at most `idsMax` ids. */
-export function formatChange(teamId: TeamId, { resource, ids, created: hasCreated }: Change): string {
-  const listed = ids === 'all' ? [ids] : [...(hasCreated ? [created] : []), ...ids];
-  return `${teamId} ${resource} ${listed.join(',')}`;
+/** The payload of a notification. @param subject the team's id and the resource type @param ids at most `idsMax` */
+export function changePayload(subject: string, ids: ReadonlySet<string> | 'all'): string {
+  return `${subject} ${ids === 'all' ? ids : [...ids].join(',')}`;
 }
 
 /**

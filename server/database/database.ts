@@ -2,7 +2,6 @@ import pg from 'pg';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import type { ChangeRecorder } from './change.ts';
-import { ChangeNotifySender } from './change-notify-sender.ts';
 import { markConnectErrors, NoConnectionError } from './no-connection.ts';
 import { NotifySender } from './notify-sender.ts';
 import { measurePools } from './pool-metrics.ts';
@@ -68,7 +67,6 @@ export class Database {
   readonly pool: ChangeRecordingPool;
   readonly #notifying: pg.Pool;
   readonly #notifier: NotifySender;
-  readonly #changes: ChangeNotifySender;
   #isClosing = false;
 
   constructor(options: DatabaseOptions) {
@@ -87,9 +85,8 @@ export class Database {
       options: '-c synchronous_commit=off',
     });
     this.#notifier = new NotifySender(this.#notifying, options.logger);
-    this.#changes = new ChangeNotifySender(this.#notifying, options.logger);
     const open = (own: OwnOptions): ChangeRecordingPool =>
-      Object.assign(openPlain(own), { recordChange: this.#changes.record });
+      Object.assign(openPlain(own), { recordChange: this.#notifier.recordChange });
     const plannedOnce =
       '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off';
     this.batches = open({
@@ -143,7 +140,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#notifier.drain(), this.#changes.drain()]);
+    await this.#notifier.drain();
     this.#isClosing = true;
     await Promise.all([
       this.batches.end(),

@@ -1,31 +1,46 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Logger } from '#server/platform/process/logger.ts';
+import { type ChangeRecorder, changePayload, idsMax } from './change.ts';
+import { changesChannel } from './channels.ts';
 
 /** PostgreSQL limits payloads to 8,000 bytes. A longer list of ids is sent in several notifications. */
 const payloadMaxBytes = 7_900;
 
 /**
- * A notification without ids, which makes listeners look up all. It covers every id of its channel, so merging drops
+ * A notification without ids, which makes listeners look up all. It covers every id of its subject, so merging drops
  * the ids.
  */
 const everything = 'everything';
 
-/**
- * Pause between batches, in which notifications gather. Each batch costs work in two PostgreSQL processes and in every
- * listener.
- */
-const windowMs = 10;
+/** Ids that wait to be sent, by their subject. */
+type Gathered = Map<string, Set<string> | typeof everything>;
+
+type Notice = readonly [channel: string, payload: string];
 
 /**
- * Sends notifications: the first one at once, and those that follow during the sending and shortly after it as one
- * batch.
+ * Pause between rounds, in which notifications gather. Each round costs work in two PostgreSQL processes and in every
+ * listener.
+ */
+const roundMs = 10;
+
+/** How long the first change waits for more: thousands of one resource type become one notification. */
+const changesGatherMs = 50;
+
+/**
+ * Sends notifications: the first one at once, and those that follow during the sending and shortly after it in one
+ * statement. Changes of resources wait longer than notifications that wake phones and loops.
  */
 export class NotifySender {
   readonly #pool: Pool;
   readonly #logger: Logger;
-  #waiting = new Map<string, Set<string> | typeof everything>();
+  /** By channel. */
+  #hints: Gathered = new Map();
+  /** By team and resource type. */
+  #changes: Gathered = new Map();
+  #changesSinceMs = 0;
   #sending: Promise<void> | undefined;
+  #isDraining = false;
+  #endPause = () => {};
 
   constructor(pool: Pool, logger: Logger) {
     this.#pool = pool;
@@ -33,53 +48,93 @@ export class NotifySender {
   }
 
   notify(channel: string, ids: Iterable<string>): void {
-    const waiting = this.#waiting.get(channel);
-    if (waiting !== everything) this.#waiting.set(channel, merged(waiting, ids));
+    gather(this.#hints, channel, ids);
+    this.#endPause();
     this.#sending ??= this.#sendAll();
   }
 
-  /** Resolves once all earlier notifications were sent, or their sending failed. */
+  readonly recordChange: ChangeRecorder = (teamId, type, ids) => {
+    if (this.#changes.size === 0) this.#changesSinceMs = performance.now();
+    gather(this.#changes, `${teamId} ${type}`, typeof ids === 'string' ? [ids] : ids, idsMax);
+    this.#sending ??= this.#sendAll();
+  };
+
+  /** Resolves once all earlier notifications were sent, or their sending failed. Changes no longer gather. */
   async drain(): Promise<void> {
+    this.#isDraining = true;
     while (this.#sending) await this.#sending;
   }
 
   async #sendAll(): Promise<void> {
     // One commit may notify several channels in one tick. A microtask later all of them are known.
     await null;
-    for (let batch = this.#take(); batch.size > 0; batch = this.#take()) {
-      for (const [channel, said] of batch)
-        await this.#send(channel, said === everything ? [''] : payloadsOf(said));
-      await pause(windowMs);
+    while (this.#hints.size > 0 || this.#changes.size > 0) {
+      const hints = this.#takeHints();
+      const areChangesDue = this.#isDraining || performance.now() - this.#changesSinceMs >= changesGatherMs;
+      const notices = [...hints, ...(areChangesDue ? this.#takeChanges() : [])];
+      if (notices.length > 0) await this.#send(notices);
+      await this.#pause(hints.length === 0);
     }
     // Runs in the same tick as the last check, so that no later notification stays unsent.
     this.#sending = undefined;
   }
 
-  #take(): Map<string, Set<string> | typeof everything> {
-    const batch = this.#waiting;
-    this.#waiting = new Map();
-    return batch;
+  /** @param isForChanges true if only changes gather: a notification that wakes a phone or a loop ends the pause */
+  async #pause(isForChanges: boolean): Promise<void> {
+    if (isForChanges && this.#hints.size > 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, roundMs);
+    if (isForChanges) this.#endPause = resolve;
+    await promise;
+    clearTimeout(timer);
+    this.#endPause = () => {};
   }
 
-  async #send(channel: string, payloads: readonly string[]): Promise<void> {
+  #takeHints(): Notice[] {
+    const hints = [...this.#hints];
+    this.#hints = new Map();
+    return hints.flatMap(([channel, ids]) =>
+      (ids === everything ? [''] : payloadsOf(ids)).map((payload) => [channel, payload] as const),
+    );
+  }
+
+  #takeChanges(): Notice[] {
+    const changes = [...this.#changes];
+    this.#changes = new Map();
+    return changes.map(([subject, ids]) => [
+      changesChannel,
+      changePayload(subject, ids === everything ? 'all' : ids),
+    ]);
+  }
+
+  async #send(notices: readonly Notice[]): Promise<void> {
     try {
       await this.#pool.query({
         name: 'notify',
-        text: 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload',
-        values: [channel, payloads],
+        text: 'SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS notice (channel, payload)',
+        values: [notices.map(([channel]) => channel), notices.map(([, payload]) => payload)],
       });
     } catch (error) {
-      this.#logger.warn({ err: error, channel }, 'sending a notification failed; the next sweep replaces it');
+      this.#logger.warn(
+        { err: error },
+        'sending notifications failed; sweeps and subscribers read again by themselves',
+      );
     }
   }
 }
 
-function merged(waiting: Set<string> | undefined, ids: Iterable<string>): Set<string> | typeof everything {
-  const added = new Set(ids);
-  if (added.size === 0) return everything;
-  if (!waiting) return added;
+/** Adds ids to those of a subject. None means everything, and so do more than `max`. */
+function gather(
+  gathered: Gathered,
+  subject: string,
+  ids: Iterable<string>,
+  max = Number.POSITIVE_INFINITY,
+): void {
+  const waiting = gathered.get(subject) ?? new Set();
+  if (waiting === everything) return;
+  const added = [...ids];
   for (const id of added) waiting.add(id);
-  return waiting;
+  gathered.set(subject, added.length === 0 || waiting.size > max ? everything : waiting);
 }
 
 /** Joins ids, which are ASCII, to payloads within the limit. */

@@ -49,7 +49,6 @@ describe('the rules for SQL (docs/architecture.md)', () => {
     const found = files.filter((file) => /SELECT pg_notify/.test(file.text)).map((file) => file.path);
     assert.deepEqual(found.sort(), [
       'server/app/shared-settings.ts',
-      'server/database/change-notify-sender.ts',
       'server/database/listener.ts',
       'server/database/notify-sender.ts',
     ]);
