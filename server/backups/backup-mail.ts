@@ -3,8 +3,8 @@ import type { BackupRun } from '#server/database/backup/backups-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
-import { queueMail } from '#server/mail/queue-mail.ts';
-import { listMembers } from '#server/teams/members/member-store.ts';
+import { queueMails } from '#server/mail/queue-mail.ts';
+import { listEmailsOf } from '#server/teams/members/member-store.ts';
 import { listTeams } from '#server/teams/team/team-store.ts';
 
 type Services = Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>;
@@ -40,13 +40,7 @@ export async function mailBackupWorksAgain(
 /** Queues a mail to the addresses of OPERATOR_EMAIL; without that setting, to the owners of the oldest team. */
 async function mailOperators(trx: Transaction, services: Services, message: MailContent): Promise<void> {
   const { operatorEmails } = services.config;
-  const recipients = operatorEmails.length > 0 ? operatorEmails : await listFirstOwners(trx);
-  for (const to of recipients) await queueMail(trx, services, { to, message });
-}
-
-async function listFirstOwners(trx: Transaction): Promise<string[]> {
-  const [team] = await listTeams(trx);
-  if (!team) return [];
-  const members = await listMembers(trx, team.id);
-  return members.filter(({ role }) => role === 'owner').map(({ email }) => email);
+  const [team] = operatorEmails.length > 0 ? [] : await listTeams(trx);
+  const recipients = team ? await listEmailsOf(trx, team.id, 'owner') : operatorEmails;
+  await queueMails(trx, services, recipients, message);
 }

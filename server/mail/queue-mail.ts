@@ -46,6 +46,17 @@ export async function queueMail(
   return true;
 }
 
+/** Queues mails for each of these addresses, as `queueMail` does; an address that is listed twice gets each mail once. */
+export async function queueMails(
+  trx: Transaction,
+  services: Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>,
+  recipients: readonly string[],
+  ...messages: readonly MailContent[]
+): Promise<void> {
+  for (const to of new Set(recipients))
+    for (const message of messages) await queueMail(trx, services, { to, message });
+}
+
 /** Cancels waiting mails about a subject, such as an invitation, in the transaction that ends it (section 10.6). */
 export function cancelMails(
   trx: Transaction,

@@ -2,9 +2,9 @@ import { homeNumberCountMax } from '#contract/home.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
-import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
+import { isMailEnabled, queueMails } from '#server/mail/queue-mail.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { listMembers } from '#server/teams/members/member-store.ts';
+import { listEmailsOf } from '#server/teams/members/member-store.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { healthMails } from './health-mails.ts';
 import { listNumberFacts } from './number-facts-store.ts';
@@ -100,7 +100,6 @@ const mailChanges: TeamWork = async (trx, services, teamId) => {
     numberIds: [...states.keys()],
   });
   const team = await findTeam(trx, teamId);
-  const members = await listMembers(trx, teamId);
   const messages = healthMails({
     team: {
       name: team?.name ?? '',
@@ -111,8 +110,5 @@ const mailChanges: TeamWork = async (trx, services, teamId) => {
     queueExpiryMs: services.config.queueExpiryMs,
     now,
   });
-  for (const { role, email } of members) {
-    if (role !== 'owner' && role !== 'admin') continue;
-    for (const message of messages) await queueMail(trx, services, { to: email, message });
-  }
+  await queueMails(trx, services, await listEmailsOf(trx, teamId, 'owner', 'admin'), ...messages);
 };

@@ -1,12 +1,12 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
-import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
+import { isMailEnabled, queueMails } from '#server/mail/queue-mail.ts';
 import { countText } from '#server/platform/count-text.ts';
 import { firstIdAt } from '#server/platform/ids/ids.ts';
 import { monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { dayForPeople } from '#server/platform/time/day-for-people.ts';
-import { listMembers } from '#server/teams/members/member-store.ts';
+import { listEmailsOf } from '#server/teams/members/member-store.ts';
 import { insertNotice, listTeamsToNotify, type NearLimitRow } from './limit-notice-store.ts';
 
 /** Number of teams in one page of the query. */
@@ -48,8 +48,7 @@ async function notify(
   near: NearLimitRow,
   now: Date,
 ): Promise<void> {
-  const members = await listMembers(trx, near.team_id);
-  const recipients = members.filter(({ role }) => role === 'owner' || role === 'admin');
+  const recipients = await listEmailsOf(trx, near.team_id, 'owner', 'admin');
   // A team without owners and admins gets the notice later, once it has an owner or admin.
   if (recipients.length === 0 && isMailEnabled(services.config)) return;
   // A notice at 100 % is also recorded as the notice at 80 %, so that only one mail is sent.
@@ -60,7 +59,7 @@ async function notify(
   }
   if (!isNew) return;
   const message = noticeMessage(near, services.config.appUrl, startOfNextMonth(now));
-  for (const { email } of recipients) await queueMail(trx, services, { to: email, message });
+  await queueMails(trx, services, recipients, message);
 }
 
 function noticeMessage(near: NearLimitRow, appUrl: string, resetsAt: Date): MailContent {

@@ -1,13 +1,13 @@
 import { countInWindow } from '#server/accounts/throttling/throttle-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
+import { isMailEnabled, queueMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { rateLimited } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { keyChangesPerTeamAndHour } from '#server/teams/limits.ts';
 import type { TeamRow } from '#server/teams/team/team-store.ts';
-import { listMembers } from './member-store.ts';
+import { listEmailsOf } from './member-store.ts';
 
 /**
  * Mails the owners that an API key changed the people or the name of the team, in the transaction of the change
@@ -30,7 +30,6 @@ export async function mailKeyChange(
   if ((counts[0] ?? 0) > keyChangesPerTeamAndHour) {
     throw rateLimited(secondsLeft, 'Keys of this team changed its people or its name too often in this hour');
   }
-  const owners = (await listMembers(trx, team.id)).filter((member) => member.role === 'owner');
   const message = {
     subject: `An API key ${deed}`,
     heading: `An API key ${deed}`,
@@ -42,5 +41,5 @@ export async function mailKeyChange(
     footnote:
       'You get this because you are an owner of the team. Owners get it whenever a key changes the people or the name of the team.',
   };
-  for (const { email } of owners) await queueMail(trx, services, { to: email, message });
+  await queueMails(trx, services, await listEmailsOf(trx, team.id, 'owner'), message);
 }

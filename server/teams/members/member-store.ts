@@ -79,6 +79,17 @@ export const listMembers = statement<[teamId: TeamId], MemberProfileRow>(
   'members.list',
   `${people} WHERE m.team_id = $1 AND m.removed_at IS NULL ORDER BY m.id`,
 ).rows;
+
+/** Lists the addresses of a team's members with one of these roles, the longest membership first. */
+export async function listEmailsOf(
+  db: Queryable,
+  teamId: TeamId,
+  ...roles: readonly Role[]
+): Promise<string[]> {
+  const members = await listMembers(db, teamId);
+  return members.filter(({ role }) => roles.includes(role)).map(({ email }) => email);
+}
+
 const membershipColumns =
   'm.id AS member_id, m.role, t.id AS team_id, t.name AS team_name, t.plan, t.monthly_message_limit';
 

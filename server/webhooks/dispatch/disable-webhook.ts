@@ -4,10 +4,10 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
-import { queueMail } from '#server/mail/queue-mail.ts';
+import { queueMails } from '#server/mail/queue-mail.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { listMembers } from '#server/teams/members/member-store.ts';
+import { listEmailsOf } from '#server/teams/members/member-store.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { findMissedSince } from '#server/webhooks/endpoints/find-missed-since.ts';
 import { skipPending } from '#server/webhooks/queue/skip-pending.ts';
@@ -41,7 +41,6 @@ export async function disableWebhook(
     details: { url, failures: failuresMax, last_failure: lastFailure },
   });
   const team = await findTeam(trx, teamId);
-  const members = await listMembers(trx, teamId);
   const message = disabledMessage({
     team: team?.name ?? '',
     url,
@@ -50,9 +49,7 @@ export async function disableWebhook(
     page: `${services.config.appUrl}/teams/${publicId('team', teamId)}/webhooks/${target}`,
     since: since ?? at,
   });
-  for (const { role, email } of members) {
-    if (role === 'owner' || role === 'admin') await queueMail(trx, services, { to: email, message });
-  }
+  await queueMails(trx, services, await listEmailsOf(trx, teamId, 'owner', 'admin'), message);
 }
 
 function disabledMessage(about: {
