@@ -1,3 +1,4 @@
+import { type Scanned, sqlBoundedScan, sqlRowsAlong } from '#server/database/bounded-scan.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { type MessageRow, sqlMessageColumns } from '#server/messages/message.ts';
 import { sqlReadyAndHeld } from '#server/numbers/queue-sql.ts';
@@ -5,14 +6,7 @@ import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { ConversationKey } from './conversation-key.ts';
 import { waitingSpellingsExaminedMax } from './limits.ts';
 
-/**
- * A row that a scan returns: a message of the conversation (`fits`), or the last row that the scan may read
- * (`is_bound`).
- */
-export interface ConversationMessageRow extends MessageRow {
-  readonly fits: boolean;
-  readonly is_bound: boolean;
-}
+export type ConversationMessageRow = MessageRow & Scanned;
 
 interface WaitingMessages {
   /** The oldest message that waits for the phone; null if none waits. */
@@ -21,25 +15,12 @@ interface WaitingMessages {
   readonly handles: readonly string[];
 }
 
-/**
- * A scan of messages along (team, handle, id), newest first, with filters on number and direction. Comparing and
- * ordering by whole rows forces the planner to use the index on the handle (decision 0012).
- */
+/** A scan of the messages of each handle, with filters on number and direction. */
 function along(column: 'from_handle' | 'to_handle', fits: string): string {
-  const order = `m.team_id DESC, m.${column} DESC, m.id DESC`;
-  return `SELECT ${sqlMessageColumns('m')}, m.fits, m.is_bound
-    FROM unnest($2::text[]) AS h (handle)
-    CROSS JOIN LATERAL (
-      SELECT * FROM (
-        SELECT m.*, row_number() OVER (ORDER BY ${order}) = $5::bigint AS is_bound, ${fits} AS fits
-        FROM (
-          SELECT m.* FROM messages m
-          WHERE (m.team_id, m.${column}, m.id) < ($1, h.handle, $4::uuid) AND m.id < $4
-            AND (m.team_id, m.${column}, m.id) >= ($1, h.handle, '00000000-0000-0000-0000-000000000000')
-          ORDER BY ${order} LIMIT $5
-        ) m
-      ) m WHERE m.fits OR m.is_bound ORDER BY ${order} LIMIT $6
-    ) m`;
+  const rows = sqlRowsAlong('messages', 'm', column, ['$1', 'h.handle', '$4::uuid']);
+  const bounds = { fits, examinedMax: '$5::bigint', limit: '$6' };
+  const scan = sqlBoundedScan(rows, sqlMessageColumns('m'), bounds);
+  return `SELECT m.* FROM unnest($2::text[]) AS h (handle) CROSS JOIN LATERAL (${scan}) m`;
 }
 
 const page = statement<[TeamId, readonly string[], string, string, number, number], ConversationMessageRow>(

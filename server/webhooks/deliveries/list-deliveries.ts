@@ -1,5 +1,11 @@
 import type { EventType } from '#contract/event.ts';
 import type { DeliveryList, DeliveryLog, DeliveryStatus, ListDeliveriesQuery } from '#contract/webhook.ts';
+import {
+  type Scanned,
+  type ScannedRows,
+  sqlBoundedScan,
+  sqlRowsAlong,
+} from '#server/database/bounded-scan.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
@@ -10,18 +16,14 @@ import { deliveryPageExaminedMax } from '#server/webhooks/limits.ts';
 import { type DeliveryRow, deliveryColumns, listLastAttempts } from './delivery-store.ts';
 import { deliveryView, listedDeliveryView } from './delivery-view.ts';
 
-/** A row of a page: it matches the filters (`fits`), or it is the last delivery that the page may read (`is_bound`). */
-interface PageRow extends DeliveryRow {
-  readonly fits: boolean;
-  readonly is_bound: boolean;
-}
-
-/**
- * Statement that reads a webhook's deliveries along an index, newest first.
- * @param order the order of that index
- * @param rows SELECT of the deliveries before :before
- */
-function source(name: string, order: string, rows: string) {
+function defineScan(name: string, rows: ScannedRows) {
+  const columns = `${deliveryColumns},
+    (SELECT q.due_at FROM due_deliveries q WHERE q.webhook_id = d.webhook_id AND q.delivery_id = d.id) AS due_at`;
+  const scan = sqlBoundedScan(rows, columns, {
+    fits: `(:status::text IS NULL OR d.status = :status) AND (:eventType::text IS NULL OR d.event_type = :eventType)`,
+    examinedMax: deliveryPageExaminedMax,
+    limit: ':limit',
+  });
   return query<
     WebhookIds & {
       before: string;
@@ -29,37 +31,25 @@ function source(name: string, order: string, rows: string) {
       eventType: EventType | null;
       limit: number;
     },
-    PageRow
-  >(
-    `deliveries.list-${name}`,
-    `SELECT ${deliveryColumns}, d.fits, d.is_bound,
-       (SELECT q.due_at FROM due_deliveries q WHERE q.webhook_id = d.webhook_id AND q.delivery_id = d.id) AS due_at
-     FROM (SELECT d.*, row_number() OVER (ORDER BY ${order}) = ${deliveryPageExaminedMax} AS is_bound,
-             (:status::text IS NULL OR d.status = :status) AND (:eventType::text IS NULL OR d.event_type = :eventType) AS fits
-           FROM (${rows} ORDER BY ${order} LIMIT ${deliveryPageExaminedMax}) d) d
-     WHERE d.fits OR d.is_bound ORDER BY ${order} LIMIT :limit`,
-  ).rows;
+    DeliveryRow & Scanned
+  >(`deliveries.list-${name}`, scan).rows;
 }
 
-// Bounds and order compare whole rows, which forces the planner to use the webhook's index.
-const listByTime = source(
+const listByTime = defineScan(
   'by-time',
-  'd.team_id DESC, d.webhook_id DESC, d.id DESC',
-  `SELECT d.* FROM deliveries d
-   WHERE (d.team_id, d.webhook_id, d.id) < (:teamId, :webhookId, :before) AND d.id < :before
-     AND (d.team_id, d.webhook_id, d.id) >= (:teamId, :webhookId, '00000000-0000-0000-0000-000000000000')`,
+  sqlRowsAlong('deliveries', 'd', 'webhook_id', [':teamId', ':webhookId', ':before']),
 );
 
 // Pending deliveries are read from the queue, which is far smaller than the history. OFFSET 0 makes the planner start
 // with the queue.
-const listPending = source(
-  'pending',
-  'waiting_id DESC',
-  `SELECT d.*, w.delivery_id AS waiting_id
-   FROM (SELECT q.delivery_id FROM due_deliveries q WHERE q.webhook_id = :webhookId AND q.delivery_id < :before
-         ORDER BY q.delivery_id DESC LIMIT ${deliveryPageExaminedMax}) w
-   CROSS JOIN LATERAL (SELECT d.* FROM deliveries d WHERE d.team_id = :teamId AND d.id = w.delivery_id OFFSET 0) d`,
-);
+const listPending = defineScan('pending', {
+  alias: 'd',
+  order: 'waiting_id DESC',
+  rows: `SELECT d.*, w.delivery_id AS waiting_id
+    FROM (SELECT q.delivery_id FROM due_deliveries q WHERE q.webhook_id = :webhookId AND q.delivery_id < :before
+          ORDER BY q.delivery_id DESC LIMIT ${deliveryPageExaminedMax}) w
+    CROSS JOIN LATERAL (SELECT d.* FROM deliveries d WHERE d.team_id = :teamId AND d.id = w.delivery_id OFFSET 0) d`,
+});
 
 /**
  * Lists a page of a webhook's deliveries, newest first (specification section 4.4).
