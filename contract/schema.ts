@@ -30,6 +30,19 @@ export function nullable<S extends TSchema>(schema: S, options: TSchemaOptions =
   return Type.Union([schema, Type.Null()], options);
 }
 
+/** The nouns of public ids in paths, by prefix, as errors and documents name them. */
+export const idNouns = {
+  num: 'number',
+  msg: 'message',
+  wh: 'webhook',
+  dlv: 'delivery',
+  key: 'API key',
+  usr: 'member',
+  inv: 'invitation',
+  pky: 'passkey',
+  acs: 'session',
+} as const;
+
 /** An id of the API, such as `msg_01h2xcejqtf2nbrexx3vqjhp41` (specification section 2.1). */
 export function publicIdOf(prefix: string, description: string) {
   return Type.String({

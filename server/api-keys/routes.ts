@@ -56,13 +56,12 @@ export function apiKeyRoutes(
     route({
       method: 'DELETE',
       path: '/app/teams/:team_id/keys/:id',
+      ids: { id: 'key' },
       audience: 'team',
       permission: 'keys:manage',
       audit: 'key.revoked',
       answers: { 200: Deleted },
-      handle: async ({ principal, params, by }) => {
-        const keyId = parseId('key', params.id ?? '');
-        if (!keyId) throw notFound('API key');
+      handle: async ({ principal, ids: { id: keyId }, by }) => {
         const { teamId } = principal;
         await revokeKey(services, { teamId, keyId, memberId: memberId(principal), by });
         return { body: { deleted: true } };

@@ -1,6 +1,5 @@
 import { components } from '#contract/components.ts';
 import { contactParameter } from '#contract/opt-out.ts';
-import { publicIdOf } from '#contract/schema.ts';
 import type { Config } from '#server/platform/config.ts';
 import { openApiDocument } from '#server/platform/http/openapi.ts';
 import type { Route } from '#server/platform/http/route.ts';
@@ -16,15 +15,7 @@ export function createApiDocument({ baseUrl }: Pick<Config, 'baseUrl'>, routes: 
     baseUrl,
     tags,
     components,
-    parameters: {
-      'numbers.id': publicIdOf('num', 'The id of the number.'),
-      'messages.id': publicIdOf('msg', 'The id of the message.'),
-      'opt-outs.contact': contactParameter,
-      'members.id': publicIdOf('usr', 'The id of the membership.'),
-      'invitations.id': publicIdOf('inv', 'The id of the invitation.'),
-      'webhooks.id': publicIdOf('wh', 'The id of the webhook.'),
-      'deliveries.delivery_id': publicIdOf('dlv', 'The id of the delivery.'),
-    },
+    parameters: { contact: contactParameter },
     errorResponses,
     outgoing: { tag: 'Event deliveries', headers: deliveryHeaderTexts, requests: deliveryRequestTexts },
   });

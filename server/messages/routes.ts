@@ -11,7 +11,6 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { messageBodyMaxBytes } from '#server/platform/http/limits.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { type MessageId, parseId } from '#server/platform/ids/ids.ts';
 import { advanceTestMessage } from './advance-test-message.ts';
 import { cancelMessage } from './cancel-message.ts';
 import { listMessages } from './list-messages.ts';
@@ -91,6 +90,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
     route({
       method: 'GET',
       path: '/v1/messages/:id',
+      ids: { id: 'msg' },
       audience: 'api',
       permission: 'messages:read',
       text: {
@@ -110,8 +110,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         ],
       },
       answers: { 200: MessageDetail },
-      handle: async ({ principal, params, request }) => {
-        const id = messageId(params);
+      handle: async ({ principal, ids: { id }, request }) => {
         await advanceTestMessage(services, principal, id, request.headers['x-test-clock']);
         const message = await findMessage(services.database.pool, {
           teamId: principal.teamId,
@@ -124,6 +123,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
     route({
       method: 'POST',
       path: '/v1/messages/:id/cancel',
+      ids: { id: 'msg' },
       audience: 'api',
       permission: 'messages:send',
       audit: 'message.cancelled',
@@ -137,18 +137,12 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         examples: cancelMessageExamples,
       },
       answers: { 200: MessageDetail },
-      handle: async ({ principal, params, by }) => {
-        const message = await cancelMessage(services, principal.teamId, messageId(params), by);
+      handle: async ({ principal, ids, by }) => {
+        const message = await cancelMessage(services, principal.teamId, ids.id, by);
         return { body: messageDetailView(message, { reason: null, expectedAt: null }) };
       },
     }),
   ];
-}
-
-function messageId(params: Readonly<Record<string, string>>): MessageId {
-  const id = parseId('msg', params.id ?? '');
-  if (!id) throw notFound('message');
-  return id;
 }
 
 /** Reads an idempotency key of 1 to 255 visible ASCII characters (specification section 4.3). */

@@ -12,7 +12,6 @@ import {
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { type NumberId, parseId } from '#server/platform/ids/ids.ts';
 import { createSimulatedNumber } from './create-simulated-number.ts';
 import { deleteNumber, type OnNumberRemoved } from './delete-number.ts';
 import { listNumberFacts } from './number-facts-store.ts';
@@ -60,6 +59,7 @@ export function numberRoutes(
     route({
       method: 'GET',
       path: '/v1/numbers/:id',
+      ids: { id: 'num' },
       audience: 'api',
       permission: 'numbers:read',
       text: {
@@ -72,8 +72,7 @@ export function numberRoutes(
         examples: getNumberExamples,
       },
       answers: { 200: NumberDetail },
-      handle: async ({ principal, params }) => {
-        const id = numberId(params);
+      handle: async ({ principal, ids: { id } }) => {
         const { database, clock, config } = services;
         const now = clock.now();
         const number = await findListedNumber(database.pool, principal.teamId, id, today());
@@ -113,6 +112,7 @@ export function numberRoutes(
     route({
       method: 'POST',
       path: '/v1/numbers/:id/reconnect',
+      ids: { id: 'num' },
       audience: 'api',
       permission: 'numbers:write',
       audit: 'number.reconnected',
@@ -126,13 +126,8 @@ export function numberRoutes(
         examples: reconnectNumberExamples,
       },
       answers: { 200: SetupLink },
-      handle: async ({ principal, params, by }) => {
-        const { setupUrl, phoneNumber } = await reconnectNumber(
-          services,
-          principal.teamId,
-          numberId(params),
-          by,
-        );
+      handle: async ({ principal, ids, by }) => {
+        const { setupUrl, phoneNumber } = await reconnectNumber(services, principal.teamId, ids.id, by);
         return { body: { message: openOnPhone(phoneNumber), setup_url: setupUrl } };
       },
     }),
@@ -155,6 +150,7 @@ export function numberRoutes(
     route({
       method: 'PUT',
       path: '/v1/numbers/:id',
+      ids: { id: 'num' },
       audience: 'api',
       permission: 'numbers:write',
       audit: 'number.changed',
@@ -169,14 +165,15 @@ export function numberRoutes(
       },
       body: UpdateNumberRequest,
       answers: { 200: UpdatedNumber },
-      handle: async ({ principal, params, body, by }) => {
-        const number = await updateNumber(services, principal.teamId, numberId(params), body, by);
+      handle: async ({ principal, ids, body, by }) => {
+        const number = await updateNumber(services, principal.teamId, ids.id, body, by);
         return { body: updatedNumberView(number) };
       },
     }),
     route({
       method: 'DELETE',
       path: '/v1/numbers/:id',
+      ids: { id: 'num' },
       audience: 'api',
       permission: 'numbers:write',
       audit: 'number.deleted',
@@ -190,8 +187,8 @@ export function numberRoutes(
         examples: deleteNumberExamples,
       },
       answers: { 200: Deleted },
-      handle: async ({ principal, params, by }) => {
-        await deleteNumber(services, principal.teamId, numberId(params), by);
+      handle: async ({ principal, ids, by }) => {
+        await deleteNumber(services, principal.teamId, ids.id, by);
         return { body: { deleted: true } };
       },
     }),
@@ -200,10 +197,4 @@ export function numberRoutes(
 
 function openOnPhone(phoneNumber: string): string {
   return `Open setup_url within 24 hours on the iPhone that has ${phoneNumber}, and follow the steps there.`;
-}
-
-function numberId(params: Readonly<Record<string, string>>): NumberId {
-  const id = parseId('num', params.id ?? '');
-  if (!id) throw notFound('number');
-  return id;
 }

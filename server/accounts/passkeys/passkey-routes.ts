@@ -7,9 +7,7 @@ import {
 } from '#contract/account.ts';
 import { Deleted } from '#contract/deleted.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { type PasskeyId, parseId } from '#server/platform/ids/ids.ts';
 import { finishPasskeyRegistration } from './finish-passkey-registration.ts';
 import { listPasskeys } from './passkey-store.ts';
 import { passkeyView } from './passkey-view.ts';
@@ -64,31 +62,27 @@ export function passkeyRoutes(services: Runtime): Route[] {
     route({
       method: 'PUT',
       path: '/app/account/passkeys/:id',
+      ids: { id: 'pky' },
       audience: 'account',
       audit: 'account.passkey_renamed',
       body: RenamePasskeyRequest,
       answers: { 200: Passkey },
-      handle: async ({ signedIn, by, params, body }) => {
-        const input = { passkeyId: readId(params), name: body.name };
+      handle: async ({ signedIn, by, ids, body }) => {
+        const input = { passkeyId: ids.id, name: body.name };
         return { body: passkeyView(await renamePasskey(services, signedIn.accountId, by, input)) };
       },
     }),
     route({
       method: 'DELETE',
       path: '/app/account/passkeys/:id',
+      ids: { id: 'pky' },
       audience: 'account',
       audit: 'account.passkey_removed',
       answers: { 200: Deleted },
-      handle: async ({ signedIn, by, params }) => {
-        await removePasskey(services, signedIn.accountId, by, readId(params));
+      handle: async ({ signedIn, by, ids }) => {
+        await removePasskey(services, signedIn.accountId, by, ids.id);
         return { body: { deleted: true } };
       },
     }),
   ];
-}
-
-function readId(params: Readonly<Record<string, string>>): PasskeyId {
-  const id = parseId('pky', params.id ?? '');
-  if (!id) throw notFound('passkey');
-  return id;
 }

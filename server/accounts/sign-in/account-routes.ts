@@ -14,9 +14,7 @@ import { listSessions } from '#server/accounts/sessions/session-store.ts';
 import { sessionView } from '#server/accounts/sessions/session-view.ts';
 import { signOutSession } from '#server/accounts/sessions/sign-out-session.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { parseId } from '#server/platform/ids/ids.ts';
 import { signOutEverywhere } from './sign-out-everywhere.ts';
 
 /** Routes of a person's own account (specification section 12.3). */
@@ -64,13 +62,12 @@ export function accountRoutes(services: Runtime): Route[] {
     route({
       method: 'DELETE',
       path: '/app/account/sessions/:id',
+      ids: { id: 'acs' },
       audience: 'account',
       audit: 'account.session_ended',
       answers: { 200: Deleted },
-      handle: async ({ signedIn, by, params }) => {
-        const id = parseId('acs', params.id ?? '');
-        if (!id) throw notFound('session');
-        await signOutSession(services, signedIn, by, id);
+      handle: async ({ signedIn, by, ids }) => {
+        await signOutSession(services, signedIn, by, ids.id);
         return { body: { deleted: true } };
       },
     }),

@@ -2,7 +2,6 @@ import { DeliveryRequest, LastAttempts, WebhookHealth } from '#contract/webhook-
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { parseId } from '#server/platform/ids/ids.ts';
 import { findDelivery } from '#server/webhooks/deliveries/delivery-store.ts';
 import { webhookTargetOf } from '#server/webhooks/endpoints/routes.ts';
 import { getLastAttempts, getWebhookHealth } from './get-webhook-health.ts';
@@ -23,6 +22,7 @@ export function webhookHealthRoutes(services: Pick<Runtime, 'database'>): Route[
     route({
       method: 'GET',
       path: '/app/teams/:team_id/webhooks/:id/health',
+      ids: { id: 'wh' },
       audience: 'team',
       permission: 'webhooks:read',
       answers: { 200: WebhookHealth },
@@ -34,13 +34,14 @@ export function webhookHealthRoutes(services: Pick<Runtime, 'database'>): Route[
     route({
       method: 'GET',
       path: '/app/teams/:team_id/webhooks/:id/deliveries/:delivery_id/request',
+      ids: { id: 'wh', delivery_id: 'dlv' },
       audience: 'team',
       permission: 'webhooks:read',
       answers: { 200: DeliveryRequest },
       handle: async (call) => {
         const { teamId, webhookId } = webhookTargetOf(call);
-        const deliveryId = parseId('dlv', call.params.delivery_id ?? '');
-        const delivery = deliveryId && (await findDelivery(pages, { teamId, webhookId, deliveryId }));
+        const deliveryId = call.ids.delivery_id;
+        const delivery = await findDelivery(pages, { teamId, webhookId, deliveryId });
         if (!delivery) throw notFound('delivery');
         return { body: { body: await findRequestBody(pages, delivery) } };
       },

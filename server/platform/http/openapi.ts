@@ -1,6 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { TSchema } from 'typebox';
+import { idNouns, publicIdOf } from '#contract/schema.ts';
 import { type Example, type Examples, firstSuccess } from './example.ts';
+import type { PathIds } from './path-ids.ts';
 import { examplesOfEveryOperation, examplesOfRoute } from './refusal-examples.ts';
 import type { HeaderText, OperationText, Route } from './route.ts';
 
@@ -26,7 +28,7 @@ interface DocumentOptions {
    * body of errors.
    */
   readonly components: Readonly<Record<string, TSchema>>;
-  /** Schemas of path parameters, by the preceding segment and the name, such as `numbers.id`. */
+  /** Schemas of the path parameters that are no ids, by their names. */
   readonly parameters: Readonly<Record<string, TSchema>>;
   /** The description of each error response, by status. */
   readonly errorResponses: Readonly<Record<number, string>>;
@@ -110,11 +112,11 @@ function operation(
   const examples = { ...text.examples, ...examplesOfRoute(route) };
   const first = firstSuccess(text.examples);
   const parameters = [
-    ...[...route.path.matchAll(/([\w-]+)\/:(\w+)/g)].map(([, noun = '', name = '']) => ({
+    ...[...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
       name,
       in: 'path',
       required: true,
-      ...withoutDescription(options.parameters[`${noun}.${name}`] ?? {}, names),
+      ...withoutDescription(idSchema(route.ids?.[name]) ?? options.parameters[name] ?? {}, names),
       ...exampleOf(first?.params, name),
     })),
     ...Object.entries(route.query?.properties ?? {}).map(([name, schema]) => ({
@@ -178,6 +180,10 @@ function operation(
       ),
     },
   };
+}
+
+function idSchema(prefix: PathIds[string] | undefined): TSchema | undefined {
+  return prefix && publicIdOf(prefix, `The id of the ${idNouns[prefix]}.`);
 }
 
 function outgoingRequest(

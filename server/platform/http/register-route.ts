@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunc
 import { Compile, type Validator } from 'typebox/compile';
 import { strictObject } from '#contract/schema.ts';
 import type { WaitGroup } from '#server/platform/concurrency/wait-group.ts';
+import { parsePathIds } from './path-ids.ts';
 import { readJsonBody } from './read-json-body.ts';
 import { type Reauthenticate, RequestContext } from './request-context.ts';
 import type { Audience, Authenticator, LimitConcurrency, Route } from './route.ts';
@@ -83,7 +84,7 @@ function createHandler(options: RouteOptions, route: Route, inFlight: WaitGroup)
   };
 }
 
-/** Creates a function that makes the context of a request, with query and body validated for JSON audiences. */
+/** Creates a function that makes the context of a request: query and body validated for JSON audiences, then ids. */
 function createContextFactory(options: RouteOptions, route: Route) {
   const validateBody = compileBodyValidator(route.body ?? strictObject({}));
   const validateQuery = compileQueryValidator(route.query ?? strictObject({}));
@@ -99,7 +100,8 @@ function createContextFactory(options: RouteOptions, route: Route) {
     const query = isJson ? validateQuery(request.query, request.url) : request.query;
     const body = isJson ? readJsonBody(request) : request.body;
     if (isJson) validateBody(body);
-    return new RequestContext(request, reply, query, body, reauthenticate, limit);
+    const ids = route.ids ? parsePathIds(route.ids, request.params as Record<string, string>) : {};
+    return new RequestContext(request, reply, query, body, ids, reauthenticate, limit);
   };
 }
 

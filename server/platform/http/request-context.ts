@@ -10,6 +10,7 @@ export class RequestContext implements HandlerContext {
   readonly reply: FastifyReply;
   readonly query: unknown;
   readonly body: unknown;
+  readonly ids: HandlerContext['ids'];
   readonly #reauthenticate: Reauthenticate;
   readonly #limitConcurrency: LimitConcurrency;
 
@@ -18,6 +19,7 @@ export class RequestContext implements HandlerContext {
     reply: FastifyReply,
     query: unknown,
     body: unknown,
+    ids: HandlerContext['ids'],
     reauthenticate: Reauthenticate,
     limitConcurrency: LimitConcurrency,
   ) {
@@ -25,6 +27,7 @@ export class RequestContext implements HandlerContext {
     this.reply = reply;
     this.query = query;
     this.body = body;
+    this.ids = ids;
     this.#reauthenticate = reauthenticate;
     this.#limitConcurrency = limitConcurrency;
   }

@@ -14,6 +14,7 @@ import type {
   TeamId,
 } from '#server/platform/ids/ids.ts';
 import type { Examples } from './example.ts';
+import type { ParsedIds, PathIds } from './path-ids.ts';
 
 /**
  * The callers that a route is for. `api` is public and needs an API key. `device` is public and frozen, because
@@ -96,7 +97,7 @@ export type AuthenticatedRoute = Pick<
   'method' | 'path' | 'permission' | 'byToken' | 'held' | 'tokenPerMinute' | 'refusesEndedToken'
 >;
 
-export interface HandlerContext<Body = unknown, Query = unknown> {
+export interface HandlerContext<Body = unknown, Query = unknown, Ids extends PathIds = PathIds> {
   /** Set for the audiences `api` and `team`. */
   readonly principal: Principal;
   /** Set for the audiences `team` and `account`. */
@@ -106,6 +107,8 @@ export interface HandlerContext<Body = unknown, Query = unknown> {
   /** The actor for the audit log; set for every audience with a caller. */
   readonly by: AuditActor;
   readonly params: Readonly<Record<string, string>>;
+  /** The ids in the path that the route declares. */
+  readonly ids: ParsedIds<Ids>;
   readonly query: Query;
   readonly body: Body;
   readonly request: FastifyRequest;
@@ -162,6 +165,8 @@ export interface HeaderText {
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
+  /** The ids in the path. A text that is no id of its kind is 404, after the body was checked (section 7.2). */
+  readonly ids?: PathIds;
   readonly audience: Audience;
   /** For `api` and `team`: the permission that a caller needs; undefined requires only a valid key or a membership. */
   readonly permission?: Permission | PersonalPermission;
@@ -210,23 +215,17 @@ export interface Route {
   readonly onFailure?: (error: AppError) => unknown;
 }
 
-/** Declares a route; the handler's body and query have the types that its schemas describe. */
-export function route<B extends TSchema>(
-  definition: Omit<Route, 'body' | 'handle'> & {
-    readonly body: B;
-    readonly handle: (call: HandlerContext<Static<B>>) => Promise<Answer>;
-  },
-): Route;
-export function route<Q extends TObject>(
-  definition: Omit<Route, 'query' | 'handle' | 'ofMembers'> & {
-    readonly query: Q;
-    readonly handle: (call: HandlerContext<unknown, Static<Q>>) => Promise<Answer>;
+/** Declares a route; the handler's body, query and ids have the types that the route declares. */
+export function route<B extends TSchema, Q extends TObject, I extends PathIds>(
+  definition: Omit<Route, 'body' | 'query' | 'ids' | 'handle' | 'ofMembers'> & {
+    readonly body?: B;
+    readonly query?: Q;
+    readonly ids?: I;
+    readonly handle: (call: HandlerContext<Static<B>, Static<Q>, I>) => Promise<Answer>;
     readonly ofMembers?: Pick<Route, 'answers'> & {
-      readonly handle: (call: HandlerContext<unknown, Static<Q>>) => Promise<Answer>;
+      readonly handle?: (call: HandlerContext<Static<B>, Static<Q>, I>) => Promise<Answer>;
     };
   },
-): Route;
-export function route(definition: Route): Route;
-export function route(definition: Route): Route {
-  return definition;
+): Route {
+  return definition as unknown as Route;
 }

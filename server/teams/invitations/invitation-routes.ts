@@ -8,9 +8,7 @@ import {
   MadeInvitation,
 } from '#contract/member.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { type InvitationId, parseId } from '#server/platform/ids/ids.ts';
 import { inviteMember } from './invite-member.ts';
 import { listInvitations, listInvitationsForMember } from './list-invitations.ts';
 import type { InvitationMailServices } from './mail-invitation.ts';
@@ -78,6 +76,7 @@ export function invitationRoutes(services: Runtime & InvitationMailServices): Ro
     route({
       method: 'DELETE',
       path: '/v1/team/invitations/:id',
+      ids: { id: 'inv' },
       audience: 'api',
       permission: 'team:write',
       audit: 'invitation.revoked',
@@ -90,14 +89,15 @@ export function invitationRoutes(services: Runtime & InvitationMailServices): Ro
         examples: revokeInvitationExamples,
       },
       answers: { 200: Deleted },
-      handle: async ({ principal, params, by }) => {
-        await revokeInvitation(services, principal.teamId, invitationId(params), by);
+      handle: async ({ principal, ids, by }) => {
+        await revokeInvitation(services, principal.teamId, ids.id, by);
         return { body: { deleted: true } };
       },
     }),
     route({
       method: 'POST',
       path: '/v1/team/invitations/:id/resend',
+      ids: { id: 'inv' },
       audience: 'api',
       permission: 'team:write',
       audit: 'invitation.sent_again',
@@ -112,27 +112,22 @@ export function invitationRoutes(services: Runtime & InvitationMailServices): Ro
       },
       answers: { 201: Invitation },
       ofMembers: { answers: { 201: MadeInvitation } },
-      handle: async ({ principal, params, by }) => ({
+      handle: async ({ principal, ids, by }) => ({
         status: 201,
-        body: await resendInvitation(services, principal.teamId, invitationId(params), by),
+        body: await resendInvitation(services, principal.teamId, ids.id, by),
       }),
     }),
     route({
       method: 'POST',
       path: '/app/teams/:team_id/team/invitations/:id/link',
+      ids: { id: 'inv' },
       audience: 'team',
       permission: 'team:write',
       audit: 'invitation.link_made',
       answers: { 200: MadeInvitation },
-      handle: async ({ principal, params, by }) => ({
-        body: await makeInvitationLink(services, principal.teamId, invitationId(params), by),
+      handle: async ({ principal, ids, by }) => ({
+        body: await makeInvitationLink(services, principal.teamId, ids.id, by),
       }),
     }),
   ];
-}
-
-function invitationId(params: Readonly<Record<string, string>>): InvitationId {
-  const id = parseId('inv', params.id ?? '');
-  if (!id) throw notFound('invitation');
-  return id;
 }

@@ -1,9 +1,7 @@
 import { Deleted } from '#contract/deleted.ts';
 import { ChangeRoleRequest, Left, Member, MemberList, RemoveMemberQuery } from '#contract/member.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { type MemberId, parseId } from '#server/platform/ids/ids.ts';
 import type { RoleChangeServices } from './apply-role.ts';
 import { changeRole } from './change-role.ts';
 import { demoteOwner } from './demote-owner.ts';
@@ -45,6 +43,7 @@ function publicRoutes(services: Services): Route[] {
     route({
       method: 'PUT',
       path: '/v1/team/members/:id/role',
+      ids: { id: 'usr' },
       audience: 'api',
       permission: 'team:write',
       audit: 'member.role_changed',
@@ -59,13 +58,14 @@ function publicRoutes(services: Services): Route[] {
       },
       body: ChangeRoleRequest,
       answers: { 200: Member },
-      handle: async ({ principal, params, body, by }) => ({
-        body: memberView(await changeRole(services, principal.teamId, memberId(params), body.role, by)),
+      handle: async ({ principal, ids, body, by }) => ({
+        body: memberView(await changeRole(services, principal.teamId, ids.id, body.role, by)),
       }),
     }),
     route({
       method: 'DELETE',
       path: '/v1/team/members/:id',
+      ids: { id: 'usr' },
       audience: 'api',
       permission: 'team:write',
       audit: 'member.removed',
@@ -80,9 +80,9 @@ function publicRoutes(services: Services): Route[] {
       },
       query: RemoveMemberQuery,
       answers: { 200: Deleted },
-      handle: async ({ principal, params, query, by }) => {
+      handle: async ({ principal, ids, query, by }) => {
         const revokeKeys = query.revoke_keys ?? false;
-        await removeMember(services, principal.teamId, memberId(params), { revokeKeys, by });
+        await removeMember(services, principal.teamId, ids.id, { revokeKeys, by });
         return { body: { deleted: true } };
       },
     }),
@@ -113,18 +113,13 @@ function ownerRoute(services: Services, method: 'PUT' | 'DELETE', change: typeof
   return route({
     method,
     path: '/app/teams/:team_id/team/owners/:id',
+    ids: { id: 'usr' },
     audience: 'team',
     permission: 'owners:manage',
     audit: 'member.role_changed',
     answers: { 200: Member },
-    handle: async ({ principal, params, by }) => ({
-      body: memberView(await change(services, principal.teamId, memberId(params), by)),
+    handle: async ({ principal, ids, by }) => ({
+      body: memberView(await change(services, principal.teamId, ids.id, by)),
     }),
   });
-}
-
-function memberId(params: Readonly<Record<string, string>>): MemberId {
-  const id = parseId('usr', params.id ?? '');
-  if (!id) throw notFound('member');
-  return id;
 }

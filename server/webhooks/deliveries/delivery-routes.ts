@@ -10,7 +10,6 @@ import {
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { type DeliveryId, parseId } from '#server/platform/ids/ids.ts';
 import { webhookTargetOf } from '#server/webhooks/endpoints/routes.ts';
 import { findWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import { findDelivery, listLatestAttempts } from './delivery-store.ts';
@@ -34,6 +33,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
     route({
       method: 'GET',
       path: '/v1/webhooks/:id/deliveries',
+      ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
       memberPermission: 'webhooks:read',
@@ -63,6 +63,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
     route({
       method: 'GET',
       path: '/v1/webhooks/:id/deliveries/:delivery_id',
+      ids: { id: 'wh', delivery_id: 'dlv' },
       audience: 'api',
       permission: 'webhooks:manage',
       memberPermission: 'webhooks:read',
@@ -79,7 +80,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
       handle: async (call) => {
         const { teamId, webhookId } = webhookTargetOf(call);
         if (!(await findWebhook(database.pool, { teamId, webhookId }))) throw notFound('webhook');
-        const deliveryId = deliveryIdOf(call.params);
+        const deliveryId = call.ids.delivery_id;
         const delivery = await findDelivery(database.pool, { teamId, webhookId, deliveryId });
         if (!delivery) throw notFound('delivery');
         const attempts = await listLatestAttempts(database.pool, { teamId, deliveryId });
@@ -89,6 +90,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
     route({
       method: 'POST',
       path: '/v1/webhooks/:id/deliveries/:delivery_id/redeliver',
+      ids: { id: 'wh', delivery_id: 'dlv' },
       audience: 'api',
       permission: 'webhooks:manage',
       audit: 'webhook.redelivered',
@@ -103,13 +105,14 @@ export function deliveryRoutes(services: Runtime): Route[] {
       },
       answers: { 202: Delivery },
       handle: async (call) => {
-        const delivery = await redeliver(services, webhookTargetOf(call), deliveryIdOf(call.params));
+        const delivery = await redeliver(services, webhookTargetOf(call), call.ids.delivery_id);
         return { status: 202, body: deliveryView(delivery) };
       },
     }),
     route({
       method: 'POST',
       path: '/v1/webhooks/:id/replay',
+      ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
       audit: 'webhook.replayed',
@@ -132,6 +135,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
     route({
       method: 'POST',
       path: '/v1/webhooks/:id/test',
+      ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
       audit: 'webhook.tested',
@@ -151,10 +155,4 @@ export function deliveryRoutes(services: Runtime): Route[] {
       }),
     }),
   ];
-}
-
-function deliveryIdOf(params: Readonly<Record<string, string>>): DeliveryId {
-  const id = parseId('dlv', params.delivery_id ?? '');
-  if (!id) throw notFound('delivery');
-  return id;
 }

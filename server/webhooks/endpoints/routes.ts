@@ -10,7 +10,7 @@ import {
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
-import { parseId, publicId, type WebhookId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { createWebhook } from './create-webhook.ts';
 import { deleteWebhook } from './delete-webhook.ts';
 import { finishRotation } from './finish-rotation.ts';
@@ -58,6 +58,7 @@ export function webhookRoutes(services: Runtime): Route[] {
     route({
       method: 'GET',
       path: '/v1/webhooks/:id',
+      ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
       memberPermission: 'webhooks:read',
@@ -102,6 +103,7 @@ export function webhookRoutes(services: Runtime): Route[] {
     route({
       method: 'PUT',
       path: '/v1/webhooks/:id',
+      ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
       audit: 'webhook.changed',
@@ -123,6 +125,7 @@ export function webhookRoutes(services: Runtime): Route[] {
     route({
       method: 'DELETE',
       path: '/v1/webhooks/:id',
+      ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
       audit: 'webhook.deleted',
@@ -143,6 +146,7 @@ export function webhookRoutes(services: Runtime): Route[] {
     route({
       method: 'POST',
       path: '/v1/webhooks/:id/rotate-secret',
+      ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
       audit: 'webhook.secret_rotated',
@@ -166,6 +170,7 @@ export function webhookRoutes(services: Runtime): Route[] {
     route({
       method: 'POST',
       path: '/v1/webhooks/:id/rotate-secret/finish',
+      ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
       audit: 'webhook.rotation_finished',
@@ -183,17 +188,11 @@ export function webhookRoutes(services: Runtime): Route[] {
   ];
 }
 
-/** Reads the webhook and the actor of a call. @throws AppError 404 where the path has no webhook id */
+/** The webhook in the path of a call, and the actor. */
 export function webhookTargetOf({
   principal,
-  params,
+  ids,
   by,
-}: Pick<HandlerContext, 'principal' | 'params' | 'by'>): WebhookTarget {
-  return { teamId: principal.teamId, webhookId: webhookIdOf(params), by };
-}
-
-function webhookIdOf(params: Readonly<Record<string, string>>): WebhookId {
-  const id = parseId('wh', params.id ?? '');
-  if (!id) throw notFound('webhook');
-  return id;
+}: Pick<HandlerContext<unknown, unknown, { id: 'wh' }>, 'principal' | 'ids' | 'by'>): WebhookTarget {
+  return { teamId: principal.teamId, webhookId: ids.id, by };
 }
