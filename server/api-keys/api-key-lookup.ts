@@ -1,5 +1,6 @@
 import { type Grant, permissions } from '#contract/permissions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { BoundedMap } from '#server/platform/bounded-map.ts';
 import type { Principal } from '#server/platform/http/route.ts';
 import { type KeyId, publicId } from '#server/platform/ids/ids.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
@@ -26,7 +27,7 @@ export class ApiKeyLookup {
   readonly #clock: Runtime['clock'];
   readonly #lookup: CredentialLookup<LiveKeyRow>;
   /** Cached keys by their text, least recently looked up first. */
-  readonly #cached = new Map<string, CachedKey>();
+  readonly #cached = new BoundedMap<string, CachedKey>(cachedKeysMax);
 
   constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
     this.#clock = clock;
@@ -58,8 +59,6 @@ export class ApiKeyLookup {
     if (row && cached?.row === row) return cached.key;
     this.#cached.delete(text);
     if (!row) return undefined;
-    const [oldest] = this.#cached.keys();
-    if (oldest !== undefined && this.#cached.size >= cachedKeysMax) this.#cached.delete(oldest);
     const key = { id: row.id, principal: principalOf(row) };
     this.#cached.set(text, { row, key, untilMs });
     return key;

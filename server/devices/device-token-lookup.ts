@@ -1,4 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
+import { BoundedMap } from '#server/platform/bounded-map.ts';
 import type { EndedTokenReason } from '#server/platform/http/route.ts';
 import type { DeviceId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
@@ -46,7 +47,7 @@ class KnownToken {
 export class DeviceTokenLookup {
   readonly #lookup: CredentialLookup<KnownTokenRow>;
   /** Known tokens by their text, the most recently used last. */
-  readonly #kept = new Map<string, KnownToken>();
+  readonly #kept = new BoundedMap<string, KnownToken>(keptMax);
 
   constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
     this.#lookup = new CredentialLookup({
@@ -61,7 +62,7 @@ export class DeviceTokenLookup {
     if (typeof token !== 'string' || !shape.test(token)) return this.#refuse(ip);
     const kept = this.#kept.get(token);
     if (!kept) return this.#look(token, ip);
-    this.#keep(token, kept);
+    this.#kept.set(token, kept);
     return kept;
   }
 
@@ -69,15 +70,8 @@ export class DeviceTokenLookup {
     const row = await this.#lookup.find(token, ip);
     if (!row) return this.#refuse(ip);
     const known = this.#kept.get(token) ?? new KnownToken(row);
-    this.#keep(token, known);
-    return known;
-  }
-
-  #keep(token: string, known: KnownToken): void {
-    this.#kept.delete(token);
-    const [oldest] = this.#kept.keys();
-    if (oldest !== undefined && this.#kept.size >= keptMax) this.#kept.delete(oldest);
     this.#kept.set(token, known);
+    return known;
   }
 
   /**

@@ -2,6 +2,7 @@ import { type PlanName, plans } from '#contract/plans.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
+import { BoundedMap } from '#server/platform/bounded-map.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { windowSecondsLeft } from '#server/platform/time/fixed-window.ts';
 
@@ -47,7 +48,7 @@ interface Window {
   block: Promise<void> | undefined;
 }
 
-/** How many teams a process remembers; beyond this number all permits are dropped and reserved again. */
+/** How many teams a process remembers; permits of the others are dropped and reserved again. */
 const windowsMax = 10_000;
 
 /**
@@ -57,7 +58,7 @@ const windowsMax = 10_000;
  */
 export class TeamRateLimiter {
   readonly #services: Pick<Runtime, 'database' | 'clock'>;
-  readonly #windows = new Map<TeamId, Window>();
+  readonly #windows = new BoundedMap<TeamId, Window>(windowsMax);
 
   constructor(services: Pick<Runtime, 'database' | 'clock'>) {
     this.#services = services;
@@ -100,7 +101,6 @@ export class TeamRateLimiter {
     const minute = Math.floor(this.#services.clock.nowMs() / windowMs);
     const known = this.#windows.get(teamId);
     if (known && known.minute >= minute && known.minute <= minute + minutesAheadMax) return known;
-    if (this.#windows.size >= windowsMax) this.#windows.clear();
     const window: Window = { minute, permits: 0, taken: 0, waiting: 0, block: undefined };
     this.#windows.set(teamId, window);
     return window;

@@ -1,5 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AppError } from '#server/platform/app-error.ts';
+import { BoundedMap } from '#server/platform/bounded-map.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import { findLiveSessions, type LiveAccountSessionRow } from './session-store.ts';
 
@@ -19,7 +20,7 @@ export class AccountSessionLookup {
    * Tokens that were valid at their last look-up. Their look-ups are never delayed, even if the same client network
    * sends wrong tokens.
    */
-  readonly #valid = new Set<string>();
+  readonly #valid = new BoundedMap<string, true>(validTokensMax);
 
   constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
     this.#lookup = new CredentialLookup({
@@ -37,18 +38,12 @@ export class AccountSessionLookup {
     if (!sessionTokenPattern.test(token)) return undefined;
     const session = await this.#lookup.find(token, this.#valid.has(token) ? undefined : ip);
     this.#valid.delete(token);
-    if (session) this.#remember(token);
+    if (session) this.#valid.set(token, true);
     return session;
   }
 
   /** Counts a refused request of the client network. @returns 429 once the network is over its limit */
   refuse(ip: string): AppError | undefined {
     return this.#lookup.countRefusal(ip) ? undefined : this.#lookup.tooManyRefusals();
-  }
-
-  #remember(token: string): void {
-    const [oldest] = this.#valid;
-    if (oldest !== undefined && this.#valid.size >= validTokensMax) this.#valid.delete(oldest);
-    this.#valid.add(token);
   }
 }

@@ -1,4 +1,5 @@
 import { type AppError, tooManyRequests, unavailable } from '#server/platform/app-error.ts';
+import { BoundedMap } from '#server/platform/bounded-map.ts';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
@@ -39,7 +40,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   readonly #slow: Batcher<Buffer, Found<Row>>;
   readonly #inFlight = new Map<string, Promise<Row | undefined>>();
   /** Unknown credentials with the end of their refusal from memory, oldest first. */
-  readonly #unknown = new Map<string, number>();
+  readonly #unknown = new BoundedMap<string, number>(unknownCredentialCacheMax);
 
   constructor({ clock, config, find, sharesLookups = true }: CredentialLookupOptions<Row>) {
     this.#clock = clock;
@@ -98,14 +99,8 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
     const isPastLimit = ip !== undefined && this.#refusals.isExhausted(clientNetwork(ip));
     const { row } = await (isPastLimit ? this.#slow : this.#fast).add(sha256(credential));
     this.#unknown.delete(credential);
-    if (!row) this.#cacheUnknown(credential);
+    if (!row) this.#unknown.set(credential, this.#clock.elapsedMs() + unknownCredentialTtlMs);
     return row;
-  }
-
-  #cacheUnknown(credential: string): void {
-    const [oldest] = this.#unknown.keys();
-    if (oldest !== undefined && this.#unknown.size >= unknownCredentialCacheMax) this.#unknown.delete(oldest);
-    this.#unknown.set(credential, this.#clock.elapsedMs() + unknownCredentialTtlMs);
   }
 }
 

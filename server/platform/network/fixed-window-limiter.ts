@@ -1,4 +1,5 @@
 import { tooManyRequests } from '#server/platform/app-error.ts';
+import { BoundedMap } from '#server/platform/bounded-map.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { windowSecondsLeft, windowStartMs } from '#server/platform/time/fixed-window.ts';
@@ -29,7 +30,7 @@ export class FixedWindowLimiter {
   readonly #phaseMs: number;
   #windowStartMs = 0;
   /** In the order of use: the most recently used key is last. */
-  #counts = new Map<string, number>();
+  readonly #counts = new BoundedMap<string, number>(keysMax);
 
   /** @param max requests of a key per minute */
   constructor({ clock, config }: LimiterServices, max = Number.POSITIVE_INFINITY) {
@@ -51,8 +52,6 @@ export class FixedWindowLimiter {
   allows(key: string, max = this.#max): boolean {
     if (!this.#isOn) return true;
     const count = this.#countOf(key) + 1;
-    this.#counts.delete(key);
-    if (this.#counts.size >= keysMax) this.#evictOldest();
     this.#counts.set(key, count);
     return count <= max;
   }
@@ -83,13 +82,8 @@ export class FixedWindowLimiter {
     const startMs = windowStartMs(this.#passedMs, minuteMs);
     if (startMs !== this.#windowStartMs) {
       this.#windowStartMs = startMs;
-      this.#counts = new Map();
+      this.#counts.clear();
     }
     return this.#counts.get(key) ?? 0;
-  }
-
-  #evictOldest(): void {
-    const [oldest] = this.#counts.keys();
-    if (oldest !== undefined) this.#counts.delete(oldest);
   }
 }

@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import { BoundedMap } from '#server/platform/bounded-map.ts';
 import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { isBlockedAddressText } from './ip-blocklist.ts';
 import { dnsTtlMaxMs } from './limits.ts';
@@ -30,7 +31,9 @@ const denials: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 export class SafeResolver {
   readonly #allowed: readonly AddressRange[];
   readonly #servers: readonly string[] | undefined;
-  readonly #cache = new Map<string, { readonly resolution: Resolution; readonly untilMs: number }>();
+  readonly #cache = new BoundedMap<string, { readonly resolution: Resolution; readonly untilMs: number }>(
+    namesMax,
+  );
   readonly #pending = new Map<string, Promise<Resolution>>();
   #probing: { readonly askedAtMs: number; readonly ended: Promise<void> } | undefined;
   #answeredAtMs = Number.NEGATIVE_INFINITY;
@@ -103,7 +106,7 @@ export class SafeResolver {
       ? { kind: 'forbidden' }
       : { kind: 'addresses', addresses };
     const ttlMs = Math.min(dnsTtlMaxMs, ...records.map(({ ttl }) => ttl * 1_000));
-    this.#remember(name, resolution, askedAtMs + ttlMs);
+    this.#cache.set(name, { resolution, untilMs: askedAtMs + ttlMs });
     return resolution;
   }
 
@@ -117,13 +120,6 @@ export class SafeResolver {
       this.#answeredAtMs = performance.now();
     }
     return answers;
-  }
-
-  #remember(name: string, resolution: Resolution, untilMs: number): void {
-    this.#cache.delete(name);
-    this.#cache.set(name, { resolution, untilMs });
-    const [oldest] = this.#cache.keys();
-    if (this.#cache.size > namesMax && oldest !== undefined) this.#cache.delete(oldest);
   }
 
   #currentResolver(): Resolver {

@@ -1,3 +1,4 @@
+import { BoundedMap } from '#server/platform/bounded-map.ts';
 import { LowWaterMark, riseAfterMs } from '#server/platform/concurrency/low-water-mark.ts';
 import type { WebhookId } from '#server/platform/ids/ids.ts';
 import type { Lane } from '#server/webhooks/limits.ts';
@@ -15,7 +16,7 @@ type Marks = Readonly<Record<Lane, LowWaterMark>>;
  */
 export class WaitingWebhooks {
   readonly #waiting = new Set<WebhookId>();
-  readonly #marks = new Map<WebhookId, Marks>();
+  readonly #marks = new BoundedMap<WebhookId, Marks>(marksMax);
 
   get ids(): WebhookId[] {
     return [...this.#waiting];
@@ -74,11 +75,7 @@ export class WaitingWebhooks {
       replay: new LowWaterMark(),
       manual: new LowWaterMark(),
     };
-    // The map is in the order of the last use: its first webhook is forgotten.
-    this.#marks.delete(id);
     this.#marks.set(id, marks);
-    const [first] = this.#marks.size > marksMax ? this.#marks.keys() : [];
-    if (first !== undefined) this.#marks.delete(first);
     return marks;
   }
 }
