@@ -37,9 +37,9 @@ import { Publisher } from '#server/events/publisher.ts';
 import { checkMailServer } from '#server/mail/check-mail-server.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
 import { registerMailMetrics } from '#server/mail/mail-metrics.ts';
-import { MailWorker } from '#server/mail/mail-worker.ts';
+import { createMailWorker } from '#server/mail/mail-worker.ts';
 import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
-import { MediaFetchWorker } from '#server/messages/media-fetch-worker.ts';
+import { createMediaFetchWorker } from '#server/messages/media-fetch-worker.ts';
 import { registerMessageMetrics } from '#server/messages/message-metrics.ts';
 import { registerOutcomeMetrics } from '#server/messages/outcome-metrics.ts';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
@@ -151,13 +151,13 @@ async function open(
   const mailHealth = new MailHealth();
   registerBackupMetrics(runtime);
   const countMail = registerMailMetrics(runtime, mailHealth);
-  const mailLoop = delivers ? new MailWorker(runtime, createSmtpSender(config.mail), countMail) : undefined;
+  const mailLoop = delivers ? createMailWorker(runtime, createSmtpSender(config.mail), countMail) : undefined;
   if (mailLoop) notifications.on(mailChannel, () => mailLoop.notify());
   const publisher = config.processRoles.has('maintain') ? new Publisher(runtime) : undefined;
   if (publisher) notifications.on(unpublishedEventsChannel, () => publisher.notify());
   const guarded = config.processRoles.has('deliver') ? openOutbound(config, outbound, lifecycle) : undefined;
   const dispatcher = guarded && new Dispatcher({ ...runtime, outbound: guarded });
-  const mediaFetches = guarded && new MediaFetchWorker({ ...runtime, outbound: guarded });
+  const mediaFetches = guarded && createMediaFetchWorker({ ...runtime, outbound: guarded });
   if (mediaFetches) notifications.on(mediaFetchesChannel, () => mediaFetches.notify());
   if (dispatcher)
     notifications.on(dueDeliveriesChannel, (payload) =>

@@ -2,7 +2,6 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { fetchMedia, type MediaFetchResult } from '#server/media/fetch-media.ts';
 import { isTransientMediaFailure, type MediaFailure } from '#server/media/media-failure.ts';
 import { removeIncompleteMedia } from '#server/media/media-store.ts';
-import type { Loop } from '#server/platform/concurrency/loop.ts';
 import { QueueWorker } from '#server/platform/concurrency/queue-worker.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
@@ -24,98 +23,73 @@ type Services = Runtime & { readonly outbound: OutboundHttp };
  * fetches: their tries do not count, and another process may claim them at once. A try that a kill ended does not count
  * either, up to a bound of its own.
  */
-export class MediaFetchWorker {
-  readonly #services: Services;
-  readonly #worker: QueueWorker<ClaimedFetch>;
+export function createMediaFetchWorker(services: Services): QueueWorker<ClaimedFetch> {
+  const { database, clock, config, logger, restoreHold } = services;
+  return new QueueWorker<ClaimedFetch>({
+    name: 'fetch media',
+    clock,
+    logger,
+    sweepMs,
+    runningMax: mediaFetchesWithReserveMax,
+    stopMs: 0,
+    claim: async (running) => {
+      if (restoreHold.isHeld) return [];
+      const leasedUntil = clock.in(config.mediaTimeoutMs + mediaLeaseMarginMs);
+      return claimMediaFetches(database.pool, clock.now(), leasedUntil, running);
+    },
+    run: (fetch, signal) =>
+      attempt(services, fetch, signal).catch((error: unknown) => {
+        logger.error(
+          { err: error, messageId: publicId('msg', fetch.message_id) },
+          'the media of a message could not be stored; they are fetched again when the lease on the fetch ends',
+        );
+      }),
+  });
+}
 
-  constructor(services: Services) {
-    this.#services = services;
-    const { database, clock, config, logger, restoreHold } = services;
-    this.#worker = new QueueWorker({
-      name: 'fetch media',
-      clock,
-      logger,
-      sweepMs,
-      runningMax: mediaFetchesWithReserveMax,
-      stopMs: 0,
-      claim: async (running) => {
-        if (restoreHold.isHeld) return [];
-        const leasedUntil = clock.in(config.mediaTimeoutMs + mediaLeaseMarginMs);
-        return claimMediaFetches(database.pool, clock.now(), leasedUntil, running);
-      },
-      run: (fetch, signal) => this.#run(fetch, signal),
-    });
-  }
+async function attempt(services: Services, fetch: ClaimedFetch, signal: AbortSignal): Promise<void> {
+  if (fetch.tries > 1) await removeEarlierTries(services, fetch);
+  // Each earlier claim without an outcome means that its process died, perhaps because of the file.
+  if (fetch.tries - 1 - fetch.failed_tries >= mediaLostClaimsMax)
+    return failMediaFetch(services, fetch, 'interrupted');
+  const result: MediaFetchResult = await fetchMedia(services, {
+    teamId: fetch.team_id,
+    messageId: fetch.message_id,
+    url: fetch.url,
+    timeoutMs: services.config.mediaTimeoutMs,
+    signal,
+    onBytes: () => failpoint('media arriving'),
+  });
+  if (result.kind === 'written') await finishMediaFetch(services, fetch, result.written);
+  else if (result.kind === 'failed') await fail(services, fetch, result.failure);
+}
 
-  get loops(): readonly Loop[] {
-    return this.#worker.loops;
+async function fail(services: Services, fetch: ClaimedFetch, failure: MediaFailure): Promise<void> {
+  const { clock, database, logger } = services;
+  const line = { messageId: publicId('msg', fetch.message_id), tries: fetch.failed_tries + 1, failure };
+  if (failure === 'aborted') return postpone(database, fetch, clock.now(), { isCounted: false });
+  const pauseMs = isTransientMediaFailure(failure) ? mediaRetryPauseMs(fetch.failed_tries + 1) : undefined;
+  if (pauseMs === undefined) {
+    await failMediaFetch(services, fetch, failure);
+    logger.info(line, 'the media of a message could not be fetched');
+  } else {
+    await postpone(database, fetch, clock.in(pauseMs), { isCounted: true });
+    logger.info(line, 'the media of a message could not be fetched; it is tried again');
   }
+}
 
-  start(): void {
-    this.#worker.start();
-  }
-
-  /** Requests a round, because a new message may have media. */
-  notify(): void {
-    this.#worker.notify();
-  }
-
-  stop(): Promise<void> {
-    return this.#worker.stop();
-  }
-
-  /** Never rejects: a fetch whose outcome could not be written runs again after its lease. */
-  async #run(fetch: ClaimedFetch, signal: AbortSignal): Promise<void> {
-    try {
-      await this.#try(fetch, signal);
-    } catch (error) {
-      this.#services.logger.error(
-        { err: error, messageId: publicId('msg', fetch.message_id) },
-        'the media of a message could not be stored; they are fetched again when the lease on the fetch ends',
-      );
-    }
-  }
-
-  async #try(fetch: ClaimedFetch, signal: AbortSignal): Promise<void> {
-    const { config } = this.#services;
-    if (fetch.tries > 1) await removeEarlierTries(this.#services, fetch);
-    // Each earlier claim without an outcome means that its process died, perhaps because of the file.
-    if (fetch.tries - 1 - fetch.failed_tries >= mediaLostClaimsMax)
-      return failMediaFetch(this.#services, fetch, 'interrupted');
-    const result: MediaFetchResult = await fetchMedia(this.#services, {
-      teamId: fetch.team_id,
-      messageId: fetch.message_id,
-      url: fetch.url,
-      timeoutMs: config.mediaTimeoutMs,
-      signal,
-      onBytes: () => failpoint('media arriving'),
-    });
-    if (result.kind === 'written') await finishMediaFetch(this.#services, fetch, result.written);
-    else if (result.kind === 'failed') await this.#fail(fetch, result.failure);
-  }
-
-  async #fail(fetch: ClaimedFetch, failure: MediaFailure): Promise<void> {
-    const { clock, logger } = this.#services;
-    const line = { messageId: publicId('msg', fetch.message_id), tries: fetch.failed_tries + 1, failure };
-    if (failure === 'aborted') return this.#postpone(fetch, clock.now(), { isCounted: false });
-    const pauseMs = isTransientMediaFailure(failure) ? mediaRetryPauseMs(fetch.failed_tries + 1) : undefined;
-    if (pauseMs === undefined) {
-      await failMediaFetch(this.#services, fetch, failure);
-      logger.info(line, 'the media of a message could not be fetched');
-    } else {
-      await this.#postpone(fetch, clock.in(pauseMs), { isCounted: true });
-      logger.info(line, 'the media of a message could not be fetched; it is tried again');
-    }
-  }
-
-  /**
-   * Postpones a fetch and removes the bytes that arrived. If another process has claimed the fetch, the bytes may be
-   * from that process, and stay.
-   */
-  async #postpone(fetch: ClaimedFetch, dueAt: Date, how: { readonly isCounted: boolean }): Promise<void> {
-    await this.#services.database.transaction(async (trx) => {
-      if (await postponeMediaFetch(trx, fetch, dueAt, how))
-        await removeIncompleteMedia(trx, [fetch.message_id]);
-    });
-  }
+/**
+ * Postpones a fetch and removes the bytes that arrived. If another process has claimed the fetch, the bytes may be from
+ * that process, and stay.
+ */
+function postpone(
+  database: Services['database'],
+  fetch: ClaimedFetch,
+  dueAt: Date,
+  how: { readonly isCounted: boolean },
+): Promise<void> {
+  return database.transaction(async (trx) => {
+    if (await postponeMediaFetch(trx, fetch, dueAt, how))
+      await removeIncompleteMedia(trx, [fetch.message_id]);
+  });
 }

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { MailWorker } from '#server/mail/mail-worker.ts';
+import { createMailWorker } from '#server/mail/mail-worker.ts';
 import { queueMail } from '#server/mail/queue-mail.ts';
 import { createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { type StoredMail, storedMails } from '#test/support/mail/stored-mails.ts';
@@ -11,7 +11,7 @@ export interface Mailing {
   readonly service: TestService;
   /** Log of the worker, JSON lines. */
   readonly log: () => string;
-  readonly start: () => MailWorker;
+  readonly start: () => ReturnType<typeof createMailWorker>;
   /** Queues a mail; `silently` does so without waking the worker. */
   readonly queue: (to: string, how?: 'silently') => Promise<void>;
   /** Row of the first mail to the recipient. */
@@ -37,7 +37,7 @@ export async function startMailing(
     ...settings,
   });
   const { runtime, clock } = service;
-  const loops: MailWorker[] = [];
+  const loops: ReturnType<typeof createMailWorker>[] = [];
   let logged = '';
   const logger = pino(
     { level: 'trace' },
@@ -61,7 +61,7 @@ export async function startMailing(
     log: () => logged,
     start: () => {
       if (!runtime.config.mail) throw new Error('the service sends no mail');
-      const loop = new MailWorker(
+      const loop = createMailWorker(
         { ...runtime, logger },
         createSmtpSender(runtime.config.mail),
         () => undefined,
