@@ -1,5 +1,6 @@
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { LatestTimes } from '#server/platform/concurrency/latest-times.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
 // Locks in the order of ids, so that processes never deadlock. Only the first attempt ever, and the first of each
@@ -19,26 +20,9 @@ const write = query<{ webhookIds: WebhookId[]; times: Date[] }, { team_id: TeamI
   { changes: 'webhook', team: 'team_id', ids: 'id' },
 );
 
-/** Collects the time of each webhook's last attempt, and writes it once a second, so that attempts need no write. */
-export class LastTriggered {
-  readonly #services: Pick<Runtime, 'database'>;
-  #times = new Map<WebhookId, Date>();
-
-  constructor(services: Pick<Runtime, 'database'>) {
-    this.#services = services;
-  }
-
-  record(id: WebhookId, at: Date): void {
-    this.#times.set(id, at);
-  }
-
-  async flush(): Promise<void> {
-    if (this.#times.size === 0) return;
-    const times = this.#times;
-    this.#times = new Map();
-    await write.run(this.#services.database.pool, {
-      webhookIds: [...times.keys()],
-      times: [...times.values()],
-    });
+/** Collects the time of each webhook's last attempt in this process. */
+export class LastTriggered extends LatestTimes<WebhookId> {
+  constructor({ database }: Pick<Runtime, 'database'>) {
+    super((webhookIds, times) => write.run(database.pool, { webhookIds, times }));
   }
 }
