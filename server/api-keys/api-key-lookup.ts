@@ -1,5 +1,6 @@
 import { type Grant, permissions } from '#contract/permissions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { AppError } from '#server/platform/app-error.ts';
 import { BoundedMap } from '#server/platform/bounded-map.ts';
 import type { Principal } from '#server/platform/http/route.ts';
 import { type KeyId, publicId } from '#server/platform/ids/ids.ts';
@@ -38,16 +39,16 @@ export class ApiKeyLookup {
     });
   }
 
+  /** Counts a refused request of the client network. @returns 429 once the network is over its limit */
+  refuse(ip: string): AppError | undefined {
+    return this.#lookup.refuse(ip);
+  }
+
   /** Finds a key by its text. @returns undefined for an invalid key; a malformed key never reaches the database */
   async find(text: string, ip: string): Promise<LiveKey | undefined> {
     const cached = this.#cached.get(text);
     if (!cached) return isWellFormedKey(text) ? this.#lookUp(text, ip) : undefined;
     return cached.untilMs > this.#clock.elapsedMs() ? cached.key : this.#lookUp(text, undefined);
-  }
-
-  /** Counts a refused request of the client network. @returns 429 once the network is over its limit */
-  refuse(ip: string): Error | undefined {
-    return this.#lookup.countRefusal(ip) ? undefined : this.#lookup.tooManyRefusals();
   }
 
   async #lookUp(text: string, ip: string | undefined): Promise<LiveKey | undefined> {

@@ -79,7 +79,7 @@ export class DeviceTokenLookup {
    * this network are delayed.
    */
   #refuse(ip: string): undefined {
-    this.#lookup.countRefusal(ip);
+    this.#lookup.refuse(ip);
     return undefined;
   }
 }

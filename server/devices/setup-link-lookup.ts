@@ -25,6 +25,6 @@ export class SetupLinkLookup {
   async requireOpen(token: string, ip: string): Promise<void> {
     const link = shape.test(token) ? await this.#lookup.find(token, ip) : undefined;
     if (link) return;
-    throw this.#lookup.countRefusal(ip) ? setupLinkExpiredError() : this.#lookup.tooManyRefusals();
+    throw this.#lookup.refuse(ip) ?? setupLinkExpiredError();
   }
 }

@@ -31,6 +31,11 @@ export class AccountSessionLookup {
     });
   }
 
+  /** Counts a refused request of the client network. @returns 429 once the network is over its limit */
+  refuse(ip: string): AppError | undefined {
+    return this.#lookup.refuse(ip);
+  }
+
   /**
    * Finds the session of a token. @returns undefined for an unknown token; a malformed one never reaches the database
    */
@@ -40,10 +45,5 @@ export class AccountSessionLookup {
     this.#valid.delete(token);
     if (session) this.#valid.set(token, true);
     return session;
-  }
-
-  /** Counts a refused request of the client network. @returns 429 once the network is over its limit */
-  refuse(ip: string): AppError | undefined {
-    return this.#lookup.countRefusal(ip) ? undefined : this.#lookup.tooManyRefusals();
   }
 }

@@ -85,14 +85,9 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
     }
   }
 
-  /** Counts a refusal for the client network. @returns false once the network is over its limit */
-  countRefusal(ip: string): boolean {
-    return this.#refusals.allows(clientNetwork(ip));
-  }
-
-  /** The error 429 for a client network over its limit of refusals; it may retry in the next minute. */
-  tooManyRefusals(): AppError {
-    return tooManyRequests(this.#refusals.secondsLeft);
+  /** Counts a refusal for the client network. @returns 429 once the network is over its limit */
+  refuse(ip: string): AppError | undefined {
+    return this.#refusals.allows(clientNetwork(ip)) ? undefined : tooManyRequests(this.#refusals.secondsLeft);
   }
 
   async #lookUp(credential: string, ip: string | undefined): Promise<Row | undefined> {
