@@ -33,7 +33,7 @@ import { createWriteErrorMapper } from '#server/database/write-error.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { registerFeedMetrics } from '#server/events/feed-metrics.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
-import { Publisher } from '#server/events/publisher.ts';
+import { createPublisher } from '#server/events/publisher.ts';
 import { checkMailServer } from '#server/mail/check-mail-server.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
 import { registerMailMetrics } from '#server/mail/mail-metrics.ts';
@@ -153,8 +153,8 @@ async function open(
   const countMail = registerMailMetrics(runtime, mailHealth);
   const mailLoop = delivers ? createMailWorker(runtime, createSmtpSender(config.mail), countMail) : undefined;
   if (mailLoop) notifications.on(mailChannel, () => mailLoop.notify());
-  const publisher = config.processRoles.has('maintain') ? new Publisher(runtime) : undefined;
-  if (publisher) notifications.on(unpublishedEventsChannel, () => publisher.notify());
+  const publisher = config.processRoles.has('maintain') ? createPublisher(runtime) : undefined;
+  if (publisher) notifications.on(unpublishedEventsChannel, () => publisher.loop.notify());
   const guarded = config.processRoles.has('deliver') ? openOutbound(config, outbound, lifecycle) : undefined;
   const dispatcher = guarded && new Dispatcher({ ...runtime, outbound: guarded });
   const mediaFetches = guarded && createMediaFetchWorker({ ...runtime, outbound: guarded });
@@ -184,7 +184,9 @@ async function open(
   loops.push(
     ...createBackgroundJobs({ ...runtime, heldPolls, feedPolls, uses, clockSync, sends, nightlyBackup }),
   );
-  const own = [mailLoop, publisher, dispatcher, mediaFetches].filter((loop) => loop !== undefined);
+  const own = [mailLoop, publisher?.loop, publisher?.look, dispatcher, mediaFetches].filter(
+    (loop) => loop !== undefined,
+  );
   const running = [followClock, followRestoreHold, ...own, ...loops];
   const jobs = [notifications, ...running, ...(simulatedPhones ? [simulatedPhones] : [])].flatMap(
     (job) => job.loops,

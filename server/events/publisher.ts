@@ -8,51 +8,33 @@ import { publishEvents } from './publish-events.ts';
 const second = 1_000;
 
 /**
- * Publisher: publishes events, which gives them their positions in the feed. It reads the queue from a low-water mark on,
- * and looks below the mark for events whose transactions ended late. Processes with the role `maintain` run it, because
- * the feed is needed even without webhooks.
+ * Publisher: publishes events, which gives them their positions in the feed. `loop` reads the queue from a low-water
+ * mark on, and `look` looks below the mark for events whose transactions ended late. Processes with the role `maintain`
+ * run both, because the feed is needed even without webhooks.
  */
-export class Publisher {
-  readonly #loop: Loop;
-  readonly loops: readonly Loop[];
-
-  constructor(services: Runtime) {
-    const { database, logger } = services;
-    const mark = new LowWaterMark();
-    this.#loop = new Loop({
-      name: 'publish events',
-      intervalMs: second,
-      logger,
-      run: async () => void (await publishEvents(services, mark)),
-    });
-    const look = new Loop({
-      name: 'find events that were committed late',
-      ...wholeLook,
-      logger,
-      run: async () => {
-        const found = await findUnpublishedBefore(database.pages, mark.position).catch((error: unknown) => {
-          // Beside millions of dead rows a look takes too long each time. Rounds then have to look below the mark.
-          if (isStatementTimeout(error)) mark.lower(0);
-          throw error;
-        });
-        if (!found) return;
-        mark.lower(found.seq);
-        this.#loop.notify();
-      },
-    });
-    this.loops = [this.#loop, look];
-  }
-
-  start(): void {
-    for (const loop of this.loops) loop.start();
-  }
-
-  /** Requests a round, because events were written. */
-  notify(): void {
-    this.#loop.notify();
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all(this.loops.map((loop) => loop.stop()));
-  }
+export function createPublisher(services: Runtime): { readonly loop: Loop; readonly look: Loop } {
+  const { database, logger } = services;
+  const mark = new LowWaterMark();
+  const loop = new Loop({
+    name: 'publish events',
+    intervalMs: second,
+    logger,
+    run: async () => void (await publishEvents(services, mark)),
+  });
+  const look = new Loop({
+    name: 'find events that were committed late',
+    ...wholeLook,
+    logger,
+    run: async () => {
+      const found = await findUnpublishedBefore(database.pages, mark.position).catch((error: unknown) => {
+        // Beside millions of dead rows a look takes too long each time. Rounds then have to look below the mark.
+        if (isStatementTimeout(error)) mark.lower(0);
+        throw error;
+      });
+      if (!found) return;
+      mark.lower(found.seq);
+      loop.notify();
+    },
+  });
+  return { loop, look };
 }

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Database } from '#server/database/database.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
-import { Publisher } from '#server/events/publisher.ts';
+import { createPublisher } from '#server/events/publisher.ts';
 import { LowWaterMark } from '#server/platform/concurrency/low-water-mark.ts';
 import { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
@@ -142,10 +142,11 @@ describe(`an open snapshot that keeps ${dead.toLocaleString('en')} dead rows of 
     const { database, clock } = service.runtime;
     const dispatcher = explainingDispatcher();
     t.after(() => dispatcher.close());
-    const publisher = new Publisher({ ...service.runtime, database: explaining(database) });
-    t.after(() => publisher.stop());
+    const publisher = createPublisher({ ...service.runtime, database: explaining(database) });
+    const loops = [publisher.loop, publisher.look];
+    t.after(() => Promise.all(loops.map((loop) => loop.stop())));
     dispatcher.start();
-    publisher.start();
+    for (const loop of loops) void loop.start();
     const begunMs = clock.nowMs();
     const whileOpen = async (trx: Transaction) => {
       const { rows } = await trx.query<{ seq: number }>(
@@ -153,7 +154,7 @@ describe(`an open snapshot that keeps ${dead.toLocaleString('en')} dead rows of 
       );
       const [{ seq } = { seq: Number.NaN }] = rows;
       await deliverUntil('the marks lie above it', dispatcher, () => {
-        publisher.notify();
+        publisher.loop.notify();
         const live = lastRun('webhooks.claim-deliveries')?.values[1] as readonly number[];
         return (live[0] ?? 0) > begunMs + 1_000 && Number(lastRun('events.publish')?.values[1]) > seq;
       });
