@@ -66,6 +66,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     const isOfMessage = (status: string) => (rows: { messages: { id: string; status: string }[] }) =>
       rows.messages.some((message) => message.id === id && message.status === status);
     await live.next('rows', isOfMessage('queued'));
+    await live.next('changed', ({ resources }) => resources.includes('message'));
     const { usage } = await live.next('rows', (rows) => rows.usage?.sent === 1);
     const whole = (await member.get(member.in('/usage'))).json;
     assert.deepEqual(usage, {

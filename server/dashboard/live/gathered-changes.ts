@@ -27,16 +27,13 @@ export class GatheredChanges {
   #changed = new Set<ResourceType>();
 
   add({ resource, ids, created }: Change): void {
+    this.#changed.add(resource);
     if (resource === 'usage') this.#usage = true;
-    else if (!typesWithRows.includes(resource) || ids === 'all') this.#changed.add(resource);
-    else {
+    else if (typesWithRows.includes(resource) && ids !== 'all') {
       const gathered = resource === 'message' ? this.#messageIds : this.#numberIds;
       for (const id of ids) gathered.add(id);
       if (created) this.#hasNewMessages = true;
-      if (gathered.size > rowMessagesMax) {
-        gathered.clear();
-        this.#changed.add(resource);
-      }
+      if (gathered.size > rowMessagesMax) gathered.clear();
     }
   }
 
