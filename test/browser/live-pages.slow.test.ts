@@ -45,6 +45,18 @@ describe('pages that follow the live stream in a browser (specification section 
     for (const page of pages) await page.context().close();
   });
 
+  it('a page without a live stream reads again every 30 s (§12.9/refresh)', async () => {
+    const page = await open('/messages');
+    await page.route('**/live', (route) => route.abort());
+    await page.clock.install();
+    await page.reload();
+    await page.getByText('No connection to Ownline.').waitFor();
+    await receive(number, '+14155550152', 'Without a hint');
+    await page.clock.fastForward(30_000);
+    await page.getByText('Without a hint').waitFor();
+    await page.context().close();
+  });
+
   it('a new key of another member appears live, even if the browser was offline meanwhile', async () => {
     const page = await open('/keys');
     await member.post(member.in('/keys'), { name: 'Made elsewhere', permissions: ['team:read'] });
@@ -56,7 +68,7 @@ describe('pages that follow the live stream in a browser (specification section 
     await page.context().close();
   });
 
-  it('a change of deliveries rereads only the newest page of a long delivery log (§12.9/changed)', async () => {
+  it('a change of deliveries rereads only the newest page of a long delivery log (§12.9/lists)', async () => {
     const webhook = await newWebhook(team.api);
     for (let n = 0; n < 60; n += 1) await newDelivery(service, team, webhook.id, { ageMs: 60_000 + n });
     const page = await open(`/webhooks/${webhook.id}`);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { QueryClient } from '@tanstack/react-query';
+import { QueryClient, QueryObserver } from '@tanstack/react-query';
+import { until } from '#test/support/service/until.ts';
 import { readSearch, writeSearch } from '../../web/api/search-parameters.ts';
-import { RowsDuringReads } from '../../web/live/rows-during-reads.ts';
+import { reread } from '../../web/live/reread.ts';
 
 describe('state that the pages keep (specification section 12.12)', () => {
   it('digits in a page’s address stay text, and each address is read back as it was written (§12.12/page-messages)', () => {
@@ -12,22 +13,30 @@ describe('state that the pages keep (specification section 12.12)', () => {
     assert.equal(writeSearch({ status: undefined }), '');
   });
 
-  it('a read that began before a live row does not undo it (§12.9/rows)', async () => {
+  it('hints during a read make one more read after it, even if it is the first one (§12.9/reads)', async (test) => {
     const client = new QueryClient();
-    const queryKey = ['team', 'message'];
-    const apply = (row: string) =>
-      client.setQueryData<readonly string[]>(queryKey, (rows = []) => [...new Set([...rows, row])]);
-    const during = new RowsDuringReads<string>(client, 'team', apply);
-    const answer = Promise.withResolvers<readonly string[]>();
-    const read = client.fetchQuery({ queryKey, queryFn: () => answer.promise });
-    apply('new');
-    during.note('new');
-    answer.resolve(['old']);
-    await read;
-    assert.deepEqual(client.getQueryData(queryKey), ['old', 'new']);
-    await client.fetchQuery({ queryKey, queryFn: async () => ['later'] });
-    assert.deepEqual(client.getQueryData(queryKey), ['later'], 'only of reads that were under way');
-    during.end();
-    client.clear();
+    test.after(() => client.clear());
+    const answers: ((answer: number) => void)[] = [];
+    const queryKey = ['team', 'message', 'log'];
+    const observer = new QueryObserver(client, {
+      queryKey,
+      queryFn: () => new Promise<number>((resolve) => answers.push(resolve)),
+    });
+    test.after(observer.subscribe(() => undefined));
+    const endRead = async (answer: number) => {
+      answers.at(-1)?.(answer);
+      await until('it is shown', () => client.getQueryData(queryKey) === answer);
+    };
+    const begun = (count: number) => until(`${count} reads began`, () => answers.length === count);
+    await begun(1);
+    reread(client, ['team', 'message']);
+    await endRead(1);
+    await begun(2);
+    for (let n = 0; n < 3; n += 1) reread(client, ['team']);
+    reread(client, ['team', 'number']);
+    await endRead(2);
+    await begun(3);
+    await endRead(3);
+    assert.deepEqual([answers.length, client.isFetching()], [3, 0]);
   });
 });

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ConversationMessageList } from '#contract/conversation.ts';
 import type { ListedMessage, MessageLog } from '#contract/message.ts';
-import { type Thread, withEarlier, withLatest } from '../../web/conversations/thread-pages.ts';
 import { splitLinks } from '../../web/kit/split-links.ts';
 import { mergeSources } from '../../web/messages/message-filters.ts';
 
@@ -10,22 +8,6 @@ const rowsOf = (ids: string) => ids.split('').map((id) => ({ id }) as ListedMess
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id).join('');
 
 describe('messages on a page (specification section 12.12)', () => {
-  it('a conversation rereads its newest page and keeps the earlier ones, unless there is a gap (§12.12/page-conversations)', () => {
-    const page = (ids: string, has_more: boolean, cursor = ids.at(-1) ?? '') =>
-      ({ messages: rowsOf(ids), cursor, has_more }) as unknown as ConversationMessageList;
-    const show = (thread: Thread) => `${idsOf(thread.messages)} ${thread.cursor} ${thread.hasEarlier}`;
-    const begun = withLatest(undefined, page('fe', true));
-    assert.equal(show(begun), 'fe e true');
-    const longer = withEarlier(begun, 'e', page('dc', true));
-    assert.equal(show(longer), 'fedc c true');
-    assert.equal(withEarlier(longer, 'e', page('dc', true)), longer, 'the same page again');
-    assert.equal(show(withLatest(longer, page('hg', true))), 'hg g true', 'a gap');
-    assert.equal(show(withLatest(longer, page('gf', true))), 'gfedc c true');
-    assert.equal(show(withLatest(longer, page('gf', true, 'e'))), 'gfdc c true', 'a message was deleted');
-    assert.equal(show(withLatest(begun, page('gfe', false))), 'gfe e false', 'the whole conversation');
-    assert.equal(show(withLatest(withLatest(undefined, page('', false)), page('a', false))), 'a a false');
-  });
-
   it('the log of one contact merges sent and received messages, page by page, without a gap (§12.12/page-messages)', () => {
     const page = (ids: string, has_more: boolean) =>
       ({ messages: rowsOf(ids), cursor: ids.at(-1) ?? '', has_more }) as MessageLog;

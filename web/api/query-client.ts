@@ -1,14 +1,8 @@
 import { QueryClient } from '@tanstack/react-query';
 import { ApiError } from './request.ts';
 
-/** The interval in which a page repeats its reads. Some state changes without a notification (decision 0018). */
+/** The interval in which a page repeats its reads, because a change may come without a hint (decision 0018). */
 export const rereadMs = 30_000;
-
-/** A list with several pages is not read again, because each page costs a request. The live stream keeps it current. */
-function isLongList(data: unknown): boolean {
-  const pages = (data as { readonly pages?: unknown } | undefined)?.pages;
-  return Array.isArray(pages) && pages.length > 1;
-}
 
 /** Retries a lost connection and a 5xx, but no refusal. */
 function isWorthRetrying(failures: number, error: Error): boolean {
@@ -36,7 +30,7 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      refetchInterval: rereadEvery((data) => (isLongList(data) ? false : rereadMs)),
+      refetchInterval: rereadEvery(() => rereadMs),
       refetchOnWindowFocus: true,
       retry: isWorthRetrying,
       // Requests are sent even if the browser reports to be offline: a server on the same machine or network can still

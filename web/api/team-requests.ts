@@ -41,24 +41,7 @@ export const readTeam = <Answer>(
   signal?: AbortSignal,
 ): Promise<Answer> => request('GET', `/app/teams/${teamId}${withQuery(path, parameters)}`, { signal });
 
-/**
- * The options of an infinite query over the pages of a list.
- * @param read reads the page at a cursor, which is '' for the first page
- */
-export function pagesQuery<Page extends { readonly cursor: string; readonly has_more: boolean }>(
-  queryKey: QueryKey,
-  read: (cursor: string, signal: AbortSignal) => Promise<Page>,
-) {
-  return {
-    queryKey,
-    queryFn: ({ pageParam, signal }: { readonly pageParam: string; readonly signal: AbortSignal }) =>
-      read(pageParam, signal),
-    initialPageParam: '',
-    getNextPageParam: ({ has_more, cursor }: Page) => (has_more ? cursor : undefined),
-  };
-}
-
-export function withQuery(path: string, parameters: Parameters): string {
+function withQuery(path: string, parameters: Parameters): string {
   const query = new URLSearchParams(
     Object.entries(parameters).flatMap(([name, value]) =>
       value === undefined || value === '' ? [] : [[name, String(value)]],

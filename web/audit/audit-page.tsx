@@ -1,7 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { ScrollText } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { AuditEntry } from '#contract/audit.ts';
+import { useList } from '#web/api/lists.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { nowMs } from '#web/kit/clock.ts';
@@ -25,13 +25,13 @@ export function AuditPage(): ReactNode {
 
 function AuditLog(): ReactNode {
   const team = useTeam();
-  const log = useInfiniteQuery(auditQuery(team.id));
-  const entries = log.data?.pages.flatMap((page) => page.entries) ?? [];
+  const log = useList(auditQuery(team.id));
+  const entries = log.rows;
   const names = useTargetNames(entries);
   return (
     <>
       <Card isFlush className="overflow-hidden">
-        <Loaded query={log}>
+        <Loaded query={log.query}>
           {() =>
             entries.length === 0 ? (
               <EmptyState icon={<ScrollText />} title="Nothing is recorded yet">

@@ -1,7 +1,11 @@
 import type { AuditPage } from '#contract/audit.ts';
-import { pagesQuery, readTeam } from '#web/api/team-requests.ts';
+import { listQuery } from '#web/api/lists.ts';
+import { isOlderId } from '#web/api/loaded-list.ts';
+import { readTeam } from '#web/api/team-requests.ts';
 
 export const auditQuery = (teamId: string) =>
-  pagesQuery([teamId, 'audit', 'pages'], (cursor, signal) =>
-    readTeam<AuditPage>(teamId, '/audit', { cursor, limit: 50 }, signal),
-  );
+  listQuery([teamId, 'audit', 'list'], {
+    read: (cursor, signal) => readTeam<AuditPage>(teamId, '/audit', { cursor, limit: 50 }, signal),
+    rowsOf: ({ entries }) => entries,
+    isOlder: isOlderId,
+  });

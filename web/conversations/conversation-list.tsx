@@ -1,8 +1,9 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { MessageSquarePlus, MessagesSquare } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Conversation } from '#contract/conversation.ts';
+import { useList } from '#web/api/lists.ts';
 import { IconButton } from '#web/kit/button.tsx';
 import { Select } from '#web/kit/field.tsx';
 import { LoadMore } from '#web/kit/load-more.tsx';
@@ -29,7 +30,7 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
   const filters = useSearch({ strict: false }) as ConversationFilters;
   const navigate = useNavigate();
   const numbers = useQuery(numbersQuery(team.id)).data?.numbers ?? [];
-  const list = useInfiniteQuery(conversationsQuery(team.id, filters));
+  const list = useList(conversationsQuery(team.id, filters));
   const [isWriting, setIsWriting] = useState(false);
   const filterBy = (change: ConversationFilters) =>
     void navigate({ to: '.', search: { ...filters, ...change }, replace: true });
@@ -68,9 +69,9 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
         </div>
       </header>
       <div className="relative min-h-0 flex-1 overflow-y-auto">
-        <Loaded query={list}>
-          {({ pages }) => {
-            const conversations = withoutRepeats(pages.flatMap((page) => page.conversations));
+        <Loaded query={list.query}>
+          {({ rows }) => {
+            const conversations = withoutRepeats(rows);
             if (conversations.length === 0)
               return <Empty isFiltered={filters.unread === true || !!filters.number} />;
             return (
@@ -99,7 +100,7 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
   );
 }
 
-/** Removes repeats: a conversation that moves to the first page between two reads may be on a later page, too. */
+/** Removes repeats: a conversation that has moved to the newest page may still be among the older rows. */
 function withoutRepeats(conversations: readonly Conversation[]): readonly Conversation[] {
   const seen = new Set<string>();
   return conversations.filter((conversation) => {

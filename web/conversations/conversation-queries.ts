@@ -1,14 +1,16 @@
-import type { InfiniteData } from '@tanstack/react-query';
 import type {
+  Conversation,
   ConversationList,
   ConversationMessageList,
   ConversationRead,
   UnreadConversations,
 } from '#contract/conversation.ts';
 import type { AcceptedMessage, SendMessageRequest } from '#contract/message.ts';
+import { listQuery } from '#web/api/lists.ts';
+import { isOlderId, type LoadedList } from '#web/api/loaded-list.ts';
 import { queryClient } from '#web/api/query-client.ts';
-import { pagesQuery, readTeam, teamQuery, teamRequest } from '#web/api/team-requests.ts';
-import { type Thread, withEarlier, withLatest } from './thread-pages.ts';
+import { readTeam, teamQuery, teamRequest } from '#web/api/team-requests.ts';
+import { isOlderConversation } from './older-conversation.ts';
 import { isUnread } from './unread.ts';
 
 export interface ConversationKey {
@@ -22,38 +24,30 @@ export interface ConversationFilters {
   readonly unread?: boolean;
 }
 
-/** Pages of conversations, latest activity first. */
+/** The list of conversations, latest activity first. */
 export const conversationsQuery = (teamId: string, { number, unread }: ConversationFilters) => {
   const queryKey = [teamId, 'message', 'conversations', number ?? '', unread ?? false];
   const filters = { number, unread: unread ? 'true' : '' };
-  return pagesQuery(queryKey, (cursor, signal) =>
-    readTeam<ConversationList>(teamId, '/conversations', { ...filters, cursor }, signal),
-  );
+  return listQuery(queryKey, {
+    read: (cursor, signal) =>
+      readTeam<ConversationList>(teamId, '/conversations', { ...filters, cursor }, signal),
+    rowsOf: ({ conversations }) => conversations,
+    isOlder: isOlderConversation,
+  });
 };
-
-const readThreadPage = (teamId: string, key: ConversationKey, cursor: string, signal?: AbortSignal) =>
-  readTeam<ConversationMessageList>(teamId, `${pathOf(key)}/messages`, { cursor, limit: 40 }, signal);
 
 const threadKey = (teamId: string, { phoneNumber, contact }: ConversationKey) =>
   [teamId, 'message', 'thread', phoneNumber, contact] as const;
 
-/** The thread of a conversation. A repeated read costs one page, however many earlier pages are shown. */
-export const threadQuery = (teamId: string, key: ConversationKey) => ({
-  queryKey: threadKey(teamId, key),
-  queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Thread> => {
-    const latest = await readThreadPage(teamId, key, '', signal);
-    return withLatest(queryClient.getQueryData<Thread>(threadKey(teamId, key)), latest);
-  },
-});
-
-/** Reads the page before the earliest message that is shown. */
-export async function loadEarlier(teamId: string, key: ConversationKey): Promise<void> {
-  const queryKey = threadKey(teamId, key);
-  const cursor = queryClient.getQueryData<Thread>(queryKey)?.cursor;
-  if (cursor === undefined) return;
-  const page = await readThreadPage(teamId, key, cursor);
-  queryClient.setQueryData<Thread>(queryKey, (thread) => thread && withEarlier(thread, cursor, page));
-}
+/** The messages of a conversation, newest first. None of them disappears when newer ones arrive. */
+export const threadQuery = (teamId: string, key: ConversationKey) =>
+  listQuery(threadKey(teamId, key), {
+    read: (cursor, signal) =>
+      readTeam<ConversationMessageList>(teamId, `${pathOf(key)}/messages`, { cursor, limit: 40 }, signal),
+    rowsOf: ({ messages }) => messages,
+    isOlder: isOlderId,
+    isLong: true,
+  });
 
 /** Invalidates the conversation, the list and the unread count, but not the message log and details. */
 export const rereadConversations = (teamId: string, key: ConversationKey) =>
@@ -66,19 +60,16 @@ export const rereadConversations = (teamId: string, key: ConversationKey) =>
 /** Subtracts an opened conversation from the unread count at once, so that the badge fits the list. */
 export function showAsRead(teamId: string, { phoneNumber, contact }: ConversationKey): void {
   let wasUnread = false;
-  queryClient.setQueriesData<InfiniteData<ConversationList>>(
+  queryClient.setQueriesData<LoadedList<ConversationList, Conversation>>(
     { queryKey: [teamId, 'message', 'conversations'] },
     (list) =>
       list && {
         ...list,
-        pages: list.pages.map((page) => ({
-          ...page,
-          conversations: page.conversations.map((one) => {
-            if (one.phone_number !== phoneNumber || one.contact !== contact || !isUnread(one)) return one;
-            wasUnread = true;
-            return { ...one, unread_count: 0 };
-          }),
-        })),
+        rows: list.rows.map((one) => {
+          if (one.phone_number !== phoneNumber || one.contact !== contact || !isUnread(one)) return one;
+          wasUnread = true;
+          return { ...one, unread_count: 0 };
+        }),
       },
   );
   if (!wasUnread) return;
@@ -88,8 +79,9 @@ export function showAsRead(teamId: string, { phoneNumber, contact }: Conversatio
   );
 }
 
-export const unreadQuery = (teamId: string) =>
-  teamQuery<UnreadConversations>(teamId, 'message', '/conversations/unread');
+export const unreadPath = '/conversations/unread';
+
+export const unreadQuery = (teamId: string) => teamQuery<UnreadConversations>(teamId, 'message', unreadPath);
 
 export const markRead = (teamId: string, key: ConversationKey, messageId: string) =>
   teamRequest<ConversationRead>(teamId, 'PUT', `${pathOf(key)}/read`, { message_id: messageId });

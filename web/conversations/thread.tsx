@@ -1,33 +1,31 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useRef } from 'react';
-import type { ConversationMessage } from '#contract/conversation.ts';
+import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
+import { useList } from '#web/api/lists.ts';
 import { Failure, Loaded } from '#web/kit/load-state.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import type { Retry } from './bubble.tsx';
-import { type ConversationKey, loadEarlier, threadQuery } from './conversation-queries.ts';
+import { type ConversationKey, threadQuery } from './conversation-queries.ts';
 import { useHindrance } from './hindrance.ts';
 import { OptOutBanner } from './opt-out-banner.tsx';
 import { ReplyBox } from './reply-box.tsx';
 import { ThreadHead } from './thread-head.tsx';
 import { ThreadMessages } from './thread-messages.tsx';
-import type { Thread as ReadThread } from './thread-pages.ts';
 import { useComposition } from './use-composition.ts';
 import { useReadMark } from './use-read-mark.ts';
 
 export function Thread({ open }: { readonly open: ConversationKey }): ReactNode {
   const team = useTeam();
-  const thread = useQuery(threadQuery(team.id, open));
-  useReadMark(open, thread.data?.latest);
+  const thread = useList(threadQuery(team.id, open));
+  useReadMark(open, thread.query.data?.newest);
   return (
-    <Loaded query={thread}>
-      {(data) => {
-        const { number, contact } = data.latest;
-        // Rows of the live stream name a conversation by its normalized contact, so the page's address must contain the
-        // same form.
+    <Loaded query={thread.query}>
+      {({ newest, rows }) => {
+        const { number, contact } = newest;
+        // The list names a conversation by its normalized contact, so the page's address must contain the same form.
         if (contact !== open.contact)
           return <OtherSpelling open={{ phoneNumber: number.phone_number, contact }} />;
-        return <Content open={open} thread={data} />;
+        return <Content open={open} latest={newest} messages={rows} thread={thread} />;
       }}
     </Loaded>
   );
@@ -52,14 +50,16 @@ function OtherSpelling({ open }: { readonly open: ConversationKey }): ReactNode 
 
 function Content({
   open,
-  thread,
+  latest,
+  messages,
+  thread: { hasMore, older },
 }: {
   readonly open: ConversationKey;
-  readonly thread: ReadThread;
+  readonly latest: ConversationMessageList;
+  readonly messages: readonly ConversationMessage[];
+  readonly thread: Pick<ReturnType<typeof useList>, 'hasMore' | 'older'>;
 }): ReactNode {
   const team = useTeam();
-  const { latest, messages, hasEarlier } = thread;
-  const loading = useMutation({ mutationFn: () => loadEarlier(team.id, open) });
   const hindrance = useHindrance(latest);
   const [composition, actions] = useComposition(team.id, open);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -82,14 +82,12 @@ function Content({
       <ThreadMessages
         waiting={latest.waiting}
         messages={messages}
-        hasEarlier={hasEarlier}
-        isLoadingEarlier={loading.isPending}
-        onLoadEarlier={() => loading.mutate()}
+        hasEarlier={hasMore}
+        isLoadingEarlier={older.isLoading}
+        onLoadEarlier={older.load}
         retry={hindrance === undefined ? retry : undefined}
       />
-      {loading.error && (
-        <Failure error={loading.error} onRetry={() => loading.mutate()} isBusy={loading.isPending} />
-      )}
+      {older.error && <Failure error={older.error} onRetry={older.load} isBusy={older.isLoading} />}
       {hindrance === undefined ? (
         <ReplyBox
           contact={latest.contact}

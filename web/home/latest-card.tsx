@@ -1,6 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { useList } from '#web/api/lists.ts';
 import { conversationsQuery } from '#web/conversations/conversation-queries.ts';
 import { ConversationRow } from '#web/conversations/conversation-row.tsx';
 import { buttonStyle } from '#web/kit/button.tsx';
@@ -12,7 +12,7 @@ const shownMax = 5;
 
 export function LatestCard(): ReactNode {
   const team = useTeam();
-  const list = useInfiniteQuery(conversationsQuery(team.id, {}));
+  const list = useList(conversationsQuery(team.id, {}));
   return (
     <Card
       title="Latest conversations"
@@ -27,9 +27,9 @@ export function LatestCard(): ReactNode {
         </Link>
       }
     >
-      <Loaded query={list}>
-        {({ pages }) => {
-          const latest = pages[0]?.conversations.slice(0, shownMax) ?? [];
+      <Loaded query={list.query}>
+        {({ rows }) => {
+          const latest = rows.slice(0, shownMax);
           if (latest.length === 0) {
             return <p className="px-5 py-4 text-quiet max-sm:px-4">No conversations yet.</p>;
           }

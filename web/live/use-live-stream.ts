@@ -1,20 +1,36 @@
 import { useEffect, useState } from 'react';
-import type { LiveRows } from '#contract/live.ts';
+import type { ResourceType } from '#contract/change.ts';
+import { rereadWholeLists } from '#web/api/lists.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { signIn } from '#web/api/signed-out.ts';
-import { hasUnread } from '#web/conversations/unread.ts';
+import { unreadPath } from '#web/conversations/conversation-queries.ts';
 import { setServerTime } from '#web/kit/clock.ts';
 import { overviewQuery } from '#web/shell/session.ts';
-import { rereadDeliveries } from '#web/webhooks/webhook-queries.ts';
-import { applyRows } from './apply-rows.ts';
 import { followLiveStream } from './live-stream.ts';
-import { RowsDuringReads } from './rows-during-reads.ts';
+import { reread as rereadKey } from './reread.ts';
 import { Throttle } from './throttle.ts';
 
-/** The shortest interval between reads of counts and states, which rows do not contain. */
-const countsMs = 3_000;
-/** The longest interval between reads of number states, while messages arrive without a pause. */
-const countsMaxMs = 15_000;
+/** The shortest interval between reads that cost more than rows: counts, states of numbers, the list of conversations. */
+const costlyMs = 3_000;
+/** The longest intervals between these reads, while messages arrive without a pause. */
+const conversationsMaxMs = 6_000;
+const statesMaxMs = 15_000;
+
+const isOfConversations = (path: unknown) => path === unreadPath || path === 'conversations';
+
+/** Keys of queries that also show something of a resource type. */
+const alsoShown: Partial<Record<ResourceType, readonly (readonly string[])[]>> = {
+  // A conversation shows whether its number is paused.
+  number: [['message', 'thread']],
+  opt_out: [
+    ['message', 'thread'],
+    ['message', 'conversations'],
+  ],
+  // Home shows the changes of the team by API keys.
+  invitation: [['number', '/home']],
+  member: [['number', '/home']],
+  team: [['number', '/home']],
+};
 
 /** How long the stream may be interrupted, as by a restart of the server, before a notice is shown. */
 const noticeMs = 4_000;
@@ -26,30 +42,28 @@ const noticeMs = 4_000;
 export function useLiveStream(teamId: string): { readonly isAway: boolean } {
   const [isAway, setIsAway] = useState(false);
   useEffect(() => {
-    const invalidate = (...key: string[]) =>
-      void queryClient.invalidateQueries({ queryKey: [teamId, ...key] });
+    const reread = (key: readonly string[], isWanted?: (path: unknown) => boolean) =>
+      rereadKey(queryClient, [teamId, ...key], ({ queryKey: [, , path] }) => isWanted?.(path) ?? true);
     const rereadAll = () => {
-      invalidate();
+      rereadWholeLists(teamId);
+      reread([]);
       // A change of members may concern the role of the signed-in person.
       void queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
     };
-    const rereadNumbers = () => {
-      invalidate('number', '/home');
-      // Pacing warnings and inbound coverage of a number depend on its messages.
-      void queryClient.invalidateQueries({
-        queryKey: [teamId, 'number'],
-        predicate: ({ queryKey: [, , path] }) => String(path).startsWith('/numbers/'),
-      });
-    };
-    const states = new Throttle(countsMs, rereadNumbers);
-    const counts = new Throttle(countsMs, rereadNumbers, countsMaxMs);
-    const unread = new Throttle(countsMs, () => invalidate('message', '/conversations/unread'));
-    const duringReads = new RowsDuringReads<LiveRows>(
-      queryClient,
-      teamId,
-      (rows) => void applyRows(queryClient, teamId, rows),
+    const conversations = new Throttle(
+      costlyMs,
+      () => reread(['message'], isOfConversations),
+      conversationsMaxMs,
     );
-    const lists = new Throttle(countsMs, () => invalidate('message', 'conversations'));
+    // Pacing warnings and inbound coverage of a number depend on its messages.
+    const states = new Throttle(
+      costlyMs,
+      () => {
+        reread(['number'], (path) => path !== '/numbers');
+        reread(['usage']);
+      },
+      statesMaxMs,
+    );
     let notice: ReturnType<typeof setTimeout> | undefined;
     const end = followLiveStream(teamId, {
       connected: (isConnected) => {
@@ -67,27 +81,12 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
         setServerTime(at);
         rereadAll();
       },
-      rows: (rows) => {
-        const { hasUnknownConversations } = applyRows(queryClient, teamId, rows);
-        duringReads.note({ ...rows, numbers_complete: false });
-        if (hasUnknownConversations) lists.run();
-        for (const key of openDetailsOf(rows)) invalidate('message', ...key);
-        if (hasUnread(rows.messages)) unread.run();
-        if (rows.numbers.length + rows.removed_numbers.length > 0) states.run();
-        else if (rows.messages.length > 0) counts.run();
-      },
       changed: ({ resources }) => {
-        for (const resource of resources) {
-          if (resource === 'delivery') void rereadDeliveries(teamId);
-          else invalidate(resource);
-        }
-        // Home shows the changes of the team by API keys.
-        if (resources.some((resource) => ['invitation', 'member', 'team'].includes(resource)))
-          invalidate('number', '/home');
-        // Conversations show opt-outs, too.
-        if (resources.includes('opt_out')) {
-          invalidate('message', 'thread');
-          lists.run();
+        for (const type of resources) {
+          if (type === 'message') conversations.run();
+          if (type === 'message' || type === 'usage') states.run();
+          if (type !== 'usage') reread([type], (path) => !isOfConversations(path));
+          for (const key of alsoShown[type] ?? []) reread(key);
         }
       },
       reload: rereadAll,
@@ -98,23 +97,10 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
     });
     return () => {
       end();
+      conversations.stop();
       states.stop();
-      counts.stop();
-      unread.stop();
-      duringReads.end();
-      lists.stop();
       clearTimeout(notice);
     };
   }, [teamId]);
   return { isAway };
-}
-
-/** Query keys of open threads and timelines, which are read again because they show more of a message than its row. */
-function openDetailsOf({ messages, conversations, numbers }: LiveRows): readonly string[][] {
-  return [
-    ...messages.map(({ id }) => [`/messages/${id}/timeline`]),
-    ...conversations.map(({ phone_number, contact }) => ['thread', phone_number, contact]),
-    // A conversation shows whether its number is paused.
-    ...numbers.map(({ phone_number }) => ['thread', phone_number]),
-  ];
 }

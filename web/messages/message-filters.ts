@@ -1,4 +1,4 @@
-import type { Message, MessageLog, MessageStatus } from '#contract/message.ts';
+import type { MessageLog, MessageStatus } from '#contract/message.ts';
 
 /** Filters of the message log, stored in the page's address. */
 export interface MessageFilters {
@@ -6,17 +6,6 @@ export interface MessageFilters {
   readonly direction?: 'inbound' | 'outbound' | undefined;
   /** The sender or the recipient: a contact or a number of the team. */
   readonly contact?: string | undefined;
-}
-
-export function fitsFilters(
-  { status, direction, from, to }: Pick<Message, 'status' | 'direction' | 'from' | 'to'>,
-  filters: MessageFilters,
-): boolean {
-  return (
-    (!filters.status || status === filters.status) &&
-    (!filters.direction || direction === filters.direction) &&
-    (!filters.contact || from === filters.contact || to === filters.contact)
-  );
 }
 
 /** The API's filter by recipient accepts only phone numbers. */

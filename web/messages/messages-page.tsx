@@ -1,9 +1,10 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { ArrowDownLeft, ArrowUpRight, MessageSquareText, Paperclip } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { HomeNumber } from '#contract/home.ts';
 import type { ListedMessage, Message } from '#contract/message.ts';
+import { useList } from '#web/api/lists.ts';
 import { homeQuery } from '#web/home/home-queries.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
@@ -27,7 +28,7 @@ export function MessagesPage(): ReactNode {
   const team = useTeam();
   const filters = useSearch({ strict: false }) as MessagesSearch;
   const navigate = useNavigate();
-  const log = useInfiniteQuery(messagesQuery(team.id, filters));
+  const log = useList(messagesQuery(team.id, filters));
   // Listed messages have no reason for waiting, so it is derived from the state of the number.
   const numbers = useQuery(homeQuery(team.id)).data?.numbers ?? [];
   const nameOf = useNumberNames();
@@ -40,10 +41,9 @@ export function MessagesPage(): ReactNode {
     <Page title="Messages" description="Everything that was sent and received, newest first.">
       <Card isFlush>
         <MessageFilterBar filters={filters} onChange={change} />
-        <Loaded query={log}>
-          {({ pages }) => {
-            const messages = pages.flatMap((page) => page.messages);
-            if (messages.length === 0 && !log.hasNextPage) {
+        <Loaded query={log.query}>
+          {({ rows }) => {
+            if (rows.length === 0 && !log.hasMore) {
               return (
                 <Empty
                   isFiltered={isFiltered}
@@ -55,7 +55,7 @@ export function MessagesPage(): ReactNode {
               <Table
                 label="Messages"
                 columns={columns(filters, numbers, nameOf)}
-                rows={messages}
+                rows={rows}
                 keyOf={({ id }) => id}
               />
             );

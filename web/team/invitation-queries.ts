@@ -1,10 +1,14 @@
 import type { InviteRequest, ListedInvitationList, MadeInvitation } from '#contract/member.ts';
-import { pagesQuery, readTeam, teamRequest } from '#web/api/team-requests.ts';
+import { listQuery } from '#web/api/lists.ts';
+import { isOlderId } from '#web/api/loaded-list.ts';
+import { readTeam, teamRequest } from '#web/api/team-requests.ts';
 
 export const invitationsQuery = (teamId: string) =>
-  pagesQuery([teamId, 'invitation', 'pages'], (cursor, signal) =>
-    readTeam<ListedInvitationList>(teamId, '/team/invitations', { cursor }, signal),
-  );
+  listQuery([teamId, 'invitation', 'list'], {
+    read: (cursor, signal) => readTeam<ListedInvitationList>(teamId, '/team/invitations', { cursor }, signal),
+    rowsOf: ({ invitations }) => invitations,
+    isOlder: ({ invitation_id: id }, cursor) => isOlderId({ id }, cursor),
+  });
 
 export const inviteMember = (teamId: string, body: InviteRequest) =>
   teamRequest<MadeInvitation>(teamId, 'POST', '/team/members/invite', body);

@@ -1,7 +1,8 @@
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Link, MailOpen, RotateCw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { ListedInvitation, MadeInvitation } from '#contract/member.ts';
+import { useList } from '#web/api/lists.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
@@ -30,7 +31,7 @@ import { TeamFrame } from './team-frame.tsx';
 
 export function InvitationsPage(): ReactNode {
   const team = useTeam();
-  const invitations = useInfiniteQuery(invitationsQuery(team.id));
+  const invitations = useList(invitationsQuery(team.id));
   const administrators = useAdministratorNames();
   const mayInvite = team.can('team:write');
   const [revoked, setRevoked] = useState<ListedInvitation>();
@@ -100,9 +101,8 @@ export function InvitationsPage(): ReactNode {
     <TeamFrame actions={mayInvite && <InviteButton />}>
       {linking.error && <ErrorNote error={linking.error} className="mb-4" />}
       <Card isFlush>
-        <Loaded query={invitations}>
-          {({ pages }) => {
-            const rows = pages.flatMap((page) => page.invitations);
+        <Loaded query={invitations.query}>
+          {({ rows }) => {
             if (rows.length === 0)
               return (
                 <EmptyState icon={<MailOpen />} title="No open invitations">

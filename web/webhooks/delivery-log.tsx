@@ -1,8 +1,8 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { History, Inbox } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { EventType } from '#contract/event.ts';
 import type { DeliveryStatus, ListedDelivery, Webhook } from '#contract/webhook.ts';
+import { useList } from '#web/api/lists.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
@@ -34,8 +34,8 @@ export function DeliveryLog({
 }): ReactNode {
   const team = useTeam();
   const [{ status, event }, changeAddress] = useLogAddress();
-  const log = useInfiniteQuery(deliveriesQuery(team.id, webhook.id, { status, event }));
-  const deliveries = log.data?.pages.flatMap((page) => page.deliveries) ?? [];
+  const log = useList(deliveriesQuery(team.id, webhook.id, { status, event }));
+  const deliveries = log.rows;
   const isFiltered = status !== undefined || event !== undefined;
   return (
     <Card
@@ -67,9 +67,9 @@ export function DeliveryLog({
         </div>
       }
     >
-      <Loaded query={log}>
+      <Loaded query={log.query}>
         {() =>
-          deliveries.length === 0 && !log.hasNextPage ? (
+          deliveries.length === 0 && !log.hasMore ? (
             <Empty
               isFiltered={isFiltered}
               onClear={() => changeAddress({ status: undefined, event: undefined })}

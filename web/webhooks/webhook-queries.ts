@@ -1,4 +1,3 @@
-import type { Query } from '@tanstack/react-query';
 import type {
   CreatedWebhook,
   CreateWebhookRequest,
@@ -13,9 +12,10 @@ import type {
   WebhookList,
 } from '#contract/webhook.ts';
 import type { DeliveryRequest, LastAttempts, WebhookHealth } from '#contract/webhook-health.ts';
+import { listQuery } from '#web/api/lists.ts';
+import { isOlderId } from '#web/api/loaded-list.ts';
 import { queryClient } from '#web/api/query-client.ts';
-import { pagesQuery, teamQuery, teamRequest, withQuery } from '#web/api/team-requests.ts';
-import { type DeliveryPages, withNewest } from './delivery-pages.ts';
+import { readTeam, teamQuery, teamRequest } from '#web/api/team-requests.ts';
 import type { LogFilters } from './log-address.ts';
 
 export const webhooksQuery = (teamId: string) => teamQuery<WebhookList>(teamId, 'webhook', '/webhooks');
@@ -32,20 +32,14 @@ export const lastAttemptsQuery = (teamId: string) =>
 
 const deliveriesOnPage = 25;
 
-/** Pages of a webhook's deliveries, newest first. */
 export const deliveriesQuery = (teamId: string, id: string, { status, event }: LogFilters) => {
-  const path = withQuery(`/webhooks/${id}/deliveries`, {
-    status,
-    event_type: event,
-    limit: deliveriesOnPage,
+  const parameters = { status, event_type: event, limit: deliveriesOnPage };
+  return listQuery([teamId, 'delivery', 'log', id, parameters], {
+    read: (cursor, signal) =>
+      readTeam<DeliveryLog>(teamId, `/webhooks/${id}/deliveries`, { ...parameters, cursor }, signal),
+    rowsOf: ({ deliveries }) => deliveries,
+    isOlder: isOlderId,
   });
-  return pagesQuery([teamId, 'delivery', path], (cursor) =>
-    teamRequest<DeliveryLog>(
-      teamId,
-      'GET',
-      cursor === '' ? path : `${path}&cursor=${encodeURIComponent(cursor)}`,
-    ),
-  );
 };
 
 export const deliveryQuery = (teamId: string, webhookId: string, id: string) =>
@@ -57,22 +51,6 @@ export const deliveryRequestQuery = (teamId: string, webhookId: string, id: stri
   staleTime: Number.POSITIVE_INFINITY,
   refetchInterval: false as const,
 });
-
-/** Reads deliveries again after a change; from a log with several pages only the newest, to save requests. */
-export async function rereadDeliveries(teamId: string): Promise<void> {
-  const queryKey = [teamId, 'delivery'];
-  const isLongLog = ({ state }: Query) => ((state.data as DeliveryPages | undefined)?.pages?.length ?? 0) > 1;
-  const logs = queryClient.getQueryCache().findAll({ queryKey, type: 'active', predicate: isLongLog });
-  const rereadNewest = async (log: Query) => {
-    const newest = await teamRequest<DeliveryLog>(teamId, 'GET', String(log.queryKey[2]));
-    queryClient.setQueryData<DeliveryPages>(log.queryKey, (pages) => pages && withNewest(pages, newest));
-  };
-  await Promise.all([
-    queryClient.invalidateQueries({ queryKey, predicate: (query) => !logs.includes(query) }),
-    // A failed read is repeated with the next change.
-    ...logs.map((log) => rereadNewest(log).catch(() => undefined)),
-  ]);
-}
 
 export async function refreshWebhooks(teamId: string): Promise<void> {
   await Promise.all([

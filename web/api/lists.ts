@@ -1,0 +1,50 @@
+import { type QueryKey, useMutation, useQuery } from '@tanstack/react-query';
+import { type ListPage, type ListSource, type LoadedList, readList, withOlder } from './loaded-list.ts';
+import { queryClient } from './query-client.ts';
+
+interface ListQuery<Page, Row> {
+  readonly queryKey: QueryKey;
+  readonly queryFn: (context: { readonly signal: AbortSignal }) => Promise<LoadedList<Page, Row>>;
+  readonly loadOlder: () => Promise<void>;
+}
+
+/** The query of a list that comes in pages. */
+export function listQuery<Page extends ListPage, Row>(
+  queryKey: QueryKey,
+  source: ListSource<Page, Row>,
+): ListQuery<Page, Row> {
+  type List = LoadedList<Page, Row>;
+  const loaded = () => queryClient.getQueryData<List>(queryKey);
+  return {
+    queryKey,
+    queryFn: ({ signal }) => readList(source, loaded, Date.now(), signal),
+    loadOlder: async () => {
+      const from = loaded()?.cursor;
+      if (from === undefined) return;
+      const page = await source.read(from);
+      queryClient.setQueryData<List>(queryKey, (list) => list && withOlder(source, list, from, page));
+    },
+  };
+}
+
+/** The loaded rows of a list, and the work that loads older ones. */
+export function useList<Page, Row>({ queryKey, queryFn, loadOlder }: ListQuery<Page, Row>) {
+  const query = useQuery({ queryKey, queryFn });
+  const loading = useMutation({ mutationKey: queryKey, mutationFn: loadOlder });
+  return {
+    query,
+    rows: query.data?.rows ?? [],
+    hasMore: query.data?.hasMore ?? false,
+    older: { load: () => loading.mutate(), isLoading: loading.isPending, error: loading.error },
+  };
+}
+
+/** Lets the next read of each list of a team read all loaded rows. */
+export function rereadWholeLists(teamId: string): void {
+  queryClient.setQueriesData<LoadedList<unknown, unknown>>(
+    { queryKey: [teamId], predicate: ({ state }) => isList(state.data) },
+    (list) => list && { ...list, readAtMs: 0 },
+  );
+}
+
+const isList = (data: unknown) => (data as LoadedList<unknown, unknown> | undefined)?.readAtMs !== undefined;
