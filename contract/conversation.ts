@@ -31,7 +31,8 @@ const unread_count = Type.Integer({
   description: `Received messages after the one up to which this member has read, ${conversationCountMax} at most.`,
 });
 
-const facts = {
+/** A conversation as one member sees it, with that member's unread count (specification section 12.11). */
+export const Conversation = strictObject({
   phone_number,
   number_label: Type.String({ description: 'The name that the team gives the number; "" for none.' }),
   number_removed: Type.Boolean({ description: 'true: the number was deleted, and nothing can be sent.' }),
@@ -45,14 +46,8 @@ const facts = {
     description: `Messages that wait for the phone, ${conversationCountMax} at most.`,
   }),
   opted_out: Type.Boolean({ description: 'true: sends to the contact are refused.' }),
-};
-
-/** The fields of a conversation that are the same for all members of a team. */
-export const ConversationFacts = strictObject(facts);
-export type ConversationFacts = Type.Static<typeof ConversationFacts>;
-
-/** A conversation as one member sees it, with that member's unread count (specification section 12.11). */
-export const Conversation = strictObject({ ...facts, unread_count });
+  unread_count,
+});
 export type Conversation = Type.Static<typeof Conversation>;
 
 /** GET /app/teams/:team_id/conversations (specification section 12.11) */

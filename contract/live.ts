@@ -1,10 +1,6 @@
 import { Type } from 'typebox';
 import { resourceTypes } from './change.ts';
-import { ConversationFacts } from './conversation.ts';
-import { ListedMessage } from './message.ts';
-import { NumberResource } from './number.ts';
 import { strictObject, stringEnum, timestamp } from './schema.ts';
-import { UsageSummary } from './usage.ts';
 
 /* The live stream of a team: server-sent events of `GET /app/teams/:team_id/live` (specification section 12.9). An
    event's name selects the schema of its JSON data. */
@@ -20,23 +16,7 @@ export const LiveHello = strictObject({
 });
 export type LiveHello = Type.Static<typeof LiveHello>;
 
-/** `rows` carries rows that are new or changed, as the lists show them. A client replaces its rows with the same id. */
-export const LiveRows = strictObject({
-  messages: Type.Array(ListedMessage, { description: 'Newest first.' }),
-  conversations: Type.Array(ConversationFacts, {
-    description:
-      'The conversations of the messages, latest activity first. They do not say what a member has read.',
-  }),
-  numbers: Type.Array(NumberResource),
-  numbers_complete: Type.Boolean({
-    description: 'true where numbers are all of the team: others on the page were deleted.',
-  }),
-  removed_numbers: Type.Array(Type.String(), { description: 'Ids of numbers that were deleted.' }),
-  usage: Type.Optional(UsageSummary),
-});
-export type LiveRows = Type.Static<typeof LiveRows>;
-
-/** `changed` names resource types that may have changed. The client reads again what it shows of them. */
+/** `changed` names resource types that may have changed, of those in `hello`. The client reads again what it shows of them. */
 export const LiveChanged = strictObject({ resources });
 export type LiveChanged = Type.Static<typeof LiveChanged>;
 
@@ -54,7 +34,6 @@ export type LiveEnded = Type.Static<typeof LiveEnded>;
 /** Events of the live stream by name. A client reopens a stream that ends without `ended`, after its `retry` time. */
 export interface LiveEvents {
   readonly hello: LiveHello;
-  readonly rows: LiveRows;
   readonly changed: LiveChanged;
   readonly reload: LiveReload;
   readonly ended: LiveEnded;

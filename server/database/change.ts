@@ -8,7 +8,7 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 export interface Change {
   readonly resource: ResourceType;
   readonly ids: ReadonlySet<string> | 'all';
-  /** True if rows were created whose ids are not in `ids`: subscribers find such rows by the time in their ids. */
+  /** True if rows were created whose ids are not in `ids`. */
   readonly created?: true;
 }
 

@@ -59,12 +59,6 @@ const findListed = statement<[TeamId, string, NumberId], NumberListRow>(
   `${listed} AND n.id = $3`,
 );
 
-/** The team's numbers with these ids, as a list shows them. */
-export const listNumbersByIds = statement<
-  [teamId: TeamId, todayFirstId: string, ids: readonly string[]],
-  NumberListRow
->('numbers.list-by-ids', `${listed} AND n.id = ANY($3::uuid[]) ORDER BY n.id`).rows;
-
 export const findLiveNumberByPhone = statement<[teamId: TeamId, phoneNumber: string], NumberRow>(
   'numbers.find-by-phone',
   `SELECT ${columns} FROM numbers WHERE team_id = $1 AND phone_number = $2 AND deleted_at IS NULL`,

@@ -1,10 +1,7 @@
 import type { LiveEventName, LiveEvents } from '#contract/live.ts';
 import { basePath } from '#web/api/base-path.ts';
 
-/** The page reads rows again instead of taking them from the stream. */
-type HeardEvent = Exclude<LiveEventName, 'rows'>;
-
-const names: readonly HeardEvent[] = ['hello', 'changed', 'reload', 'ended'];
+const names: readonly LiveEventName[] = ['hello', 'changed', 'reload', 'ended'];
 
 /**
  * The shortest pause before a refused stream is opened again; a random time up to the same length is added. EventSource
@@ -14,7 +11,7 @@ const retryMs = 4_000;
 /** The longest pause: each refusal doubles the pause. EventSource does not expose `retry-after`. */
 const retryMaxMs = 32_000;
 
-export type LiveHandlers = { readonly [Name in HeardEvent]: (data: LiveEvents[Name]) => void } & {
+export type LiveHandlers = { readonly [Name in LiveEventName]: (data: LiveEvents[Name]) => void } & {
   readonly connected: (isConnected: boolean) => void;
 };
 

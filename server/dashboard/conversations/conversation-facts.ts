@@ -1,4 +1,4 @@
-import { type Conversation, type ConversationFacts, conversationCountMax } from '#contract/conversation.ts';
+import { type Conversation, conversationCountMax } from '#contract/conversation.ts';
 import type { NumberStatus } from '#contract/number.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { type MessageRow, sqlMessageColumns } from '#server/messages/message.ts';
@@ -31,8 +31,8 @@ interface FactsOfRow {
   readonly opted_out: boolean;
   /** The reader's read mark; null if there is none. */
   readonly read_until: MessageId | null;
-  /** The reader's number of unread messages; null if no reader was given. */
-  readonly unread_count: number | null;
+  /** The reader's number of unread messages. */
+  readonly unread_count: number;
 }
 
 type WithoutMessage = { readonly [Column in keyof MessageRow]: null };
@@ -49,14 +49,14 @@ const readUntil = sqlReadUntil(
  * Reads each conversation through LATERAL, row by row along one index. The condition on unread messages compares rows
  * of (sender, id), so the planner uses the index on the sender.
  */
-const facts = statement<[TeamId, string[], string[], MemberId | null, string | null], FactsRow>(
+const facts = statement<[TeamId, string[], string[], MemberId, string], FactsRow>(
   'conversations.facts',
   `SELECT i.phone_number, i.contact, n.id AS live_number_id, n.label, n.status AS number_status, n.verified_at IS NOT NULL AS is_verified,
      n.deleted_at IS NOT NULL AS is_removed, n.is_simulated, c.last_activity_at, c.handles, w.waiting_count, w.queued_at,
      ${sqlIsOptedOut('$1', 'contact', 'i.contact')} AS opted_out,
      (SELECT k.read_until FROM conversation_reads k WHERE k.team_id = $1 AND k.member_id = $4 AND k.phone_number = i.phone_number AND k.contact = i.contact)
        AS read_until,
-     CASE WHEN $4 IS NOT NULL THEN greatest(u.unread_count, (c.last_inbound_id > r.read_until)::int) END AS unread_count,
+     greatest(u.unread_count, (c.last_inbound_id > r.read_until)::int) AS unread_count,
      ${sqlMessageColumns('m')}
    FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS i (phone_number, contact, n)
    CROSS JOIN LATERAL (SELECT l.* FROM (${sqlNumbersOfPhone('$1', 'i.phone_number')}) l LIMIT 1) n
@@ -98,26 +98,25 @@ const facts = statement<[TeamId, string[], string[], MemberId | null, string | n
 /**
  * Reads facts about conversations, in the order of the keys. Conversations of numbers that the team never had are
  * skipped.
- * @param reader undefined: no unread messages are counted
  */
 export function listFacts(
   db: Queryable,
   teamId: TeamId,
   keys: readonly ConversationKey[],
-  reader?: Reader,
+  reader: Reader,
 ): Promise<FactsRow[]> {
   return facts.rows(
     db,
     teamId,
     keys.map(({ phoneNumber }) => phoneNumber),
     keys.map(({ contact }) => contact),
-    reader?.memberId ?? null,
-    reader?.joinedId ?? null,
+    reader.memberId,
+    reader.joinedId,
   );
 }
 
-/** The part of a conversation that is the same for all members of a team (specification section 12.11). */
-export function factsView(row: FactsRow): ConversationFacts {
+/** A conversation as one member sees it (specification section 12.11). */
+export function conversationView(row: FactsRow): Conversation {
   const times = [row.last_activity_at, row.queued_at].map((time) => time?.getTime() ?? 0);
   return {
     phone_number: row.phone_number,
@@ -129,10 +128,6 @@ export function factsView(row: FactsRow): ConversationFacts {
     last_activity_at: new Date(Math.max(...times)).toISOString(),
     waiting_count: row.waiting_count,
     opted_out: row.opted_out,
+    unread_count: row.unread_count,
   };
-}
-
-/** A conversation as one member sees it (specification section 12.11). */
-export function conversationView(row: FactsRow): Conversation {
-  return { ...factsView(row), unread_count: row.unread_count ?? 0 };
 }

@@ -65,7 +65,7 @@ export async function listConversationMessages(
     opt_out: optOut ? optOutView(optOut) : null,
     waiting: waiting.head_id && (await explainHead(services, teamId, waiting.head_id)),
     read_until: facts.read_until && publicId('msg', facts.read_until),
-    unread_count: facts.unread_count ?? 0,
+    unread_count: facts.unread_count,
     messages: messages.map((row) => messageOf(row, senders)),
     ...page,
   };

@@ -55,7 +55,7 @@ export class LiveStream {
     this.#checkLater();
   }
 
-  /** The resource types that the member may read. Streams with the same types get the same bytes. */
+  /** The resource types that the member may read. */
   get visible(): readonly ResourceType[] {
     return this.#visible;
   }
@@ -102,7 +102,7 @@ export class LiveStream {
     this.#checkLater();
   }
 
-  /** After a change of role the member may read more resource types, whose rows the browser does not have yet. */
+  /** After a change of role the member may read more resource types, which the browser has not read yet. */
   #see({ permissions }: Principal): void {
     const visible = visibleResources(permissions);
     if (visible.join() === this.#visible.join()) return;

@@ -2,11 +2,10 @@ import { Counter } from 'prom-client';
 import type { Changes } from '#server/dashboard/changes.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { tooManyRequests, unavailable } from '#server/platform/app-error.ts';
-import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
 import { isDisconnected } from '#server/platform/http/client-disconnect.ts';
 import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
 import { gauges } from '#server/platform/process/metrics.ts';
-import { keepAliveMs, liveReadsRunningMax, liveStreamsMax } from './limits.ts';
+import { keepAliveMs, liveStreamsMax } from './limits.ts';
 import { LiveStream, type StreamCall, type StreamEnd } from './live-stream.ts';
 import { type FeedServices, TeamFeed } from './team-feed.ts';
 
@@ -20,10 +19,8 @@ export class LiveStreams {
   #isStopping = false;
   #cancelKeepAlive = () => {};
 
-  constructor(
-    services: Pick<Runtime, 'database' | 'clock' | 'logger' | 'metrics'> & { readonly changes: Changes },
-  ) {
-    this.#services = { ...services, reads: new Semaphore(liveReadsRunningMax) };
+  constructor(services: Pick<Runtime, 'clock' | 'metrics'> & { readonly changes: Changes }) {
+    this.#services = services;
     gauges({ metrics: services.metrics }, () => this.#count, {
       ownline_live_streams: ['Live streams that are open.', Number],
     });

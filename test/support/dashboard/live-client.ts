@@ -6,7 +6,6 @@ import {
   type LiveEvents,
   LiveHello,
   LiveReload,
-  LiveRows,
 } from '#contract/live.ts';
 import type { PageClient, TeamMember } from '#test/support/people/people.ts';
 import { until } from '#test/support/service/until.ts';
@@ -17,7 +16,6 @@ export type ReceivedEvent = {
 
 const schemas = {
   hello: Compile(LiveHello),
-  rows: Compile(LiveRows),
   changed: Compile(LiveChanged),
   reload: Compile(LiveReload),
   ended: Compile(LiveEnded),
@@ -28,8 +26,6 @@ export class LiveClient {
   readonly status: number;
   readonly headers: Headers;
   readonly events: ReceivedEvent[] = [];
-  /** Texts of the events, as received. */
-  readonly texts: string[] = [];
   comments = 0;
   retryMs: number | undefined;
   /** True once the server has ended the stream, or its connection is closed. */
@@ -65,7 +61,6 @@ export class LiveClient {
 
   clear(): void {
     this.events.length = 0;
-    this.texts.length = 0;
   }
 
   async untilOver(): Promise<void> {
@@ -109,7 +104,6 @@ export class LiveClient {
       const schema = schemas[name as LiveEventName];
       if (!schema.Check(data)) throw new Error(`${name} ${json}: ${JSON.stringify(schema.Errors(data)[0])}`);
       this.events.push({ name, data } as ReceivedEvent);
-      this.texts.push(block);
     }
   }
 }
