@@ -210,9 +210,12 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     page.on('request', (request) => {
       if (/\/messages\?/.test(request.url()) && request.method() === 'GET') reads.push(request.url());
     });
+    const scrollTop = () => log.evaluate((element: { scrollTop: number }) => element.scrollTop);
+    const position = await scrollTop();
     await receive(number, contact, 'Text 131.');
     await log.getByText('Text 131.').waitFor();
     assert.equal(await log.getByRole('listitem').count(), 131);
+    assert.equal(await scrollTop(), position);
     assert.ok(!reads.some((url) => url.includes('cursor=')), `earlier pages are not read again: ${reads}`);
     assert.equal(await log.getByText('Text 1.', { exact: true }).count(), 1);
     await page.context().close();
