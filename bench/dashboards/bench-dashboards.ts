@@ -164,8 +164,8 @@ class Dashboard {
     const reading = (paths: readonly string[]) => () => {
       for (const path of paths) this.#read(path);
     };
-    this.#conversations = new Throttle(3_000, reading([...conversations, '/conversations/unread']), 6_000);
-    this.#states = new Throttle(3_000, reading(states), 15_000);
+    this.#conversations = new Throttle([1_000, 6_000], reading([...conversations, '/conversations/unread']));
+    this.#states = new Throttle([3_000, 15_000], reading(states));
     this.#timer = setInterval(() => {
       const isChanged = stream.all('changed').some(({ resources }) => resources.includes('message'));
       stream.clear();

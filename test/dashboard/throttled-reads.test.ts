@@ -8,7 +8,7 @@ describe('reads of pages that follow the live stream (specification section 12.9
     test.after(() => mock.timers.reset());
     let nowMs = 0;
     const ranAtMs: number[] = [];
-    const throttle = new Throttle(3_000, () => ranAtMs.push(nowMs), 15_000);
+    const throttle = new Throttle([3_000, 15_000], () => ranAtMs.push(nowMs));
     const pass = (ms: number, isBusy: boolean) => {
       for (const endMs = nowMs + ms; nowMs < endMs; nowMs += 1_000, mock.timers.tick(1_000))
         if (isBusy) throttle.run();

@@ -10,7 +10,7 @@ export class Throttle {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isWanted = false;
 
-  constructor(intervalMs: number, work: () => void, intervalMaxMs = intervalMs) {
+  constructor([intervalMs, intervalMaxMs]: readonly [number, number], work: () => void) {
     this.#intervalMs = intervalMs;
     this.#intervalMaxMs = intervalMaxMs;
     this.#work = work;

@@ -10,11 +10,12 @@ import { followLiveStream } from './live-stream.ts';
 import { reread as rereadKey } from './reread.ts';
 import { Throttle } from './throttle.ts';
 
-/** The shortest interval between reads that cost more than rows: counts, states of numbers, the list of conversations. */
-const costlyMs = 3_000;
-/** The longest intervals between these reads, while messages arrive without a pause. */
-const conversationsMaxMs = 6_000;
-const statesMaxMs = 15_000;
+/**
+ * Intervals between reads that cost more than rows: of the list of conversations with the unread count, and of the
+ * states of numbers. They grow from the first to the second value while messages arrive without a pause.
+ */
+const conversationsMs = [1_000, 6_000] as const;
+const statesMs = [3_000, 15_000] as const;
 
 const isOfConversations = (path: unknown) => path === unreadPath || path === 'conversations';
 
@@ -50,20 +51,12 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
       // A change of members may concern the role of the signed-in person.
       void queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
     };
-    const conversations = new Throttle(
-      costlyMs,
-      () => reread(['message'], isOfConversations),
-      conversationsMaxMs,
-    );
+    const conversations = new Throttle(conversationsMs, () => reread(['message'], isOfConversations));
     // Pacing warnings and inbound coverage of a number depend on its messages.
-    const states = new Throttle(
-      costlyMs,
-      () => {
-        reread(['number'], (path) => path !== '/numbers');
-        reread(['usage']);
-      },
-      statesMaxMs,
-    );
+    const states = new Throttle(statesMs, () => {
+      reread(['number'], (path) => path !== '/numbers');
+      reread(['usage']);
+    });
     let notice: ReturnType<typeof setTimeout> | undefined;
     const end = followLiveStream(teamId, {
       connected: (isConnected) => {
