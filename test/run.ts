@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { findTestFiles, isSlow } from '#test/support/runner/find-test-files.ts';
 import { runTests } from '#test/support/runner/run-files.ts';
-import { withTestEngine } from '#test/support/runner/test-engine.ts';
+import { makeTestCluster, withTestEngine } from '#test/support/runner/test-engine.ts';
 
 const usage = `npm test -- [SLICE or FILE …] [options]
 
@@ -34,20 +34,25 @@ const delays = words.includes('--slow-world')
 const found = findTestFiles(names, kind);
 // Builds the dashboard once, before the test processes that serve it start.
 execFileSync(process.execPath, ['web/build.ts'], { stdio: 'inherit' });
-process.exitCode = await withTestEngine(
-  ({ url, crashes }, ending) =>
-    runTests({
-      files: found,
-      settings: { TEST_ENGINE_URL: url, ...delays },
-      options,
-      ending,
-      crashes,
-      fileLimitSeconds: numbers.get('file-limit'),
-      runLimitSeconds: numbers.get('run-limit'),
-      processesAtOnce: numbers.get('processes'),
-    }),
-  found.some(isSlow) ? 'disk' : 'memory',
-);
+const cluster = found.some(isSlow) ? await makeTestCluster() : undefined;
+try {
+  process.exitCode = await withTestEngine(
+    ({ url, crashes }, ending) =>
+      runTests({
+        files: found,
+        settings: { TEST_ENGINE_URL: url, ...(cluster && { TEST_CLUSTER: cluster.folder }), ...delays },
+        options,
+        ending,
+        crashes,
+        fileLimitSeconds: numbers.get('file-limit'),
+        runLimitSeconds: numbers.get('run-limit'),
+        processesAtOnce: numbers.get('processes'),
+      }),
+    found.some(isSlow) ? 'disk' : 'memory',
+  );
+} finally {
+  await cluster?.remove();
+}
 
 function readNumber(word: string): [[string, number]] | undefined {
   const [, name, digits] = /^--(file-limit|run-limit|processes)=([1-9]\d*)$/.exec(word) ?? [];

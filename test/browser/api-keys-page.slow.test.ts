@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import type { Grant } from '#contract/permissions.ts';
-import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
+import { desktop, keepPicture, type Look, looks, phone } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import {
   assertSoundDashboard,
@@ -17,8 +17,6 @@ import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 
 const run = promisify(execFile);
-const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
-const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 
 describe('the page API keys in a browser (specification section 12.12)', () => {
   const { service, team, browser } = givenBrowserTeam();
@@ -134,7 +132,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     await page.context().close();
   });
 
-  for (const look of [desktop, phone]) {
+  for (const look of looks) {
     it(`${nameOfLook(look)}: a key is created, shown once, used by curl, revoked and then refused (§12.12/page-api-keys)`, async () => {
       const { page, complaints } = await open(owner, look);
       const name = `Booking ${look.width}`;
@@ -226,7 +224,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
 
   it('the page says why only owners make a key that may invite people (§5.3/keys-of-owners, §12.12/page-api-keys)', async () => {
     const admin = await newMember(service, team, 'admin');
-    for (const look of [desktop, phone]) {
+    for (const look of looks) {
       for (const [person, text, boxes] of [
         [owner, /Worth an admin: the key can also change roles/, 1],
         [admin, /worth an admin, so only owners make one\. Ask Ada Example/, 0],

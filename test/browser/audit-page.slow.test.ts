@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Look, looks } from '#test/support/browser/browser.ts';
+import { desktop, type Look, looks } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import {
   assertSoundDashboard,
@@ -9,8 +9,6 @@ import {
 } from '#test/support/browser/dashboard-page.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-
-const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 
 describe('the audit log on the page Team in a browser (specification section 12.12)', () => {
   const { service, browser } = givenBrowserTeam();

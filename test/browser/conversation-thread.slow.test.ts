@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { looks } from '#test/support/browser/browser.ts';
+import { desktop, looks } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import {
   assertSoundDashboard,
@@ -18,8 +18,6 @@ import { given } from '#test/support/service/given.ts';
 
 const ada = '+14155550142';
 const bob = '+14155550143';
-const [desktop] = looks;
-assert.ok(desktop);
 
 describe('a conversation in a browser (specification sections 12.11 and 12.12)', () => {
   const { service, team, browser } = givenBrowserTeam();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { keepPicture, looks } from '#test/support/browser/browser.ts';
+import { desktop, keepPicture, looks } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { nameOfLook, openDashboard, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
@@ -56,13 +56,11 @@ describe('the page of conversations in a browser (specification section 12.11)',
   }
 
   it('opening a conversation lowers the unread count at once, and a reply leaves no unread message (§12.12/page-conversations)', async () => {
-    const [look] = looks;
-    assert.ok(look);
     const quiet = await service.newTeam();
     const grace = await newMember(service, quiet, 'member');
     const phone = await connectNumber(service, quiet);
     for (const contact of [ada, bob]) await receive(phone, contact, 'Are you open on Sunday?');
-    const page = await openDashboard(browser, grace, '/conversations', look);
+    const page = await openDashboard(browser, grace, '/conversations', desktop);
     const badge = (count: number) =>
       page.getByRole('link', { name: new RegExp(`^Conversations\\s*${count}\\s*unread`) }).first();
     await badge(2).waitFor();
@@ -87,9 +85,7 @@ describe('the page of conversations in a browser (specification section 12.11)',
   });
 
   it('a viewer reads conversations, has no reply field, and reads whom to ask (§12.12/page-permissions)', async () => {
-    const [look] = looks;
-    assert.ok(look);
-    const page = await openDashboard(browser, viewer, '/conversations', look);
+    const page = await openDashboard(browser, viewer, '/conversations', desktop);
     await page.getByRole('link', { name: /\+1 415 555 0143/ }).click();
     await page.getByText('Are you open on Sunday?').last().waitFor();
     await page.getByText('To reply, ask Olga Example for the role Member.').waitFor();

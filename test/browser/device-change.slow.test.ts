@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { keepPicture, type Look } from '#test/support/browser/browser.ts';
+import { keepPicture, looks } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 
-const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
-const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
-
 describe('the warning that an iPhone changed, in a browser (specification section 12.12)', () => {
   const opened = givenBrowserTeam();
 
-  for (const look of [desktop, phone]) {
+  for (const look of looks) {
     it(`${nameOfLook(look)}: an iPhone that reports another name causes a warning (§12.12/page-numbers, §4.7/device-change)`, async () => {
       const team = await opened.service.newTeam();
       const owner = await newMember(opened.service, team, 'owner');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { looks } from '#test/support/browser/browser.ts';
+import { desktop, looks } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { receive } from '#test/support/dashboard/conversations.ts';
@@ -9,9 +9,6 @@ import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
-
-const [desktop] = looks;
-assert.ok(desktop);
 
 describe('erasing a contact in a browser (specification section 12.14)', () => {
   const opened = givenBrowserTeam();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { looks, newPage } from '#test/support/browser/browser.ts';
+import { desktop, newPage } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { measureFirstLoad } from '#test/support/browser/first-load.ts';
 import { newMember } from '#test/support/people/people.ts';
@@ -19,9 +19,7 @@ describe('the first load of the dashboard (specification section 12.3)', () => {
     ['/messages', 'No messages yet'],
   ] as const) {
     it(`the first load of ${path || '/'} takes at most 250 KB, all from this server (§12.3/dashboard-pages)`, async () => {
-      const [look] = looks;
-      assert.ok(look);
-      const page = await newPage(browser, look);
+      const page = await newPage(browser, desktop);
       const [name = '', value = ''] = owner.cookie.split('=');
       await page.context().addCookies([{ name, value, url: service.baseUrl }]);
       const load = await measureFirstLoad(

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { keepPicture, type Look, looks, newPage, startBrowser } from '#test/support/browser/browser.ts';
+import {
+  desktop,
+  keepPicture,
+  type Look,
+  looks,
+  newPage,
+  phone,
+  startBrowser,
+} from '#test/support/browser/browser.ts';
 import {
   assertSoundDashboard,
   nameOfLook,
@@ -12,9 +20,6 @@ import { givenMailService } from '#test/support/mail/given-mail-service.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-
-const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
-const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 
 describe('the invitations on the page Team in a browser (specification section 12.12)', () => {
   const { mail: mails, service: mailing } = givenMailService();
@@ -36,7 +41,7 @@ describe('the invitations on the page Team in a browser (specification section 1
     return dialog;
   }
 
-  for (const look of [desktop, phone]) {
+  for (const look of looks) {
     it(`${nameOfLook(look)}: an admin mails an invitation, sends it again, and its link lets the person join (§12.12/page-team-invitations, §12.4/who-invites)`, async () => {
       const team = await mailing.newTeam();
       await newMember(mailing, team, 'owner');

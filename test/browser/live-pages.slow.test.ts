@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { looks } from '#test/support/browser/browser.ts';
+import { desktop } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { receive } from '#test/support/dashboard/conversations.ts';
@@ -19,9 +19,7 @@ describe('pages that follow the live stream in a browser (specification section 
   const number = given(() => connectNumber(service, team));
 
   const open = async (path: string): Promise<Page> => {
-    const [look] = looks;
-    assert.ok(look);
-    const page = await openDashboard(browser, member, path, look);
+    const page = await openDashboard(browser, member, path, desktop);
     await page.waitForLoadState('networkidle').catch(() => undefined);
     page.setDefaultTimeout(limitMs);
     return page;

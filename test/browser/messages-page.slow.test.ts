@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
-import { keepPicture, looks } from '#test/support/browser/browser.ts';
+import { desktop, keepPicture, looks } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { nameOfLook, openDashboard, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
@@ -34,9 +34,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
   });
 
   it('the list and the drawer name a number by its label (§12.12/page-number-names)', async () => {
-    const [look] = looks;
-    assert.ok(look);
-    const page = await openDashboard(browser, member, '/messages', look);
+    const page = await openDashboard(browser, member, '/messages', desktop);
     const row = page.getByRole('row').filter({ hasText: 'Your table for two' });
     await row.getByText('Reception').waitFor();
     await row.getByRole('link').click();
@@ -87,9 +85,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
   });
 
   it("the filters of the messages are in the page's address, and find both directions of a contact (§12.12/page-messages)", async () => {
-    const [look] = looks;
-    assert.ok(look);
-    const page = await openDashboard(browser, member, '/messages?status=failed', look);
+    const page = await openDashboard(browser, member, '/messages?status=failed', desktop);
     await page.getByText('This one was a mistake.').waitFor();
     assert.equal(await page.getByRole('row').count(), 2, 'the head and one message');
     await page.getByRole('link', { name: /0142/ }).click();
@@ -109,9 +105,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
   });
 
   it('the drawer sends a cancelled message again, once, and says who cancelled it (§12.12/page-messages)', async () => {
-    const [look] = looks;
-    assert.ok(look);
-    const page = await openDashboard(browser, member, '/messages', look);
+    const page = await openDashboard(browser, member, '/messages', desktop);
     await page.getByRole('row').filter({ hasText: 'This one was a mistake.' }).getByRole('link').click();
     const drawer = page.getByRole('dialog');
     await drawer.getByText('The message failed because of a request with the API key “test”.').waitFor();
@@ -125,14 +119,12 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
   });
 
   it('a message that its iPhone did not confirm is not called unsent, and its advice stands there once (§12.12/page-unconfirmed)', async () => {
-    const [look] = looks;
-    assert.ok(look);
     const silent = await connectNumber(service, team);
     const id = await team.api.send({ from: silent.phoneNumber, to: ada, content: 'Your glasses are here.' });
     assert.equal((await silent.wire.poll()).id, id);
     service.clock.advance(service.runtime.config.deviceLeaseMs + 1_000);
     await resolveOverdue(service.runtime);
-    const page = await openDashboard(browser, member, `/messages?message=${id}`, look);
+    const page = await openDashboard(browser, member, `/messages?message=${id}`, desktop);
     const drawer = page.getByRole('dialog', { name: 'Message' });
     await drawer.getByText('The message failed').waitFor();
     const assertOnce = (text: string) => {

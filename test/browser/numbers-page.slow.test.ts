@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { keepPicture, type Look } from '#test/support/browser/browser.ts';
+import { desktop, keepPicture, type Look, looks, phone } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
@@ -11,8 +11,6 @@ import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { claim, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 
-const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
-const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 const to = '+14155550199';
 
 describe('the pages of numbers in a browser (specification section 12.12)', () => {
@@ -58,7 +56,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     return scanned ?? '';
   }
 
-  for (const look of [desktop, phone]) {
+  for (const look of looks) {
     it(`${nameOfLook(look)}: the QR code connects an iPhone, and the page follows its progress (§12.12/page-connect)`, async () => {
       const { team, owner } = await newSetting();
       const { page, complaints } = await open(owner, look);

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { keepPicture, type Look, startBrowser } from '#test/support/browser/browser.ts';
+import { desktop, keepPicture, phone, startBrowser } from '#test/support/browser/browser.ts';
 import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { givenDemo } from '#test/support/demo/given-demo.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
-const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
-const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 const thread = '/conversations/%2B16285550150/%2B14155550142';
 
 /** Draws the pictures of the README; `npm run pictures` copies them to docs/pictures/. */

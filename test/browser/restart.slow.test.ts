@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { looks, newPage, startBrowser } from '#test/support/browser/browser.ts';
+import { desktop, newPage, startBrowser } from '#test/support/browser/browser.ts';
 import { Browser as BrowserClient } from '#test/support/browser/browser-client.ts';
 import { claim, type DeviceWire } from '#test/support/phones/test-phone.ts';
 import { type FirstService, spawnFirstService } from '#test/support/processes/given-spawned-service.ts';
@@ -65,9 +65,7 @@ describe('an open page over a restart of the server (specification section 12.9)
   }
 
   it('an open page shows changes within a second, and after a restart of the server catches up without a reload (§12.9/stream, §12.9/stop)', async () => {
-    const [look] = looks;
-    assert.ok(look);
-    const page = await newPage(browser, look);
+    const page = await newPage(browser, desktop);
     await page.context().addCookies([{ name: 'ownline', value: session, url: running.baseUrl }]);
     await page.goto(`${running.baseUrl}/teams/${team}/messages`);
     await page.getByRole('heading', { name: 'No messages yet' }).waitFor();

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { recordRestore } from '#server/app/record-restore.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { findFirstTeam } from '#server/teams/team/team-store.ts';
-import { looks } from '#test/support/browser/browser.ts';
+import { desktop, looks } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { newCookie, newMember, Person, TeamMember } from '#test/support/people/people.ts';
@@ -55,8 +55,6 @@ describe('the banner of a restored server in a browser (specification section 10
       await assertSoundDashboard(page, `restored-resume-${nameOfLook(look)}`);
       await page.context().close();
     }
-    const [desktop] = looks;
-    assert.ok(desktop);
     const other = await openDashboard(browser, vera, '', desktop);
     await bannerOf(other)
       .getByText('An owner of the first team, or the person who runs this server, decides.')

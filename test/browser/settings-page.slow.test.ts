@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
+import { desktop, keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { loseSession, nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { isDark, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
@@ -11,9 +11,6 @@ import { newCookie, newMember, type TeamMember } from '#test/support/people/peop
 import { until } from '#test/support/service/until.ts';
 
 const password = 'a sentence that only Ada knows';
-const [desktop] = looks;
-const phone = looks.at(-1);
-assert.ok(desktop && phone);
 
 describe('the page of settings in a browser (specification sections 12.2 and 12.3)', () => {
   let origin: string;
@@ -39,7 +36,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     return { page, complaints };
   }
 
-  for (const look of [desktop, phone]) {
+  for (const look of looks) {
     it(`${nameOfLook(look)}: a person changes name, passkeys, password and sessions`, async () => {
       const owner = await newOwner(`ada-${nameOfLook(look).replace('×', 'x')}@example.com`);
       await newCookie(service, owner.account, 'link');
@@ -72,7 +69,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     });
   }
 
-  for (const look of [desktop, phone]) {
+  for (const look of looks) {
     // The accessibility checker axe removes the virtual authenticator, so it runs last in this test.
     it(`${nameOfLook(look)}: a passkey is added, renamed, used to sign in, and removed (§12.2/passkeys, §12.2/passkey-button)`, async () => {
       const owner = await newOwner(`key-${nameOfLook(look).replace('×', 'x')}@example.com`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import type { Look } from '#test/support/browser/browser.ts';
+import { desktop, type Look, looks, phone } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import {
   assertSoundDashboard,
@@ -9,9 +9,6 @@ import {
   openWatchedDashboard,
 } from '#test/support/browser/dashboard-page.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
-
-const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
-const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 
 describe('the members on the page Team in a browser (specification section 12.12)', () => {
   const { service, browser } = givenBrowserTeam();
@@ -63,7 +60,7 @@ describe('the members on the page Team in a browser (specification section 12.12
     return keys.map(({ name }) => name).filter((name) => name !== 'test');
   }
 
-  for (const look of [desktop, phone]) {
+  for (const look of looks) {
     it(`${nameOfLook(look)}: an owner changes roles, makes and unmakes owners, and leaves (§12.12/page-team-members)`, async () => {
       const { ada, grace, vera } = await newTeamOfAll();
       await newKeyOf(grace, 'Of Grace');

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Look, startBrowser } from '#test/support/browser/browser.ts';
+import { phone, startBrowser } from '#test/support/browser/browser.ts';
 import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-
-const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 
 describe('a setup link with an address of the server alone (specification section 12.12)', () => {
   const service = givenService();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { commandLine } from '#server/platform/process/command-line.ts';
-import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
+import { desktop, keepPicture, type Look, looks, phone } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
@@ -134,9 +134,7 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
   });
 
   it("the keyboard moves through the usage chart by day, and the month is in the page's address", async () => {
-    const [look] = looks;
-    assert.ok(look);
-    const { page } = await open(full, look);
+    const { page } = await open(full, desktop);
     const days = page.getByRole('slider', { name: 'Day' });
     await days.focus();
     assert.match((await days.getAttribute('aria-valuetext')) ?? '', / 22: 21 sent, 36 received$/);
@@ -157,13 +155,11 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
   });
 
   it("the usage page says that the month's messages are used up, and /billing leads to it (§8/upgrade-page)", async () => {
-    const look = looks.at(-1);
-    assert.ok(look);
-    const { page, check } = await open(spent, look);
+    const { page, check } = await open(spent, phone);
     await page.goto(`${service.baseUrl}/billing`);
     await page.getByRole('link', { name: 'See the usage of Example team' }).click();
     await page.getByText('The month’s messages are used up.').waitFor();
-    await keepPicture(page, `dashboard-usage-spent-${nameOfLook(look)}`);
+    await keepPicture(page, `dashboard-usage-spent-${nameOfLook(phone)}`);
     await check();
     await page.context().close();
   });

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type Look, startBrowser } from '#test/support/browser/browser.ts';
+import { desktop, type Look, looks, phone, startBrowser } from '#test/support/browser/browser.ts';
 import { openSoundDashboard } from '#test/support/browser/sound-dashboard.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
@@ -17,9 +17,6 @@ import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
 import { startSwitchingReceiver } from '#test/support/webhooks/switching-receiver.ts';
 import { emit, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 import { verifySignatures } from '#webhook-listener/verify-signatures.ts';
-
-const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
-const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 
 describe('the pages of webhooks in a browser (specification section 12.12)', () => {
   const receiver = given(startSwitchingReceiver);
@@ -53,7 +50,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     return new RegExp(`\`\`\`\\w+ ${file}\n([\\s\\S]*?)\`\`\``).exec(page)?.[1]?.trim() ?? 'no program';
   }
 
-  for (const look of [desktop, phone]) {
+  for (const look of looks) {
     it(`${look.width} px: a member creates a webhook, corrects its address after a failure, and redelivers the event (§12.12/page-webhooks, §12.12/page-errors)`, async () => {
       const { team } = await givenTeam();
       const member = await newMember(service, team, 'member');
@@ -127,7 +124,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     });
   }
 
-  for (const look of [desktop, phone]) {
+  for (const look of looks) {
     it(`${look.width} px: the page of a webhook disabled by failures shows the cause, and enabling replays missed events (§12.12/page-webhooks)`, async () => {
       const { team, owner } = await givenTeam();
       const { id } = await newWebhook(team.api, { url: receiver.brokenUrl, events: ['message.received'] });

@@ -10,13 +10,10 @@ export interface Look {
   readonly colorScheme: 'light' | 'dark';
 }
 
-/** The viewports and themes in which every page is checked. */
-export const looks: readonly Look[] = [
-  { width: 1280, height: 800, colorScheme: 'light' },
-  { width: 1280, height: 800, colorScheme: 'dark' },
-  { width: 390, height: 844, colorScheme: 'light' },
-  { width: 390, height: 844, colorScheme: 'dark' },
-];
+/** The looks of a journey: both sizes and both themes once. Every page is checked in both themes of each size. */
+export const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
+export const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
+export const looks: readonly Look[] = [desktop, phone];
 
 /** Switches that restrict a browser to the service under test. */
 const flags = [

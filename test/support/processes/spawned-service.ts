@@ -1,8 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -48,6 +50,7 @@ export async function launchService(options: SpawnOptions): Promise<LaunchedServ
   const { settings, port, command, movesClock = false, ownGroup = false } = options;
   const chosen = port ?? (await freePort());
   const [program, ...args] = command ?? [process.execPath, 'server/main.ts'];
+  await copyCluster(settings, options.as);
   const child = spawn(program, args, {
     cwd: repository,
     env: {
@@ -86,6 +89,20 @@ export async function launchService(options: SpawnOptions): Promise<LaunchedServ
       return child.exitCode;
     },
   };
+}
+
+/**
+ * Copies the empty cluster of the run (TEST_CLUSTER) into a DATA_DIR that is new, which saves two seconds of CPU. A
+ * service of another user, with a DATABASE_URL, or that makes its DATA_DIR itself gets none.
+ */
+async function copyCluster(
+  { DATA_DIR, DATABASE_URL }: Readonly<Record<string, string>>,
+  as: SpawnOptions['as'],
+): Promise<void> {
+  const { TEST_CLUSTER } = process.env;
+  if (!TEST_CLUSTER || !DATA_DIR || DATABASE_URL || as || !existsSync(DATA_DIR)) return;
+  const cluster = join(DATA_DIR, 'pg');
+  if (!existsSync(cluster)) await promisify(execFile)('cp', ['-a', TEST_CLUSTER, cluster]);
 }
 
 /** A first start makes a database cluster, which takes most of a minute on two cores with a load of 20. */

@@ -4,16 +4,24 @@ import { isSlow } from './find-test-files.ts';
 const groupMax = 64;
 /** Smallest number of files in a process, as loading the service takes as long as the tests of a small file. */
 const groupMin = 4;
+const slowGroupMax = 4;
+
+/** Folders whose slow tests measure memory, kill processes or fill a disk: each file has its own process. */
+const apart = /^test\/(backups|campaign|cli|clients|database|device-protocol|e2e|media)\//;
 
 /**
- * Groups test files for processes. Neighbours share a process, which loads the service once.
- * A slow test has its own process, as it measures memory, kills processes, or fills a disk. Slow tests come first.
+ * Groups test files for processes. Neighbours share a process, which loads the service once. Slow tests come first.
  * Groups become smaller towards the end, so that the last ones end at about the same time.
  * @param processes number of simultaneous processes: a run of few files gets smaller groups
  */
 export function groupFiles(files: readonly string[], processes: number): string[][] {
   const fast = files.filter((file) => !isSlow(file));
-  const groups = files.filter(isSlow).map((file) => [file]);
+  const slow = files.filter(isSlow);
+  const sharing = slow.filter((file) => !apart.test(file));
+  const shared = Math.min(slowGroupMax, Math.ceil(sharing.length / processes));
+  const groups: string[][] = [];
+  while (sharing.length > 0) groups.push(sharing.splice(0, shared));
+  groups.push(...slow.filter((file) => apart.test(file)).map((file) => [file]));
   const filesMin = Math.min(groupMin, Math.ceil(fast.length / processes));
   while (fast.length > 0) {
     const share = Math.ceil((2 * fast.length) / (3 * processes));

@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isSlow } from './find-test-files.ts';
 import { groupFiles } from './group-files.ts';
 import type { FileResult } from './read-results.ts';
 import { type RunResult, runProcess } from './test-process.ts';
@@ -60,7 +61,7 @@ export async function runTests(run: TestRun): Promise<number> {
         options,
         ending,
         print,
-        limitMs: fileLimitSeconds * 1_000,
+        limitMs: fileLimitSeconds * 1_000 * Math.max(1, next.filter(isSlow).length),
       });
       const crashed = (await crashes()).slice(before);
       const hit = result.files.filter(({ file, isPassed }) => !isPassed && !repeated.has(file));

@@ -61,6 +61,16 @@ export async function withTestEngine<T>(
   }
 }
 
+/**
+ * Makes the empty cluster of an embedded database, which tests of separate processes copy instead of making their own.
+ * @returns its folder, and the function that deletes it
+ */
+export async function makeTestCluster(): Promise<{ folder: string; remove: () => Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-cluster-'));
+  await (await startEngine({ dataDir, logger: createLogger('warn'), parameters: { fsync: 'off' } })).stop();
+  return { folder: join(dataDir, 'pg'), remove: () => rm(dataDir, { recursive: true, force: true }) };
+}
+
 async function readCrashes(logFile: string): Promise<string[]> {
   const log = await readFile(logFile, 'utf8').catch(() => '');
   return log.match(/^.* was terminated by signal .*(?:\n.*DETAIL: .*)?$/gm) ?? [];
