@@ -1666,7 +1666,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the membership. */
+                /** @description The id of the member. */
                 id: string;
             };
             cookie?: never;
@@ -1696,7 +1696,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The id of the membership. */
+                /** @description The id of the member. */
                 id: string;
             };
             cookie?: never;
