@@ -25,7 +25,7 @@ describe('the page of plans and limits, which every upgrade_url names (specifica
       'Free Messages a month 100 Numbers 1 Members 1 Webhooks 5 API requests a minute 60 Sending media No Delivery events No',
       'Starter Messages a month 1,000 Numbers 2 Members 3 Webhooks 10 API requests a minute 300 Sending media Included Delivery events Included',
       'Pro Messages a month 10,000 Numbers 5 Members 10 Webhooks 25 API requests a minute 1,000 Sending media Included Delivery events Included',
-      'Enterprise Messages a month Unlimited Numbers Unlimited Members Unlimited Webhooks Unlimited API requests a minute 5,000 Sending media Included Delivery events Included',
+      'Enterprise Messages a month Unlimited Numbers Unlimited Members Unlimited Webhooks 100 API requests a minute 5,000 Sending media Included Delivery events Included',
     ];
     for (const row of rows) assert.ok(words(text).includes(row), row);
     assert.match(text, /<a href="\/sign-in\?next=\/billing">Sign in<\/a>/);

@@ -33,7 +33,7 @@ describe('the limits of a team’s plan (specification section 12.7)', () => {
       plan: 'enterprise',
       members: { used: 1, limit: null },
       numbers: { used: 0, limit: null },
-      webhooks: { used: 0, limit: null },
+      webhooks: { used: 0, limit: 100 },
     });
   });
 });
