@@ -188,7 +188,7 @@ export const acceptStatement = query<
    ), new_queued AS (
      -- 11. Queue them. No phone takes those of a test key to a recipient whose messages fail while they wait.
      INSERT INTO send_queue (message_id, team_id, number_id, to_handle, queued_at, waits_for_media, hold)
-     SELECT message_id, team_id, number_id, contact, :at, media_url IS NOT NULL OR is_unsent_test, ${sqlHoldOnJoin} FROM accepted ORDER BY n
+     SELECT message_id, team_id, number_id, contact, :at, media_url IS NOT NULL OR is_unsent_test, ${sqlHoldOnJoin('accepted.team_id')} FROM accepted ORDER BY n
    ), new_fetches AS (
      -- 12. Queue the fetches of their media.
      INSERT INTO media_fetches (team_id, message_id, url, origin, due_at)

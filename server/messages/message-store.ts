@@ -96,7 +96,7 @@ const joinQueue = transactionQuery<
      UPDATE device_sessions SET requeue_count = requeue_count + 1 WHERE number_id = :number_id
    )
    INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at, hold)
-   VALUES (:id, :team_id, :number_id, :seq, :contact, :created_at, ${sqlHoldOnJoin})`,
+   VALUES (:id, :team_id, :number_id, :seq, :contact, :created_at, ${sqlHoldOnJoin(':team_id')})`,
 ).run;
 
 /** Returns a message to its position in the queue. @param seq the position that the message got when it was accepted */

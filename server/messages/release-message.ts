@@ -51,7 +51,7 @@ const release = transactionQuery<Omit<ClaimingPoll, 'deviceId'> & { messageId: M
    )
    -- 9. Queue it again at its former position.
    INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at, hold)
-   SELECT q.id, :teamId, :numberId, e.seq, :contact, q.created_at, ${sqlHoldOnJoin} FROM requeued q JOIN ended e ON e.message_id = q.id
+   SELECT q.id, :teamId, :numberId, e.seq, :contact, q.created_at, ${sqlHoldOnJoin(':teamId')} FROM requeued q JOIN ended e ON e.message_id = q.id
    RETURNING seq`,
   { changes: 'message', team: ':teamId', ids: ':messageId' },
 );

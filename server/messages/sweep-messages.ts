@@ -31,7 +31,7 @@ const roundsMax = 50;
  * pacing holds it back: the number is active and paced, and its phone polled recently.
  */
 export function sqlMayExpire(since: string, pacing: string): string {
-  return `q.queued_at < ${since} AND (q.hold IS NULL OR q.hold = 'approval') AND q.ready_at IS NULL AND (q.waits_for_media OR q.number_id NOT IN (
+  return `greatest(q.queued_at, q.ready_at) < ${since} AND (q.hold IS NULL AND q.ready_at IS NULL OR q.hold = 'approval') AND (q.waits_for_media OR q.number_id NOT IN (
        SELECT n.id FROM device_sessions s JOIN numbers n ON n.id = s.number_id
        WHERE s.last_seen_at > ${since} AND n.status = 'active' AND n.deleted_at IS NULL
          AND coalesce(n.pacing ->> 'mode', ${pacing}::text) <> 'off'))`;

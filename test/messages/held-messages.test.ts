@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { releaseDueMessages, releaseHeld } from '#server/messages/held-messages.ts';
 import type { Hold } from '#server/messages/hold.ts';
 import { failExpired } from '#server/messages/sweep-messages.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { holdMessage } from '#test/support/messages/given-messages.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
@@ -32,6 +33,36 @@ describe('held messages, and messages for later (decision 0034)', () => {
     const waiting = number.wire.poll();
     assert.equal(await releaseHeld(service.runtime, 'approval'), 1);
     assert.equal((await waiting).id, held);
+  });
+
+  it('a new message overtakes no held one of its team that waits for its release after a restore', async () => {
+    const number = await connectNumber(service, team);
+    const held = await send(number, 'held');
+    await hold(held, 'restore');
+    const next = await send(number, 'next');
+    assert.equal((await number.wire.poll()).action, 'idle');
+    const other = await service.newTeam();
+    const free = await connectNumber(service, other);
+    const id = await other.api.send({ from: free.phoneNumber, to: '+12125550100', content: 'free' });
+    assert.equal((await free.wire.poll()).id, id, 'of another team');
+    assert.equal(await releaseHeld(service.runtime, 'restore'), 2);
+    assert.equal((await number.wire.poll()).id, held);
+    assert.equal((await number.wire.poll({ last: held })).id, next);
+  });
+
+  it('a locked held message keeps its team’s hold, and delays no release of another team', async (t) => {
+    const teams = [team, await service.newTeam()];
+    const contacts = ['+12125550177', '+12125550178'];
+    for (const [index, { api }] of teams.entries()) {
+      const { phoneNumber } = await connectNumber(service, teams[index] ?? team);
+      const id = await api.send({ from: phoneNumber, to: contacts[index] ?? '', content: 'held' });
+      await hold(id, 'outage');
+    }
+    const lock = await holdRowLock(service, { queuedTo: contacts[0] ?? '' });
+    t.after(() => lock.release());
+    assert.equal(await releaseHeld(service.runtime, 'outage'), 1);
+    await lock.release();
+    assert.equal(await releaseHeld(service.runtime, 'outage'), 1);
   });
 
   it('a held message is cancelled like any queued one', async () => {
@@ -88,6 +119,18 @@ describe('held messages, and messages for later (decision 0034)', () => {
       [restored, away, asked, later, ready].map(async (id) => (await messageOf(id)).status),
     );
     assert.deepEqual(statuses, ['queued', 'queued', 'failed', 'queued', 'failed']);
+  });
+
+  it('a message for later that waits for an approval expires after its time', async () => {
+    const number = await connectNumber(service, team);
+    const asked = await send(number, 'asked');
+    await holdMessage(service, asked, { readyAt: service.clock.in(30 * dayMs), hold: 'approval' });
+    service.clock.advance(30 * dayMs + 1);
+    await failExpired(service.runtime);
+    assert.equal((await messageOf(asked)).status, 'queued');
+    service.clock.advance(4 * dayMs);
+    await failExpired(service.runtime);
+    assert.equal((await messageOf(asked)).error_code, 'expired');
   });
 
   it('a message for later expires QUEUE_EXPIRY_HOURS after its time, not after its acceptance (§3.2/expired)', async () => {
