@@ -44,6 +44,7 @@ import { registerMessageMetrics } from '#server/messages/message-metrics.ts';
 import { registerOutcomeMetrics } from '#server/messages/outcome-metrics.ts';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { createSimulatedPhoneWorker } from '#server/numbers/simulated-phone-worker.ts';
+import { rehashOptOuts } from '#server/opt-outs/rehash-opt-outs.ts';
 import { LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
 import type { Config } from '#server/platform/config.ts';
@@ -115,6 +116,7 @@ async function open(
     return openRuntime(config, databaseUrl, logger, clock);
   });
   lifecycle.onClose('database', () => runtime.database.close());
+  await rehashOptOuts(runtime);
   const loops: Loop[] = [];
   const clockSync = new ClockSync(runtime, {
     leases: leasePostponers,

@@ -3,7 +3,6 @@ import { RestoreHold } from '#server/database/restore-hold.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { loadSecrets } from '#server/database/secrets-key.ts';
 import { initializeClock } from '#server/database/start-clock.ts';
-import { rehashOptOuts } from '#server/opt-outs/rehash-opt-outs.ts';
 import type { Config } from '#server/platform/config.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
@@ -22,7 +21,6 @@ export async function openRuntime(
   try {
     await initializeClock(database.pool, clock);
     const secrets = await loadSecrets(database.pool, config);
-    await rehashOptOuts({ database, secrets });
     const restoreHold = await RestoreHold.read(database.pool);
     return { config, clock, ids: new Ids(clock), secrets, database, restoreHold, logger, metrics };
   } catch (error) {

@@ -69,11 +69,9 @@ export class NotifySender {
     // One commit may notify several channels in one tick. A microtask later all of them are known.
     await null;
     while (this.#hints.size > 0 || this.#changes.size > 0) {
-      const hints = this.#takeHints();
-      const areChangesDue = this.#isDraining || performance.now() - this.#changesSinceMs >= changesGatherMs;
-      const notices = [...hints, ...(areChangesDue ? this.#takeChanges() : [])];
-      if (notices.length > 0) await this.#send(notices);
-      await this.#pause(hints.length === 0);
+      const hasHints = this.#hints.size > 0;
+      await this.#sendRound();
+      await this.#pause(!hasHints);
     }
     // Runs in the same tick as the last check, so that no later notification stays unsent.
     this.#sending = undefined;
@@ -107,8 +105,12 @@ export class NotifySender {
     ]);
   }
 
-  async #send(notices: readonly Notice[]): Promise<void> {
+  /** Never fails: the process would end with an error that no caller awaits. */
+  async #sendRound(): Promise<void> {
     try {
+      const areChangesDue = this.#isDraining || performance.now() - this.#changesSinceMs >= changesGatherMs;
+      const notices = [...this.#takeHints(), ...(areChangesDue ? this.#takeChanges() : [])];
+      if (notices.length === 0) return;
       await this.#pool.query({
         name: 'notify',
         text: 'SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS notice (channel, payload)',

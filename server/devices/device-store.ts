@@ -163,14 +163,6 @@ export const lockCurrentSession = transactionStatement<
   `SELECT number_id, team_id, device_id, session_id, expires_at, last_seen_at, poll_sequence
    FROM device_sessions WHERE team_id = $1 AND number_id = $2 FOR UPDATE`,
 ).row;
-/**
- * As `lockCurrentSession`, but fails at once while another transaction has locked the session: reports of other numbers
- * wait behind this one.
- */
-export const lockFreeSession = transactionStatement<[teamId: TeamId, numberId: NumberId]>(
-  'devices.lock-free-session',
-  'SELECT FROM device_sessions WHERE team_id = $1 AND number_id = $2 FOR UPDATE NOWAIT',
-).run;
 const startDeviceSession = transactionStatement<[TeamId, NumberId, DeviceId, DeviceSessionId, Date, Date]>(
   'devices.start-session',
   `INSERT INTO device_sessions (number_id, team_id, device_id, session_id, poll_sequence, expires_at, last_seen_at)

@@ -100,8 +100,9 @@ async function findRetries(
 ): Promise<ReadonlySet<number>> {
   try {
     if (results.some(({ verdict }) => verdict === 'month_missing')) {
-      const teams = [...new Set(batch.map((row) => row.teamId))].sort();
-      await ensureUsageMonth(services.database.hot, teams, monthOf(at));
+      const missing = batch.filter((_, position) => results[position]?.verdict === 'month_missing');
+      const teams = [...new Set(missing.map((row) => row.teamId))].sort();
+      await ensureUsageMonth(services.database.batches, teams, monthOf(at));
     }
     return await findIdempotentRepeats(services, batch, results);
   } catch (error) {

@@ -3,7 +3,7 @@ import { pacingChannel } from '#server/database/channels.ts';
 import { again } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { lockFreeSession } from '#server/devices/device-store.ts';
+import { lockCurrentSession } from '#server/devices/device-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
@@ -70,8 +70,9 @@ async function reportFailed(
   { teamId, numberId }: ReportingDevice,
   report: Report,
 ): Promise<boolean> {
-  // The lock on the session row makes reports, hand-outs and takeovers of a number run one after another.
-  await lockFreeSession(trx, teamId, numberId);
+  // The lock on the session row makes reports, hand-outs and takeovers of a number run one after another. On this pool
+  // the statement waits for a moment only.
+  await lockCurrentSession(trx, teamId, numberId);
   const message = await lockMessage(trx, { teamId, messageId: report.messageId });
   if (message?.number_id !== numberId || message.direction !== 'outbound') return false;
   const all = await listHandOuts(trx, { messageId: message.id });
