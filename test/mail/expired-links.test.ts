@@ -52,6 +52,6 @@ describe('mail whose link ends before the mail is sent (specification section 10
     mailing.pass(0);
     const to: string[] = [];
     while (!to.includes(owner.email)) to.push(...(await server.next()).to);
-    assert.deepEqual(to.sort(), ['grace@example.com', owner.email].sort());
+    assert.deepEqual([...new Set(to)].sort(), ['grace@example.com', owner.email].sort());
   });
 });
