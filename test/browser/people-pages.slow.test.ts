@@ -116,8 +116,8 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.waitForURL(`${service.baseUrl}/billing`);
         await assertSound(
           'billing',
-          [/Plan Free/, /of 100/, /Ask the operator of this server for a plan/],
-          [/See the usage of/, /Ask the operator of this server for a plan/, /Ask for this plan/],
+          [/Plan Free/, /of 100/, /Only the operator of this server gives these plans/],
+          [/See the usage of/],
         );
       });
     });
