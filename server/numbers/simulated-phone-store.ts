@@ -23,9 +23,9 @@ export const renewSimulatedPhones = statement<
   'numbers.renew-simulated-phones',
   `UPDATE simulated_phones SET leased_until = $3 WHERE holder = $1 AND number_id = ANY($2::uuid[]) RETURNING number_id`,
 ).run;
-// SQL condition: a number is a test line that has no message to send.
+// SQL condition: a number is a test line that has no message to send. No phone takes one that waits for its media.
 const isIdle = (alias: string) => `(${alias}.phone_number = '${testLine}'
-   AND NOT EXISTS (SELECT FROM send_queue q WHERE q.number_id = ${alias}.id AND q.is_ready OFFSET 0)
+   AND NOT EXISTS (SELECT FROM send_queue q WHERE q.number_id = ${alias}.id AND q.is_ready AND NOT q.waits_for_media OFFSET 0)
    AND NOT EXISTS (SELECT FROM in_flight f WHERE f.number_id = ${alias}.id OFFSET 0))`;
 
 // Also deletes the leases of deleted numbers, whose processes were killed.
