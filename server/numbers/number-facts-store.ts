@@ -88,18 +88,3 @@ export async function findHealthState(
 ): Promise<HealthState> {
   return (await findHealth.row(db, teamId, numberId, now))?.health ?? 'pending';
 }
-
-export type NumberStateCount = {
-  /** A number's health, or `paused` for a verified number that a person paused. */
-  readonly state: HealthState | 'paused';
-  readonly numbers: number;
-};
-
-/** Counts the numbers of all teams by state, without simulated ones. States without a number have no row. */
-export const countNumbersByState = statement<[now: Date], NumberStateCount>(
-  'numbers.count-by-state',
-  `SELECT state, count(*) AS numbers FROM (
-     SELECT CASE WHEN n.status = 'paused' AND n.verified_at IS NOT NULL THEN 'paused' ELSE ${sqlHealthState('$1')} END AS state
-     FROM numbers n ${sqlHealthSources()} WHERE n.deleted_at IS NULL AND NOT n.is_simulated
-   ) n GROUP BY state`,
-).rows;

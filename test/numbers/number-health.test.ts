@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { Event } from '#contract/event.ts';
 import type { NumberHealth } from '#contract/number-health.ts';
-import { countNumbersByState } from '#server/numbers/number-facts-store.ts';
 import { PollService } from '#server/numbers/poll-service.ts';
 import { watchNumbers } from '#server/numbers/watch-numbers.ts';
 import { refuseInsertsOf } from '#test/support/database/table-faults.ts';
@@ -183,21 +182,5 @@ describe('the health of numbers (specification section 4.7)', () => {
     const { cause, advice } = await health();
     assert.equal(cause, 'stopped_after_message');
     assert.match(advice, /Allow Running When Locked/);
-  });
-
-  it('the metrics count the numbers of all teams by state (§4.7/states)', async () => {
-    const counts = async () =>
-      Object.fromEntries(
-        (await countNumbersByState(service.runtime.database.pool, service.clock.now())).map(
-          ({ state, numbers }) => [state, numbers],
-        ),
-      );
-    const before = await counts();
-    await passServedTime(service, 100_000);
-    await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
-    const after = await counts();
-    assert.equal(after.paused, (before.paused ?? 0) + 1);
-    assert.equal(after.online, undefined);
-    assert.ok((before.online ?? 0) >= 1);
   });
 });
