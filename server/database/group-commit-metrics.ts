@@ -35,7 +35,7 @@ function register(metrics: Metrics) {
     rollbacks: new Counter({
       ...shared,
       name: 'ownline_batch_rollbacks_total',
-      help: 'Batches that were rolled back, so that each of their rows ran alone.',
+      help: 'Batches that were rolled back, so that their rows ran again, by team or alone.',
     }),
   };
 }

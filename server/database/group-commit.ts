@@ -78,7 +78,7 @@ const apartMs = 1_000;
 export class GroupCommit<Row, Outcome> {
   readonly #shared: Lane<Row, Outcome>;
   readonly #alone: Lane<Row, Outcome>;
-  readonly #options: Pick<GroupCommitOptions<Row, Outcome>, 'lockOf' | 'teamOf'>;
+  readonly #options: GroupCommitOptions<Row, Outcome>;
   /** The teams that keep out of shared batches, with the end of that time. */
   readonly #apartUntilMs = new Map<unknown, number>();
   readonly #retries: KeyedSemaphore;
@@ -87,7 +87,7 @@ export class GroupCommit<Row, Outcome> {
   constructor(options: GroupCommitOptions<Row, Outcome>) {
     const { name, metrics, run, teamOf, windowMs, waitingMax, refuse } = options;
     const { runAlone = async (row: Row) => (await run([row]))[0] ?? again } = options;
-    const { size, againRows, aloneRows, rollbacks } = batchMetricsOf(metrics);
+    const { againRows, aloneRows, rollbacks } = batchMetricsOf(metrics);
     const batch = { batch: name };
     for (const counter of [againRows, aloneRows, rollbacks]) counter.inc(batch, 0);
     this.#options = options;
@@ -98,36 +98,7 @@ export class GroupCommit<Row, Outcome> {
       ...queue,
       sizeMax: rowsMax,
       windowMs,
-      run: async (rows) => {
-        const runTogether = async (some: readonly Row[]): Promise<readonly Result<Outcome>[]> => {
-          size.observe(batch, some.length);
-          try {
-            const results = await run(some);
-            againRows.inc(batch, results.filter((result) => result === again).length);
-            return results;
-          } catch (error) {
-            // While the database is away, the rows would fail alone, too, and a commit may have succeeded.
-            if (isDatabaseAway(error)) throw error;
-            rollbacks.inc(batch);
-            const teams = Map.groupBy(some.entries(), ([, row]) => teamOf(row));
-            if (teams.size === 1) {
-              if (isLocked(error)) for (const team of teams.keys()) this.#setApart(team);
-              return some.map(() => alone);
-            }
-            const results: Result<Outcome>[] = [];
-            for (const ofTeam of teams.values()) {
-              // Earlier parts may have been committed, so an error is that of this part's rows only.
-              const failed = (partError: unknown) => ofTeam.map(() => new RowFailure(partError));
-              const part: readonly Result<Outcome>[] = await runTogether(ofTeam.map(([, row]) => row)).catch(
-                failed,
-              );
-              for (const [index, [position]] of ofTeam.entries()) results[position] = part[index] ?? again;
-            }
-            return results;
-          }
-        };
-        return runTogether(rows);
-      },
+      run: (rows) => this.#runTogether(rows),
     });
     this.#alone = new Batcher({
       ...queue,
@@ -153,13 +124,51 @@ export class GroupCommit<Row, Outcome> {
   /** Adds a row to the next batch, or, `alone`, to those that have a transaction of their own. @throws AppError 503 */
   async add(row: Row, how: 'shared' | 'alone' = 'shared'): Promise<Outcome> {
     const startedMs = performance.now();
-    const isShared = how === 'shared' && !this.#isApart(this.#options.teamOf(row));
-    const result = isShared ? await this.#shared.add(row) : alone;
+    const lane = how === 'shared' ? this.#laneOf(row) : this.#alone;
+    const result = lane === this.#shared ? await this.#shared.add(row) : alone;
     if (result instanceof RowFailure) throw result.error;
     if (result !== again && result !== alone) return result;
-    const retry = () => this.#retry(row, result === alone ? this.#alone : this.#shared, startedMs);
+    const retry = () => this.#retry(row, result === alone, startedMs);
     const lock = this.#options.lockOf?.(row);
     return lock === undefined ? retry() : this.#retries.run(lock, this.#retryQueue, retry);
+  }
+
+  /** Runs a batch. If it fails, each team's rows run as a batch of their own. */
+  async #runTogether(rows: readonly Row[]): Promise<readonly Result<Outcome>[]> {
+    const { name, metrics, run, teamOf } = this.#options;
+    const { size, againRows, rollbacks } = batchMetricsOf(metrics);
+    const batch = { batch: name };
+    size.observe(batch, rows.length);
+    try {
+      const results = await run(rows);
+      againRows.inc(batch, results.filter((result) => result === again).length);
+      return results;
+    } catch (error) {
+      // While the database is away, the rows would fail alone, too, and a commit may have succeeded.
+      if (isDatabaseAway(error)) throw error;
+      rollbacks.inc(batch);
+      const teams = Map.groupBy(rows.entries(), ([, row]) => teamOf(row));
+      if (teams.size === 1) {
+        if (isLocked(error)) for (const team of teams.keys()) this.#setApart(team);
+        return rows.map(() => alone);
+      }
+      const results: Result<Outcome>[] = [];
+      for (const ofTeam of teams.values()) {
+        // Earlier parts may have been committed, so an error is that of this part's rows only.
+        const failed = (partError: unknown) => ofTeam.map(() => new RowFailure(partError));
+        const part: readonly Result<Outcome>[] = await this.#runTogether(ofTeam.map(([, row]) => row)).catch(
+          failed,
+        );
+        for (const [index, [position]] of ofTeam.entries()) results[position] = part[index] ?? again;
+      }
+      return results;
+    }
+  }
+
+  /** The lane of a row: `#alone` while its team keeps out of shared batches. */
+  #laneOf(row: Row): Lane<Row, Outcome> {
+    const untilMs = this.#apartUntilMs.get(this.#options.teamOf(row)) ?? 0;
+    return untilMs > performance.now() ? this.#alone : this.#shared;
   }
 
   #setApart(team: unknown): void {
@@ -168,17 +177,13 @@ export class GroupCommit<Row, Outcome> {
     this.#apartUntilMs.set(team, nowMs + apartMs);
   }
 
-  #isApart(team: unknown): boolean {
-    return (this.#apartUntilMs.get(team) ?? 0) > performance.now();
-  }
-
   /** Tries a row until it is no longer locked. */
-  async #retry(row: Row, lane: Lane<Row, Outcome>, startedMs: number): Promise<Outcome> {
+  async #retry(row: Row, isAlone: boolean, startedMs: number): Promise<Outcome> {
     for (;;) {
-      const result = await lane.add(row);
+      const result = await (isAlone ? this.#alone : this.#laneOf(row)).add(row);
       const sinceMs = performance.now() - startedMs;
       if (result instanceof RowFailure) throw result.error;
-      if (result === alone) return this.#retry(row, this.#alone, startedMs);
+      if (result === alone) return this.#retry(row, true, startedMs);
       if (result !== again) return result;
       if (sinceMs > againMaxMs) throw locked();
       await pause(Math.min(Math.max(sinceMs * pauseShare, pauseMinMs), pauseMaxMs));
