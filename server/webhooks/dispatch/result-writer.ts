@@ -36,8 +36,8 @@ interface WriterOptions {
 /**
  * Writes results in batches. Batches with results of one webhook are written in order, so that failures count in order.
  * Failures have a separate batcher, because counting them takes locks and may skip a long backlog. Successes of other
- * teams must not wait for that. If another transaction has locked rows of a webhook, its results leave the batches, and
- * are tried one after the other.
+ * teams must not wait for that. If another transaction has locked rows of a webhook, its results leave the batches. They
+ * are tried one at a time, fair between teams, because each try holds a connection that group commits need.
  *
  * While the database is away, writing a result is repeated until its lease ends. Then the result is dropped, and
  * another process makes the attempt again.
@@ -47,6 +47,7 @@ export class ResultWriter {
   readonly #options: WriterOptions;
   readonly #plain: readonly Batch[];
   readonly #counting: Batch;
+  readonly #locked: Batch;
   /**
    * The batcher in which results of a webhook wait. The webhook's next result waits behind them in the same batcher.
    */
@@ -56,21 +57,23 @@ export class ResultWriter {
   constructor(services: Services, options: WriterOptions) {
     this.#services = services;
     this.#options = options;
-    const open = (): Batch =>
+    const open = (sizeMax = resultsMax): Batch =>
       new Batcher({
         run: async (results) => {
           const locked = new Set(await this.#write(results));
           return results.map((result) => (locked.has(result) ? 'locked' : 'handled'));
         },
-        sizeMax: resultsMax,
+        sizeMax,
         inFlightMax: 1,
-        windowMs: windowMs,
+        windowMs,
+        queueOf: ({ claimed }) => claimed.team_id,
         // This bound is never reached, because at most one result per slot waits.
         waitingMax: processSlots * 2,
         refuse: () => unavailable('Too many results of attempts wait to be written.'),
       });
     this.#plain = Array.from({ length: plainWriters }, open);
     this.#counting = open();
+    this.#locked = open(1);
   }
 
   /** Resolves once the result was written or dropped. */
@@ -103,8 +106,7 @@ export class ResultWriter {
 
   /** Tries a result until its webhook is no longer locked, or its lease has ended. */
   async #writeLocked(result: AttemptResult): Promise<void> {
-    for (;;) {
-      if ((await this.#write([result])).length === 0) return;
+    while ((await this.#locked.add(result)) === 'locked') {
       if (result.claimed.leased_until <= this.#services.clock.now())
         return this.#log(new Error('its webhook is locked'), [result]);
       await pause(lockedPauseMs);
