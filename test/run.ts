@@ -34,7 +34,7 @@ const delays = words.includes('--slow-world')
 const found = findTestFiles(names, kind);
 // Builds the dashboard once, before the test processes that serve it start.
 execFileSync(process.execPath, ['web/build.ts'], { stdio: 'inherit' });
-const cluster = found.some(isSlow) ? await makeTestCluster() : undefined;
+const cluster = found.filter(isSlow).length > 1 ? await makeTestCluster() : undefined;
 try {
   process.exitCode = await withTestEngine(
     ({ url, crashes }, ending) =>

@@ -48,6 +48,14 @@ describe('sends that meet the locks of others (decision 0039)', () => {
     return tookMs.sort((a, b) => a - b);
   }
 
+  /** Two teams that send through one batcher. Both have sent once, so their rows of the month exist. */
+  async function newPair() {
+    const [stuck, free] = [await newSender(), await newSender()];
+    const batcher = newBatcher();
+    for (const sender of [stuck, free]) await batcher.accept(rowOf(sender));
+    return { stuck, free, batcher };
+  }
+
   it('a lone sender is not starved by another process that saturates its team', async (t) => {
     const sender = await newSender();
     const [busy, lone] = await Promise.all([
@@ -62,9 +70,7 @@ describe('sends that meet the locks of others (decision 0039)', () => {
   });
 
   it('4,000 sends of a locked team do not starve another team, and all are accepted after the release', async (t) => {
-    const [stuck, free] = [await newSender(), await newSender()];
-    const batcher = newBatcher();
-    for (const sender of [stuck, free]) await batcher.accept(rowOf(sender));
+    const { stuck, free, batcher } = await newPair();
     const before = await sendFor(1_500, 64, batcher, free);
     const lock = await holdRowLock(service, { usageOf: stuck.teamId });
     t.after(() => lock.release());
@@ -77,9 +83,7 @@ describe('sends that meet the locks of others (decision 0039)', () => {
   });
 
   it('a row of a team that no send can skip, locked for 20 s, delays only that team’s sends: they get 503, or go through', async (t) => {
-    const [stuck, free] = [await newSender(), await newSender()];
-    const batcher = newBatcher();
-    for (const sender of [stuck, free]) await batcher.accept(rowOf(sender));
+    const { stuck, free, batcher } = await newPair();
     const before = await sendFor(1_500, 16, batcher, free);
     // The key of a send refers to the team's row.
     const lock = await holdRowLock(service, { teamId: stuck.teamId });
