@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import type { Runtime } from '#server/database/runtime.ts';
-import { downloadQueue } from '#server/media/download-limiter.ts';
-import { deviceDownloadsMax } from '#server/media/limits.ts';
+import { deviceDownloadsMax, downloadQueue } from '#server/media/limits.ts';
 import { findMediaFile, type MediaFile } from '#server/media/media-store.ts';
 import { readMedia } from '#server/media/read-media.ts';
 import { isInFlightAt } from '#server/messages/message-store.ts';

@@ -1,3 +1,6 @@
+import { unavailable } from '#server/platform/app-error.ts';
+import type { QueueBounds } from '#server/platform/concurrency/keyed-semaphore.ts';
+
 /* Limits and periods of media (specification sections 2.8 and 8). */
 
 /** Largest file: 5 MiB, so that a file of 5 MB fits, whether MB means 1,000,000 or 1,048,576 bytes. */
@@ -37,7 +40,13 @@ export const downloadBytesPerSecondMin = 16 * 1_024;
 
 export const downloadStartMs = 30_000;
 
-/** Upper bounds on downloads beyond the limits above: how many wait, and for how long. */
-export const downloadsWaitingMax = 64;
-
-export const downloadWaitMaxMs = 30_000;
+/**
+ * How many downloads beyond the limits above wait, and for how long. Downloads use memory, but no permit of their team's
+ * concurrency limiter.
+ */
+export const downloadQueue: QueueBounds = {
+  name: 'download',
+  waitingMax: 64,
+  waitMaxMs: 30_000,
+  refuse: () => unavailable('Too many files are being downloaded. Repeat the request in a moment.'),
+};

@@ -8,8 +8,13 @@ import { type Answer, type Route, route } from '#server/platform/http/route.ts';
 import { streamAnswer } from '#server/platform/http/stream-answer.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
 import { clientNetwork } from '#server/platform/network/client-network.ts';
-import { downloadQueue } from './download-limiter.ts';
-import { downloadBytesPerSecondMin, downloadStartMs, linkDownloadsMax, teamDownloadsMax } from './limits.ts';
+import {
+  downloadBytesPerSecondMin,
+  downloadQueue,
+  downloadStartMs,
+  linkDownloadsMax,
+  teamDownloadsMax,
+} from './limits.ts';
 import { isMediaToken } from './media-link.ts';
 import { findMediaFile, type MediaFile } from './media-store.ts';
 import { isShownInline } from './media-type.ts';
