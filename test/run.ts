@@ -9,6 +9,7 @@ npm test runs the fast tests, npm test -- teams those of a slice, npm test -- te
 
   --all                 the slow tests, too
   --slow                only the slow tests
+  --nightly             only the tests that run before a release
   --processes=4         test processes at a time
   --file-limit=600      seconds that a file may take
   --run-limit=3600      seconds that the run may take
@@ -23,10 +24,10 @@ if (words.includes('--help')) {
   process.exit();
 }
 const names = words.filter((word) => !word.startsWith('-'));
-const kind = words.includes('--all') ? 'all' : words.includes('--slow') ? 'slow' : 'fast';
+const kind = (['all', 'slow', 'nightly'] as const).find((word) => words.includes(`--${word}`)) ?? 'fast';
 const numbers = new Map(words.flatMap((word) => readNumber(word) ?? []));
 const options = words.filter(
-  (word) => word.startsWith('-') && !readNumber(word) && !/^--(all|slow|slow-world)$/.test(word),
+  (word) => word.startsWith('-') && !readNumber(word) && !/^--(all|slow|nightly|slow-world)$/.test(word),
 );
 const delays = words.includes('--slow-world')
   ? { NODE_OPTIONS: `--import=${import.meta.resolve('#test/support/runner/slow-world.ts')}` }

@@ -1,9 +1,10 @@
 import { existsSync, globSync } from 'node:fs';
 
 /** True for a file whose tests need much time, memory or disk. */
-export const isSlow = (file: string): boolean => file.endsWith('.slow.test.ts');
+export const isSlow = (file: string): boolean => /\.(slow|nightly)\.test\.ts$/.test(file);
 
-export type Kind = 'fast' | 'slow' | 'all';
+/** `nightly` files run before a release, not in `.ci/run`: docs/testing.md names each with its reason. */
+export type Kind = 'fast' | 'slow' | 'nightly' | 'all';
 
 /**
  * Finds the files of a run. Slow tests are named `*.slow.test.ts`: bounds at size, kills, browsers, separate processes.
@@ -28,8 +29,11 @@ export function findTestFiles(names: readonly string[], kind: Kind): string[] {
   return [...new Set(files)];
 }
 
+const kindOf = (file: string): Kind =>
+  file.endsWith('.nightly.test.ts') ? 'nightly' : isSlow(file) ? 'slow' : 'fast';
+
 function ofKind(pattern: string, kind: Kind): string[] {
   return globSync(pattern)
-    .filter((file) => kind === 'all' || isSlow(file) === (kind === 'slow'))
+    .filter((file) => kindOf(file) === kind || (kind === 'all' && kindOf(file) !== 'nightly'))
     .sort();
 }
