@@ -26,7 +26,7 @@ ${blocks}`
       .replaceAll('/var/backups/ownline/', `${service.dataDir}/`)
       .replaceAll('http://127.0.0.1:3000', service.baseUrl)
       .replaceAll('TEAM_ID', team?.id ?? '');
-    const output = await runScript(script, /./);
+    const output = await runScript(script);
     assert.match(output, /^0 failed/m, 'doctor');
     assert.match(output, /^encrypted +true$/m, 'backup');
     assert.match(output, /^ownline \d+\.\d+\.\d+ \((commit \w+, )?schema \d+\)$/m, '--version');
@@ -38,7 +38,7 @@ ${blocks}`
   it('the request of docs/connect-an-iphone.md answers with a setup link', async () => {
     const api = new ApiClient(service.baseUrl, await firstKey(service.dataDir));
     const request = (await PageBlocks.read('docs/connect-an-iphone.md')).one('sh setup');
-    const answer = await runScript(`set -eu\nOWNLINE=${service.baseUrl}\nKEY=${api.key}\n${request}`, /./);
+    const answer = await runScript(`set -eu\nOWNLINE=${service.baseUrl}\nKEY=${api.key}\n${request}`);
     const { setup_url } = JSON.parse(answer) as { readonly setup_url: string };
     const page = await fetch(`${setup_url}?view=phone`);
     assert.equal(page.status, 200);

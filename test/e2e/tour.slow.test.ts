@@ -12,7 +12,7 @@ import { ApiClient } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 
-describe('a first start and the tour (docs/get-started.md, specification section 10.1)', () => {
+describe('a first start and its pages (docs/get-started.md, specification section 10.1)', () => {
   // The service uses the pacing of a first start.
   const service = givenSpawnedService({ PACING: 'gentle' });
 
@@ -24,10 +24,6 @@ describe('a first start and the tour (docs/get-started.md, specification section
       assert.ok(secret.length > 40 && !service.output().includes(secret), 'neither is in the output');
     }
   });
-
-  /** The variables that a person sets in the second terminal. */
-  const settings = (values: { readonly key: string; readonly number?: string }) =>
-    `export DATA_DIR=${service.dataDir}\nOWNLINE=${service.baseUrl}\nKEY=${values.key}\nNUMBER=${values.number ?? '+14155550100'}`;
 
   /** A simulated iPhone that the dashboard made and that is online, as after the README's first steps. */
   const simulated = given(async () => {
@@ -43,82 +39,45 @@ describe('a first start and the tour (docs/get-started.md, specification section
     return { api, number };
   });
 
-  it('the tour of docs/get-started.md runs as printed beside a simulated iPhone of the dashboard, up to a delivered message and its reply', async () => {
+  it('the blocks of docs/get-started.md, as printed, send a message and read its events and reply', async () => {
     const page = await PageBlocks.read('docs/get-started.md');
-    const steps = page.all('sh tour');
-    assert.equal(steps.length, 4);
-    const key = await firstKey(service.dataDir);
-    const script = [
-      `set -eu\n${settings({ key })}`,
-      ...steps,
-      `read -r _\n${page.one('sh tour end')}\nwait $PHONE || true`,
-    ].join('\n');
-    const replies = new Set<string>();
-    for (const run of ['first', 'second']) {
-      // The output has the report and the reply in any order. The reply ends the script's phone.
-      const output = await runScript(script, /^received .*$/m);
-      const accepted = /^\{.*"status":"queued".*\}$/m.exec(output)?.[0] ?? '{}';
-      assert.equal(printedShape(accepted), printedShape(page.one('json answer')), run);
-      assert.match(output, /"status":"delivered"/);
-      const [, reply, text = ''] =
-        /^received +id=(msg_\w+) from=\+14155550101 text="(Yes, see you then[^"]*)"$/m.exec(output) ?? [];
-      assert.ok(reply, `${run}: ${output}`);
-      // The last step waits for the reply of its own tour, not for one of an earlier tour.
-      assert.ok(output.includes(`"content":"${text}"`), `${run}: ${output}`);
-      assert.ok(!replies.has(text), `${run}: ${text}`);
-      replies.add(text);
-      const message = await new ApiClient(service.baseUrl, key).get(`/v1/messages/${reply}`);
-      assert.equal(message.json.content, text);
-      assert.equal(message.json.status, 'received');
-    }
-  });
-
-  it('each block of the tour ends with the reason if the number is in use, the key is wrong or the service is down, and the clean-up releases nothing', async () => {
-    const page = await PageBlocks.read('docs/get-started.md');
-    const blocks = [...page.all('sh tour'), page.one('sh tour end')].join('\n');
-    const { api, number } = simulated;
-    const refused: readonly [string, RegExp][] = [
-      [settings({ key: api.key, number }), new RegExp(`\\${number} is connected already`)],
-      [settings({ key: 'wrong' }), /API key/],
-      [`${settings({ key: api.key })}\nOWNLINE=http://127.0.0.1:1`, /curl: \(7\)/],
-    ];
-    for (const [set, reason] of refused) {
-      // As in a terminal, a block that fails does not keep the next one from running.
-      const output = await runScript(`${set}\n${blocks}\ntrue`, /./);
-      assert.match(output, reason);
-      assert.doesNotMatch(output, /^released/m);
-    }
-    assert.equal((await findNumber(api, number))?.verified, true);
+    const settings = `set -eu\nOWNLINE=${service.baseUrl}\nKEY=${simulated.api.key}\nNUMBER=${simulated.number}`;
+    const sent = await runScript(`${settings}\n${page.one('sh send')}`);
+    const shown = page.one('json answer').replace('+14155550100', simulated.number);
+    assert.equal(printedShape(sent), printedShape(shown));
+    const types = new Set<string>();
+    await until('the feed has the reply', async () => {
+      const { events } = JSON.parse(await runScript(`${settings}\n${page.one('sh events')}`));
+      for (const { type } of events) types.add(type);
+      return types.has('message.received');
+    });
+    assert.deepEqual([...types], ['message.sent', 'message.delivered', 'message.received']);
   });
 
   it('the command of docs/get-started.md creates a link that signs the owner in', async () => {
     const link = (await PageBlocks.read('docs/get-started.md')).one('sh link');
     const script = `set -eu\nexport DATA_DIR=${service.dataDir}\n${link}`;
-    assert.match(
-      await runScript(script.replace('you@example.com', 'ada@example.com'), /./),
-      /^opens +sign_in$/m,
-    );
+    assert.match(await runScript(script.replace('you@example.com', 'ada@example.com')), /^opens +sign_in$/m);
   });
 
-  it('the send request of the README is that of the tour, and it and the one for events run with the address, key and number of a service', async () => {
+  it('the send request of the README is that of docs/get-started.md, and it and the one for events run with the address, key and number of a service', async () => {
     const block = (await PageBlocks.read('README.md')).one('sh send');
     const [shown = ''] = block.trim().split('\n').slice(-1);
-    const steps = (await PageBlocks.read('docs/get-started.md')).all('sh tour');
-    assert.ok(steps.some((step) => step.replace(`'$NUMBER'`, '+14155550100').includes(shown)));
+    const step = (await PageBlocks.read('docs/get-started.md')).one('sh send');
+    assert.ok(step.replace(`'$NUMBER'`, '+14155550100').includes(shown));
     const { api, number } = simulated;
     const script = block
       .replace('http://127.0.0.1:3000', service.baseUrl)
       .replace('own_live_your_key', api.key)
       .replace('+14155550100', number);
-    assert.equal(JSON.parse(await runScript(script, /./)).status, 'queued');
+    assert.equal(JSON.parse(await runScript(script)).status, 'queued');
     const events = (await PageBlocks.read('README.md')).one('sh events');
     const answer = await runScript(
       events.replace('http://127.0.0.1:3000', service.baseUrl).replace('own_live_your_key', api.key),
-      /./,
     );
     assert.match(JSON.parse(answer).cursor, /^evt_/);
     // Without a service, the block gives the reason.
     const nowhere = block.replace('http://127.0.0.1:3000', 'http://127.0.0.1:1');
-    await assert.rejects(runScript(nowhere, /./), /curl: \(7\)/);
+    await assert.rejects(runScript(nowhere), /curl: \(7\)/);
   });
 });

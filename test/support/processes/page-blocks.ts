@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { repository } from './spawned-service.ts';
 
-/** The code blocks of a document by the words after their three backticks, such as `sh tour`. */
+/** The code blocks of a document by the words after their three backticks, such as `sh send`. */
 export class PageBlocks {
   readonly #path: string;
   readonly #blocks: readonly { readonly name: string; readonly text: string }[];
