@@ -13,7 +13,6 @@ import type { RenderedReference } from './render-reference.ts';
  * Neither needs an API key.
  */
 export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Route[] {
-  const document = createApiDocument(config, routes);
   const reference = renderedOnce();
   const staticRoute = (path: string, make: () => Promise<StaticContent>): Route => {
     const content = new StaticAnswer(make);
@@ -27,7 +26,7 @@ export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Ro
   };
   return [
     staticRoute('/v1/openapi.json', async () => ({
-      body: JSON.stringify(document),
+      body: JSON.stringify(createApiDocument(config, routes)),
       headers: { 'content-type': 'application/json; charset=utf-8' },
     })),
     staticRoute('/docs', async () => {

@@ -59,7 +59,8 @@ function createAuthenticateHook(options: RouteOptions, route: Route, inFlight: W
 }
 
 function createHandler(options: RouteOptions, route: Route, inFlight: WaitGroup) {
-  const createContext = createContextFactory(options, route);
+  // Validators are compiled at the first request, so that a start does not compile those of all routes.
+  let createContext: ReturnType<typeof createContextFactory> | undefined;
   const validateResponse = options.validateResponses ? compileResponseValidators(route) : undefined;
   const limit = options.limitConcurrency ?? withoutLimit;
   // A long poll takes permits for parts of its work, and a route with its own queue needs none.
@@ -67,6 +68,7 @@ function createHandler(options: RouteOptions, route: Route, inFlight: WaitGroup)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     inFlight.begin();
     try {
+      createContext ??= createContextFactory(options, route);
       const context = createContext(request, reply);
       const answer = await (needsPermit
         ? limit(request.caller, () => route.handle(context))
