@@ -27,6 +27,7 @@ interface OwnlineOptions {
 
 /** The service under test and its embedded PostgreSQL, as processes to kill and start again. */
 export class Ownline {
+  readonly port: number;
   readonly baseUrl: string;
   readonly #options: OwnlineOptions;
   #child: ChildProcess | undefined;
@@ -34,6 +35,7 @@ export class Ownline {
 
   constructor(options: OwnlineOptions) {
     this.#options = options;
+    this.port = options.port;
     this.baseUrl = `http://127.0.0.1:${options.port}`;
   }
 

@@ -3,26 +3,41 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { History } from './history.ts';
 
+interface RunFolder {
+  readonly name: string;
+  /** Words for what the folder has. */
+  readonly contents: string;
+  readonly keep: boolean;
+}
+
 /**
- * Runs a campaign in a new folder with a new history. The folder is deleted after a clean run unless it should be kept.
- * @param contents the words for what the folder has besides the history
+ * Runs a campaign in a new folder, which is deleted after a clean run unless it should be kept.
  * @param run returns whether everything holds
  */
-export async function inRunFolder(
-  { name, contents, keep }: { readonly name: string; readonly contents: string; readonly keep: boolean },
-  run: (folder: string, history: History) => Promise<boolean>,
+export async function inFolder(
+  { name, contents, keep }: RunFolder,
+  run: (folder: string) => Promise<boolean>,
 ): Promise<boolean> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), `ownline-${name}-`)));
   // The mode lets other users enter the folder, because PostgreSQL may run as another user.
   await chmod(folder, 0o711);
-  const history = new History(join(folder, 'history.jsonl'));
   let isClean = false;
   try {
-    isClean = await run(folder, history);
+    isClean = await run(folder);
     return isClean;
   } finally {
-    history.close();
     if (isClean && !keep) await rm(folder, { recursive: true, force: true });
-    else process.stdout.write(`\nHistory, ${contents}: ${folder}\n`);
+    else process.stdout.write(`\n${contents}: ${folder}\n`);
   }
+}
+
+/** Runs a campaign with a new history, in a new folder that also has the history. */
+export function inRunFolder(
+  kept: RunFolder,
+  run: (folder: string, history: History) => Promise<boolean>,
+): Promise<boolean> {
+  return inFolder({ ...kept, contents: `History, ${kept.contents}` }, async (folder) => {
+    const history = new History(join(folder, 'history.jsonl'));
+    return run(folder, history).finally(() => history.close());
+  });
 }

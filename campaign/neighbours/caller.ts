@@ -8,7 +8,7 @@ export type CallerKind = (typeof callerKinds)[number];
 export interface Caller {
   readonly kind: CallerKind;
   readonly isStranger: boolean;
-  readonly headers: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
   /** Values of fields and parameters, by name. */
   readonly known: KnownValues;
   readonly parameter: (route: Route, name: string) => string;
@@ -29,50 +29,45 @@ export function asks(caller: Caller, route: Route): boolean {
 
 /** Whether a route checks the credential before it reads anything else. */
 export function needsCredential({ audience }: Route): boolean {
-  return audience === 'api' || audience === 'team' || audience === 'account';
+  return ['api', 'team', 'account'].includes(audience);
 }
 
 /** A link token and an id that are well-formed and do not exist. */
 const unknownToken = 'Q'.repeat(43);
-const unknownId = '01h2xcejqtf2nbrexx3vqjhp41';
-
-export interface WrongCredentials {
-  /** A key that was revoked. It is well-formed, so the service has to look it up. */
-  readonly apiKey: string;
-}
+const unknownId = 'x_01h2xcejqtf2nbrexx3vqjhp41';
 
 /**
  * The two strangers: one without a credential, and one with every kind of wrong credential, because each route reads a
  * different kind.
+ * @param revokedKey it is well-formed, so the service has to look it up
  */
-export function strangers({ apiKey }: WrongCredentials, known: KnownValues): Caller[] {
-  const parameter = (_route: Route, name: string) => (name === 'token' ? unknownToken : `x_${unknownId}`);
+export function strangers(revokedKey: string, known: KnownValues): Caller[] {
+  const wrong = {
+    'x-api-key': revokedKey,
+    'x-device-token': `dev_a1b2${unknownToken}`,
+    cookie: `ownline=${unknownToken}`,
+    authorization: `Bearer ${unknownToken}`,
+  };
+  const parameter = (_: Route, name: string) => (name === 'token' ? unknownToken : unknownId);
+  const stranger = { isStranger: true, known, parameter };
   return [
-    { kind: 'no credential', isStranger: true, headers: [], known, parameter },
-    {
-      kind: 'wrong credential',
-      isStranger: true,
-      headers: [
-        `x-api-key: ${apiKey}`,
-        `x-device-token: dev_a1b2${unknownToken}`,
-        `cookie: ownline=${unknownToken}`,
-        `authorization: Bearer ${unknownToken}`,
-      ],
-      known,
-      parameter,
-    },
+    { kind: 'no credential', headers: {}, ...stranger },
+    { kind: 'wrong credential', headers: wrong, ...stranger },
   ];
 }
 
-/** Returns a function that fills path parameters for a caller with a valid credential. */
-export function createValueOf(teamId: string, ids: ReadonlyMap<string, string>): Caller['parameter'] {
-  return (route, name) => {
-    if (name === 'team_id') return teamId;
-    if (name === 'token') return unknownToken;
-    const id = ids.get(collectionOf(route.path, name)) ?? `x_${unknownId}`;
-    // The id of a DELETE is changed to one that does not exist, so that nothing is deleted.
-    return route.method === 'DELETE' ? `${id.slice(0, -6)}000000` : id;
-  };
+/** Fills path parameters for a caller with a valid credential. */
+export function fillParameter(
+  teamId: string,
+  ids: ReadonlyMap<string, string>,
+  { method, path }: Route,
+  name: string,
+): string {
+  if (name === 'team_id') return teamId;
+  if (name === 'token') return unknownToken;
+  const id = ids.get(collectionOf(path, name)) ?? unknownId;
+  // The id of a DELETE is changed to one that does not exist, so that nothing is deleted.
+  return method === 'DELETE' ? `${id.slice(0, -6)}000000` : id;
 }
 
 /** The path of the list that a parameter's ids are in: `/v1/webhooks` for `/v1/webhooks/:id/test`. */

@@ -1,84 +1,97 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Ownline } from '../ownline.ts';
 
-/** CPU time in ms. Linux counts it in nanoseconds per thread, so other work on the machine does not distort it. */
-export interface CpuTime {
-  /** CPU time of the service's first thread, which runs its event loop. */
-  readonly eventLoopMs: number;
-  /** CPU time of the service's other threads: password hashing, name look-ups, garbage collection. */
-  readonly otherThreadsMs: number;
-  /** CPU time of all processes of the service's PostgreSQL. */
-  readonly postgresMs: number;
+/**
+ * CPU time in ms. Linux counts it in nanoseconds per thread, so other work on the machine does not distort it.
+ * `eventLoop` is that of the service's first thread. `otherThreads` hash passwords, look up names and collect garbage.
+ * `postgres` is that of all processes of PostgreSQL. `waited` is how long the event loop had work but no core.
+ */
+export const cpuParts = ['eventLoop', 'otherThreads', 'postgres', 'waited'] as const;
+export type CpuPart = (typeof cpuParts)[number];
+export type CpuTime = Readonly<Record<CpuPart, number>>;
+
+/** Computes a CPU time part by part. */
+export function cpuTimeOf(of: (part: CpuPart) => number): CpuTime {
+  return {
+    eventLoop: of('eventLoop'),
+    otherThreads: of('otherThreads'),
+    postgres: of('postgres'),
+    waited: of('waited'),
+  };
 }
 
-/** CPU times since the start, and how long the event loop had work but no core. */
-export interface CpuReading extends CpuTime {
-  readonly waitedMs: number;
+/** CPU time of all processes and threads together. */
+export function totalMs({ eventLoop, otherThreads, postgres }: CpuTime): number {
+  return eventLoop + otherThreads + postgres;
 }
 
-export async function meterOf(ownline: Ownline): Promise<CpuMeter> {
-  return new CpuMeter(ownline.pid, await ownline.postmasterPid());
-}
+const sampleMs = 25;
 
-export class CpuMeter {
+/** Reads CPU time and memory of the running service and its PostgreSQL. */
+export class Meter {
   readonly #service: number;
   readonly #postmaster: number;
 
-  /** @param postmaster process id of PostgreSQL's first process */
-  constructor(service: number, postmaster: number) {
+  private constructor(service: number, postmaster: number) {
     this.#service = service;
     this.#postmaster = postmaster;
   }
 
-  read(): CpuReading {
-    const [eventLoopMs, waitedMs] = timesOf(`/proc/${this.#service}/task/${this.#service}/schedstat`);
-    const threads = readdirSync(`/proc/${this.#service}/task`).map((thread) =>
-      runMsOf(`/proc/${this.#service}/task/${thread}/schedstat`),
-    );
-    const backends = [this.#postmaster, ...childrenOf(this.#postmaster)];
-    return {
-      eventLoopMs,
-      waitedMs,
-      otherThreadsMs: Math.max(0, sum(threads) - eventLoopMs),
-      postgresMs: sum(backends.map((pid) => runMsOf(`/proc/${pid}/schedstat`))),
+  static async of(ownline: Ownline): Promise<Meter> {
+    return new Meter(ownline.pid, await ownline.postmasterPid());
+  }
+
+  /** Starts to count. @returns a function that tells the CPU time since then, and how many ms passed */
+  start(): () => { readonly cpu: CpuTime; readonly passedMs: number } {
+    const [before, startedMs] = [this.#read(), performance.now()];
+    return () => {
+      const after = this.#read();
+      const cpu = cpuTimeOf((part) => Math.max(0, after[part] - before[part]));
+      return { cpu, passedMs: performance.now() - startedMs };
     };
   }
 
   residentBytes(): number {
-    const [, kilobytes = '0'] =
-      /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.#service}/status`, 'utf8')) ?? [];
-    return Number(kilobytes) * 1_024;
+    const status = readFileSync(`/proc/${this.#service}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1_024;
+  }
+
+  /** Runs work. @returns its result, and the largest growth of the service's memory meanwhile */
+  async growthDuring<T>(
+    work: () => Promise<T>,
+  ): Promise<{ readonly result: T; readonly grownBytes: number }> {
+    const before = this.residentBytes();
+    let most = before;
+    const sampler = setInterval(() => {
+      most = Math.max(most, this.residentBytes());
+    }, sampleMs);
+    const result = await work().finally(() => clearInterval(sampler));
+    return { result, grownBytes: Math.max(most, this.residentBytes()) - before };
+  }
+
+  #read(): CpuTime {
+    const tasks = `/proc/${this.#service}/task`;
+    const [eventLoop, waited] = timesOf(`${tasks}/${this.#service}`);
+    const threads = readdirSync(tasks).map((thread) => timesOf(`${tasks}/${thread}`)[0]);
+    const postmaster = `/proc/${this.#postmaster}`;
+    const children = readFileSync(`${postmaster}/task/${this.#postmaster}/children`, 'utf8').split(' ');
+    const backends = children.filter(Boolean).map((pid) => timesOf(`/proc/${pid}`)[0]);
+    return {
+      ...{ eventLoop, waited },
+      otherThreads: sum(threads) - eventLoop,
+      postgres: sum([timesOf(postmaster)[0], ...backends]),
+    };
   }
 }
 
-export function since(before: CpuReading, after: CpuReading): CpuReading {
-  return {
-    waitedMs: after.waitedMs - before.waitedMs,
-    eventLoopMs: after.eventLoopMs - before.eventLoopMs,
-    otherThreadsMs: Math.max(0, after.otherThreadsMs - before.otherThreadsMs),
-    postgresMs: Math.max(0, after.postgresMs - before.postgresMs),
-  };
-}
-
 /** Returns how long a thread ran and how long it waited for a core, in ms; 0 for a thread that has ended. */
-function timesOf(path: string): [number, number] {
+function timesOf(folder: string): [number, number] {
   try {
-    const [ran, waited] = readFileSync(path, 'utf8').split(' ');
+    const [ran, waited] = readFileSync(`${folder}/schedstat`, 'utf8').split(' ');
     return [Number(ran) / 1e6, Number(waited) / 1e6];
   } catch {
     return [0, 0];
   }
-}
-
-function runMsOf(path: string): number {
-  return timesOf(path)[0];
-}
-
-function childrenOf(parent: number): number[] {
-  return readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8')
-    .split(' ')
-    .filter(Boolean)
-    .map(Number);
 }
 
 function sum(values: readonly number[]): number {

@@ -1,21 +1,31 @@
-import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { loadavg, tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
 import { Ownline } from '../ownline.ts';
-import { type Caller, callerKinds } from './caller.ts';
-import { makeCast } from './cast.ts';
-import { type Costs, measureCosts } from './costs.ts';
-import { meterOf } from './cpu-time.ts';
-import { type HeldBody, measureHeldBody } from './held-bodies.ts';
-import { heldSeconds } from './held-poll.ts';
-import { measureLimited } from './limited.ts';
-import type { Breach } from './limits.ts';
-import { breachesOf, costsAsText, describe, mostExpensiveOf } from './report.ts';
-import { type Route, readRoutes } from './route-table.ts';
-import { chooseAttacks } from './selection.ts';
-import { Sink } from './sink.ts';
+import { inFolder } from '../run-folder.ts';
+import { createKey } from '../set-up.ts';
+import {
+  type Attacked,
+  attacksOfProbes,
+  attacksOfTeams,
+  figuresOfAttack,
+  runAlone,
+  runAttack,
+  type Stage,
+  settle,
+} from './attacks.ts';
+import { strangers as makeStrangers } from './caller.ts';
+import { figuresOfCost } from './cost.ts';
+import { measureCosts, measureHeldBodies, warmUp } from './costs.ts';
+import { describe, type Figure, isBroken, verdict } from './figure.ts';
+import { runRefusals, runSharedAddress } from './refusals.ts';
+import { costsAsText, drawAttacks, drawCosts } from './report.ts';
+import { nameOf, readRoutes } from './route-table.ts';
 import type { CampaignSize } from './size.ts';
+import { heldSeconds, runHeldPoll, runSlowReaders } from './slow-readers.ts';
+import { Tenant } from './tenant.ts';
 
 export interface NeighboursOptions {
   readonly size: CampaignSize;
@@ -31,102 +41,119 @@ const settings = {
   DEVICE_HOLD_SECONDS: String(heldSeconds),
 };
 
+/** The number of each team's messages that are cancelled to create events. */
+const eventsMax = 40;
+
 /**
  * Measures the cost of strangers and other teams. Each request is first measured alone, on a service without rate
  * limits. Then rate limits are on, and loads run while another team sends.
- * @returns whether all limits of limits.ts held
+ * @returns whether all limits of R1 to R4 held
  */
-export async function runNeighbours(options: NeighboursOptions, signal: AbortSignal): Promise<boolean> {
+export function runNeighbours(options: NeighboursOptions, signal: AbortSignal): Promise<boolean> {
   const say = (text: string) => process.stdout.write(`${text}\n`);
   const startedMs = performance.now();
   const report = (text: string) =>
     process.stderr.write(`${Math.round((performance.now() - startedMs) / 1_000)} s: ${text}\n`);
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-neighbours-')));
-  // The mode lets other users enter the folder, because PostgreSQL may run as another user.
-  await chmod(folder, 0o711);
-  const port = await freePort();
-  const logFile = join(folder, 'service.log');
-  const own = { repository: options.repository, dataDir: join(folder, 'data'), logFile, port };
-  const unlimited = new Ownline({ ...own, settings: { ...settings, RATE_LIMITS: 'off' } });
-  const ownline = new Ownline({ ...own, settings });
-  const sink = new Sink();
-  let isClean = false;
-  try {
-    const hook = await sink.listen();
-    await unlimited.start();
-    const all = await readRoutes(unlimited);
-    const { size, route = '' } = options;
-    const routes = all.filter(({ method, path }) => `${method} ${path}`.includes(route));
-    const cast = await makeCast({ ownline: unlimited, routes: all, hook, ...size }, signal);
-    report(`${routes.length} routes; the teams are made`);
-    // Memory is measured first, while the service has little free memory that it could reuse.
-    const heldBodies = await measureHeldBodies(unlimited, port, routes, cast.strangers, signal);
-    const [first] = cast.attackers;
-    const members = () => first.callers(first.known(hook));
-    const restore = () => first.restoreSession(0);
-    const choose = (costs: Costs) => [
-      ...chooseAttacks(costs, size.attacks),
-      ...callerKinds.flatMap((kind) => mostExpensiveOf(costs.costs, kind)),
-    ];
-    const plan = {
-      ...{ ownline: unlimited, routes, strangers: cast.strangers, members, restore, choose },
-      ...size,
-      report,
-    };
-    const measured = await measureCosts(plan, signal);
-    await unlimited.stop();
-    await ownline.start();
-    const isFiltered = options.route !== undefined;
-    const limited = { ownline, port, routes: all, cast, size, logFile, isFiltered, report };
-    const results = {
-      ...(await measureLimited(limited, measured, signal)),
-      costs: measured.costs,
-      heldBodies,
-    };
-    await writeFile(join(folder, 'costs.tsv'), costsAsText(results.costs));
-    const breaches = breachesOf(results);
-    say(describe(results));
-    say(`\nLoad of the machine: ${loadavg()[0]?.toFixed(1)}. Deliveries taken: ${sink.taken}.\n`);
-    say(verdict(breaches));
-    isClean = breaches.length === 0;
-    return isClean;
-  } finally {
-    await unlimited.stop();
-    await ownline.stop();
-    sink.close();
-    if (isClean && !options.keep) await rm(folder, { recursive: true, force: true });
-    else say(`\nLog and figures: ${folder}`);
-  }
-}
+  const { size, repository, keep } = options;
+  return inFolder({ name: 'neighbours', contents: 'Log and figures', keep }, async (folder) => {
+    const logFile = join(folder, 'service.log');
+    const own = { repository, dataDir: join(folder, 'data'), logFile, port: await freePort() };
+    const unlimited = new Ownline({ ...own, settings: { ...settings, RATE_LIMITS: 'off' } });
+    const ownline = new Ownline({ ...own, settings });
+    const sinkPort = await freePort();
+    let taken = 0;
+    const sink = createServer((request, response) => {
+      taken += 1;
+      request.resume();
+      response.end();
+    }).listen(sinkPort, '127.0.0.1');
+    try {
+      await unlimited.start();
+      const routes = await readRoutes(unlimited);
+      const measured = routes.filter((route) => nameOf(route).includes(options.route ?? ''));
+      const hook = `http://127.0.0.1:${sinkPort}/hook`;
+      const team = (name: string, from: string) => Tenant.make(unlimited, { name, from, hook }, signal);
+      const victim = await team('Victim', '+14155550101');
+      const attackers = [await team('First', '+14155550111'), await team('Second', '+14155550112')] as const;
+      const subscriber = await team('Subscriber', '+14155550121');
+      let queued: string[] = [];
+      for (const attacker of attackers) {
+        await attacker.subscribe(3);
+        queued = await attacker.seed(size.messages, eventsMax);
+        await attacker.readIds(routes);
+      }
+      await subscriber.subscribe(size.webhooks);
+      const subscribed = await subscriber.seed(eventsMax, 0);
+      const wrong = await createKey(unlimited, victim.credentials.teamId);
+      await unlimited.command('key', 'revoke', '--key', wrong.id);
+      const strangers = makeStrangers(wrong.key, victim.known);
+      report(`${measured.length} routes; the teams are made`);
 
-async function measureHeldBodies(
-  ownline: Ownline,
-  port: number,
-  routes: readonly Route[],
-  callers: readonly Caller[],
-  signal: AbortSignal,
-): Promise<HeldBody[]> {
-  const meter = await meterOf(ownline);
-  const held: HeldBody[] = [];
-  for (const caller of callers) {
-    for (const route of routes) {
-      signal.throwIfAborted();
-      const measured = await measureHeldBody(route, caller, port, meter);
-      if (measured) held.push(measured);
+      const [first, second] = attackers;
+      const plan = { ownline: unlimited, routes: measured, strangers, tenant: first, size, report };
+      const figures: Figure[] = [];
+      const bodies = await measureHeldBodies(plan, signal);
+      const costs = await measureCosts(plan, signal);
+      await writeFile(join(folder, 'costs.tsv'), costsAsText(costs.costs));
+      await unlimited.stop();
+
+      await ownline.start();
+      const stage: Stage = {
+        ...{ ownline, routes, victim, attackers, subscriber, queued, subscribed, size, report },
+      };
+      const { port } = ownline;
+      const attacks: Attacked[] = [];
+      const attackAll = async (all: ReturnType<typeof attacksOfProbes>) => {
+        for (const make of all) {
+          attacks.push(await runAttack(stage, await make(), signal));
+          report(`attack ${attacks.length}: ${attacks.at(-1)?.name}`);
+        }
+      };
+      await warmUp(port, routes, strangers);
+      const alone = await runAlone(stage, signal);
+      const aloneMs = `p50 ${alone.p50Ms.toFixed(0)} ms, p99 ${alone.p99Ms.toFixed(0)} ms`;
+      report(`another team alone: ${aloneMs}`);
+      await attackAll(attacksOfProbes(stage, costs));
+      if (options.route === undefined) {
+        await settle(stage, signal);
+        const [readers, poll] = await Promise.all([
+          runSlowReaders(ownline, costs.costs, size.slowReaders, signal),
+          runHeldPoll(second, port),
+        ]);
+        report('sockets that do not read: done');
+        // A restarted process has no API key in its cache.
+        await ownline.stop();
+        await ownline.start();
+        const keys = { wrongKey: wrong.key, goodKey: second.credentials.apiKey };
+        figures.push(...readers, poll, await runSharedAddress({ port, ...keys }, signal));
+        await first.restoreSessions();
+        const callers = [...strangers, ...first.callers().filter(({ kind }) => kind !== 'phone')];
+        const databaseUrl = String((await ownline.command('database-url')).database_url);
+        figures.push(...(await runRefusals({ port, routes, callers, databaseUrl, logFile, size }, signal)));
+        report('refusals: done');
+        // The refusals took a minute, so the teams' rate limits are unused again.
+        await attackAll(attacksOfTeams(stage, costs));
+      }
+
+      const [worstBody] = bodies.toSorted((a, b) => b.value - a.value);
+      say(`Attacks and what they leave to another team's 30 sends a second (alone: ${aloneMs})`);
+      say(drawAttacks(attacks));
+      say(`\nThe most expensive requests of each caller\n${drawCosts(costs.costs)}\n`);
+      for (const figure of [...(worstBody ? [worstBody] : []), ...figures]) say(describe(figure));
+      say(`\nLoad of the machine: ${loadavg()[0]?.toFixed(1)}. Deliveries taken: ${taken}.\n`);
+      const all = [
+        ...costs.costs.flatMap(figuresOfCost),
+        ...bodies,
+        ...attacks.flatMap(figuresOfAttack),
+        ...figures,
+      ];
+      say(verdict(all));
+      return !all.some(isBroken);
+    } finally {
+      await unlimited.stop();
+      await ownline.stop();
+      sink.close();
+      sink.closeAllConnections();
     }
-  }
-  return held;
-}
-
-/** Lists the first breaches of each goal, and the number of the rest. */
-function verdict(breaches: readonly Breach[], perGoal = 25): string {
-  if (breaches.length === 0) return 'R1 to R4 hold.';
-  return ['R1', 'R2', 'R3', 'R4']
-    .map((goal) => {
-      const found = breaches.filter((breach) => breach.goal === goal);
-      const more = found.length > perGoal ? [`  and ${found.length - perGoal} more`] : [];
-      const lines = found.slice(0, perGoal).map(({ says }) => `  ${says}`);
-      return found.length === 0 ? `${goal} holds.` : [`${goal} is broken:`, ...lines, ...more].join('\n');
-    })
-    .join('\n');
+  });
 }

@@ -9,7 +9,7 @@ export type KnownValues = Readonly<Record<string, unknown>>;
 /** The length of a text whose schema has no limit. */
 const textMaxCharacters = 200;
 
-export function propertiesOf(schema: Schema | undefined): readonly (readonly [string, Schema])[] {
+export function propertiesOf(schema: Schema | null): readonly (readonly [string, Schema])[] {
   const { properties } = schema ?? {};
   return typeof properties === 'object' && properties !== null ? Object.entries(properties) : [];
 }
@@ -40,7 +40,7 @@ export function largestValue(schema: Schema, name: string, known: KnownValues): 
 }
 
 /** An object with every property of a schema at its largest value. */
-export function largestObject(schema: Schema | undefined, known: KnownValues): Record<string, unknown> {
+export function largestObject(schema: Schema | null, known: KnownValues): Record<string, unknown> {
   return Object.fromEntries(
     propertiesOf(schema).map(([name, property]) => [name, largestValue(property, name, known)]),
   );

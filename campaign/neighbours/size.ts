@@ -1,26 +1,10 @@
-import type { AttackCounts } from './selection.ts';
-
-export interface CampaignSize {
+/** How much the campaign measures: fully, and with --quick. */
+export const fullSize = {
   /** The number of requests in a batch of the first measurement. */
-  readonly requests: number;
-  /** Whether strangers without a credential request every route, not only those that need none. */
-  readonly allStrangers: boolean;
-  readonly attacks: AttackCounts;
-  readonly attackMs: number;
-  readonly messages: number;
-  readonly slowReaders: number;
-  readonly lists: number;
-  readonly sends: number;
-  readonly heldReads: number;
-  readonly webhooks: number;
-  readonly refusals: number;
-  /** How long to wait for audit entries that are written at the end of a minute. */
-  readonly refusalsWaitMs: number;
-}
-
-export const fullSize: CampaignSize = {
   requests: 5,
+  /** Whether strangers without a credential request every route, not only those that need none. */
   allStrangers: true,
+  /** The number of attacks of 64 connections, by caller. */
   attacks: { strangers: 18, member: 8, key: 8, phone: 3 },
   attackMs: 8_000,
   messages: 12_000,
@@ -30,8 +14,11 @@ export const fullSize: CampaignSize = {
   heldReads: 5_000,
   webhooks: 100,
   refusals: 10_000,
+  /** How long to wait for audit entries that are written at the end of a minute. */
   refusalsWaitMs: 62_000,
 };
+
+export type CampaignSize = typeof fullSize;
 
 export const quickSize: CampaignSize = {
   requests: 2,

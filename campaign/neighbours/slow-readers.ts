@@ -1,69 +1,53 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Connection } from './connection.ts';
-import type { CpuMeter } from './cpu-time.ts';
-import { newNetwork } from './load.ts';
-
-export interface SlowReaders {
-  readonly path: string;
-  readonly sockets: number;
-  /** The longest time that a socket stayed open after the client had read its last bytes. */
-  readonly openSeconds: number;
-  /** Sockets that were still open when the campaign gave up. */
-  readonly left: number;
-  readonly grownBytes: number;
-}
+import { itemsOf } from '../api.ts';
+import type { Ownline } from '../ownline.ts';
+import type { Cost } from './cost.ts';
+import { Meter } from './cpu-time.ts';
+import { type Figure, megabyte } from './figure.ts';
+import { askOnce, newNetwork, openSockets } from './http.ts';
+import type { Tenant } from './tenant.ts';
 
 /** The kernel buffers up to 4 MB of an unread response, so only larger responses use memory of the service. */
-const askedBytes = 8 * 1024 * 1024;
+const askedBytes = 8 * megabyte;
 const requestsMax = 64;
-const openedAtOnce = 250;
 /** A socket that is open for longer counts as never disconnected. */
 const stuckSeconds = 60;
 const giveUpMs = 180_000;
 
-interface SlowReadersPlan {
-  readonly port: number;
-  readonly meter: CpuMeter;
-  readonly sockets: number;
-  readonly path: string;
-  readonly answerBytes: number;
-}
-
-/** Opens sockets that request the largest static answer until bytes wait in the service, and that never read. */
-export async function runSlowReaders(plan: SlowReadersPlan, signal: AbortSignal): Promise<SlowReaders> {
-  const { port, meter, sockets, path, answerBytes } = plan;
-  const count = Math.min(requestsMax, Math.max(2, Math.ceil(askedBytes / answerBytes)));
-  const head = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`;
-  const requests = Buffer.from(head.repeat(count));
-  const before = meter.residentBytes();
-  let most = before;
-  const sampler = setInterval(() => {
-    most = Math.max(most, meter.residentBytes());
-  }, 100);
-  const open: Connection[] = [];
-  try {
-    while (open.length < sockets) {
-      signal.throwIfAborted();
-      const batch = Math.min(openedAtOnce, sockets - open.length);
-      const opened = await Promise.all(
-        Array.from({ length: batch }, () => Connection.open({ port, from: newNetwork() })),
-      );
-      for (const connection of opened) {
-        connection.stopReading();
-        void connection.send(requests);
-      }
-      open.push(...opened);
+/** Goal R2: sockets that request the largest answer that a stranger gets, until bytes wait in the service, and never read. */
+export async function runSlowReaders(
+  ownline: Ownline,
+  costs: readonly Cost[],
+  count: number,
+  signal: AbortSignal,
+): Promise<Figure[]> {
+  const [largest] = costs
+    .filter(({ probe, status }) => probe.caller.kind === 'no credential' && status === 200)
+    .filter(({ probe }) => probe.route.startsWith('GET ') && !probe.route.includes(':'))
+    .toSorted((a, b) => b.answerBytes - a.answerBytes);
+  if (!largest) return [];
+  const requests = Math.min(requestsMax, Math.max(2, Math.ceil(askedBytes / largest.answerBytes)));
+  const head = `${largest.probe.route} HTTP/1.1\r\nhost: 127.0.0.1:${ownline.port}\r\n\r\n`;
+  const meter = await Meter.of(ownline);
+  const watch = new SocketWatch(ownline.port);
+  const { grownBytes } = await meter.growthDuring(async () => {
+    const sockets = await openSockets(ownline.port, count, signal, newNetwork);
+    try {
+      for (const socket of sockets) socket.pause().write(head.repeat(requests));
+      const endMs = performance.now() + giveUpMs;
+      while (watch.look() > 0 && watch.openSeconds < stuckSeconds && performance.now() < endMs)
+        await pause(500, undefined, { signal });
+    } finally {
+      for (const socket of sockets) socket.destroy();
     }
-    const watch = new SocketWatch(port);
-    const endMs = performance.now() + giveUpMs;
-    while (watch.look() > 0 && watch.openSeconds < stuckSeconds && performance.now() < endMs)
-      await pause(500, undefined, { signal });
-    return { path, sockets, openSeconds: watch.openSeconds, left: watch.look(), grownBytes: most - before };
-  } finally {
-    clearInterval(sampler);
-    for (const connection of open) connection.close();
-  }
+  });
+  const of = { goal: 'R2', load: `${count} sockets that do not read ${largest.probe.route}` } as const;
+  return [
+    { ...of, name: 'open', value: watch.openSeconds, limit: 40, unit: 's' },
+    { ...of, name: 'left', value: watch.left, limit: 0 },
+    { ...of, name: 'growth of memory', value: grownBytes / megabyte, limit: 100, unit: 'MB' },
+  ];
 }
 
 /**
@@ -74,25 +58,25 @@ export async function runSlowReaders(plan: SlowReadersPlan, signal: AbortSignal)
 class SocketWatch {
   readonly #port: number;
   readonly #sockets = new Map<string, { queued: string; sinceMs: number }>();
-  #longestMs = 0;
+  /** The longest time that a socket stayed open after the client had read its last bytes. */
+  openSeconds = 0;
+  left = 0;
 
   constructor(port: number) {
     this.#port = port;
   }
 
-  get openSeconds(): number {
-    return this.#longestMs / 1_000;
-  }
-
   /** @returns the number of open sockets */
   look(): number {
     const nowMs = performance.now();
-    const open = openSockets(this.#port);
+    const open = openSocketsOf(this.#port);
     for (const { remote, queued } of open) {
       const known = this.#sockets.get(remote);
-      if (known?.queued === queued) this.#longestMs = Math.max(this.#longestMs, nowMs - known.sinceMs);
+      if (known?.queued === queued)
+        this.openSeconds = Math.max(this.openSeconds, (nowMs - known.sinceMs) / 1_000);
       else this.#sockets.set(remote, { queued, sinceMs: nowMs });
     }
+    this.left = open.length;
     return open.length;
   }
 }
@@ -100,7 +84,7 @@ class SocketWatch {
 const openStates = ['01', '08'];
 
 /** @returns the remote address of each socket, and the bytes that the kernel buffers for it */
-function openSockets(port: number): { readonly remote: string; readonly queued: string }[] {
+function openSocketsOf(port: number): { readonly remote: string; readonly queued: string }[] {
   return readFileSync('/proc/net/tcp', 'utf8')
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
@@ -109,4 +93,34 @@ function openSockets(port: number): { readonly remote: string; readonly queued: 
       return isOurs && !remote.startsWith('0100007F') && openStates.includes(state);
     })
     .map(([, , remote = '', , queues = '']) => ({ remote, queued: queues.split(':')[0] ?? '' }));
+}
+
+/**
+ * How long the service holds a long poll in this campaign. That is longer than the time after which slow readers are
+ * disconnected.
+ */
+export const heldSeconds = 45;
+const heldAtLeastSeconds = 40;
+const answerWithinMs = 70_000;
+
+/**
+ * Goal R2: a client that waits for a long poll is not disconnected as a slow reader. The phone's number is paused, so
+ * that no message ends the poll.
+ */
+export async function runHeldPoll({ api, credentials }: Tenant, port: number): Promise<Figure> {
+  const [number] = itemsOf(await api.get('/v1/numbers'), 'numbers');
+  const setStatus = (status: string) =>
+    api.insist({ method: 'PUT', path: `/v1/numbers/${number?.id}`, body: { status } });
+  await setStatus('paused');
+  const startedMs = performance.now();
+  const headers = { 'x-device-token': credentials.deviceToken, 'content-type': 'application/json' };
+  const body = Buffer.from('{"session":"new","v":"1"}');
+  const poll = { method: 'POST', path: '/v1/device/poll', headers, body };
+  const { status } = await askOnce(port, poll, answerWithinMs).finally(() => setStatus('active'));
+  const seconds = (performance.now() - startedMs) / 1_000;
+  return {
+    ...{ goal: 'R2', load: 'a held poll', name: 'cut, refused or answered early', limit: 0 },
+    value: status === 200 && seconds >= heldAtLeastSeconds ? 0 : 1,
+    note: `status ${status || 'none'} after ${seconds.toFixed(0)} s`,
+  };
 }

@@ -1,41 +1,29 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Connection } from './connection.ts';
-import type { VictimPlan, VictimSends } from './victim.ts';
+import { Pool } from 'undici';
+import { ask, originOf } from './http.ts';
+import type { VictimPlan, VictimSend } from './victim.ts';
 
 /**
  * Open-loop load: sends at fixed times, whatever the answers do. It runs in a worker thread, so that the attack does
  * not delay its timers. A latency counts from the time at which its send was due.
  */
-const { port, request, perSecond, durationMs, answerWithinMs } = workerData as VictimPlan;
-const bytes = Buffer.from(request);
-const idle: Connection[] = [];
-const sends: VictimSends = { latenciesMs: [], statuses: [], unanswered: 0 };
+const { port, request, durationMs } = workerData as VictimPlan;
+const perSecond = 30;
+const answerWithinMs = 20_000;
+const pool = new Pool(originOf(port), { connectTimeout: answerWithinMs });
 
-async function send(dueMs: number): Promise<void> {
-  try {
-    let connection = idle.pop();
-    while (connection && !connection.isUsable) connection = idle.pop();
-    connection ??= await Connection.open({ port });
-    const reply = await connection.ask(bytes, answerWithinMs);
-    sends.latenciesMs.push(performance.now() - dueMs);
-    sends.statuses.push(reply.status);
-    idle.push(connection);
-  } catch {
-    sends.latenciesMs.push(performance.now() - dueMs);
-    sends.unanswered += 1;
-  }
+async function send(dueMs: number): Promise<VictimSend> {
+  const { status } = await ask(pool, request, answerWithinMs);
+  return { status, latencyMs: performance.now() - dueMs };
 }
 
 const startMs = performance.now();
-const sending: Promise<void>[] = [];
-const count = Math.floor((durationMs * perSecond) / 1_000);
-for (let index = 0; index < count; index += 1) {
-  const dueMs = startMs + (index * 1_000) / perSecond;
-  const pauseMs = dueMs - performance.now();
-  if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+const sending: Promise<VictimSend>[] = [];
+while (sending.length < Math.floor((durationMs * perSecond) / 1_000)) {
+  const dueMs = startMs + (sending.length * 1_000) / perSecond;
+  await pause(Math.max(0, dueMs - performance.now()));
   sending.push(send(dueMs));
 }
 parentPort?.postMessage('due');
-await Promise.all(sending);
-for (const connection of idle) connection.close();
-parentPort?.postMessage(sends);
+parentPort?.postMessage(await Promise.all(sending));

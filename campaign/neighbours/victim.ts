@@ -1,17 +1,17 @@
+import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { Request } from './http.ts';
 
 export interface VictimPlan {
   readonly port: number;
-  readonly request: Uint8Array;
-  readonly perSecond: number;
+  readonly request: Request;
   readonly durationMs: number;
-  readonly answerWithinMs: number;
 }
 
-export interface VictimSends {
-  readonly latenciesMs: number[];
-  readonly statuses: number[];
-  unanswered: number;
+export interface VictimSend {
+  /** The HTTP status; 0 without an answer. */
+  readonly status: number;
+  readonly latencyMs: number;
 }
 
 export interface VictimFigures {
@@ -24,39 +24,34 @@ export interface VictimFigures {
   readonly refusals: number;
 }
 
-const perSecond = 30;
-const answerWithinMs = 20_000;
-
 /** Sends 30 messages a second as the victim. @param onDue is called when the last send is due */
 export async function runVictim(
-  { port, request, durationMs }: Pick<VictimPlan, 'port' | 'request' | 'durationMs'>,
+  plan: VictimPlan,
   signal: AbortSignal,
   onDue?: () => void,
 ): Promise<VictimFigures> {
   signal.throwIfAborted();
-  const workerData: VictimPlan = { port, request, perSecond, durationMs, answerWithinMs };
-  const worker = new Worker(new URL('./victim-worker.ts', import.meta.url), { workerData });
-  const { promise, resolve, reject } = Promise.withResolvers<VictimSends>();
-  worker.on('message', (message: VictimSends | 'due') => (message === 'due' ? onDue?.() : resolve(message)));
-  worker.on('error', reject);
-  const stop = () => reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
+  const worker = new Worker(new URL('./victim-worker.ts', import.meta.url), { workerData: plan });
   try {
-    return figuresOf(await promise);
+    for await (const [message] of on(worker, 'message', { signal })) {
+      if (message !== 'due') return figuresOf(message);
+      onDue?.();
+    }
+    throw new Error('The victim ended without its figures.');
   } finally {
-    signal.removeEventListener('abort', stop);
     await worker.terminate();
   }
 }
 
-function figuresOf({ latenciesMs, statuses, unanswered }: VictimSends): VictimFigures {
-  const sorted = latenciesMs.toSorted((a, b) => a - b);
+function figuresOf(sends: readonly VictimSend[]): VictimFigures {
+  const sorted = sends.map(({ latencyMs }) => latencyMs).toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
+  const count = (is: (status: number) => boolean) => sends.filter(({ status }) => is(status)).length;
   return {
-    sends: sorted.length,
+    sends: sends.length,
     p50Ms: at(0.5),
     p99Ms: at(0.99),
-    serverErrors: statuses.filter((status) => status >= 500).length + unanswered,
-    refusals: statuses.filter((status) => status >= 300 && status < 500).length,
+    serverErrors: count((status) => status === 0 || status >= 500),
+    refusals: count((status) => status >= 300 && status < 500),
   };
 }
