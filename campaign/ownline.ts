@@ -67,8 +67,7 @@ export class Ownline {
     const ended = this.#ended.then(() => false);
     const deadlineMs = performance.now() + readyWithinMs;
     while (performance.now() < deadlineMs) {
-      const isReady = await Promise.race([ended, this.#isReady()]);
-      if (isReady) return true;
+      if (await Promise.race([ended, isReady(this.baseUrl)])) return true;
       if (!this.isRunning) return false;
       await pause(20);
     }
@@ -103,7 +102,7 @@ export class Ownline {
     const pid = await this.postmasterPid();
     process.kill(pid, 'SIGKILL');
     const deadlineMs = performance.now() + readyWithinMs;
-    while ((await this.#findPostmaster()) === pid || !(await this.#isReady())) {
+    while ((await this.#findPostmaster()) === pid || !(await isReady(this.baseUrl))) {
       if (performance.now() > deadlineMs) throw new Error('The database did not start again in time.');
       await pause(20);
     }
@@ -171,16 +170,6 @@ export class Ownline {
     return { DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: String(port) };
   }
 
-  #isReady(): Promise<boolean> {
-    return fetch(`${this.baseUrl}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
-      async (answer) => {
-        await answer.arrayBuffer();
-        return answer.ok;
-      },
-      () => false,
-    );
-  }
-
   /** The process id of this data folder's PostgreSQL, if it runs. Its pid file is still there after a kill. */
   async #findPostmaster(): Promise<number | undefined> {
     const folder = join(this.#options.dataDir, 'pg');
@@ -191,6 +180,17 @@ export class Ownline {
     if (recorded !== folder || !(pid > 1)) return undefined;
     return isAlive(pid) ? pid : undefined;
   }
+}
+
+/** Whether the service at this address can serve requests. */
+export function isReady(baseUrl: string): Promise<boolean> {
+  return fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
+    async (answer) => {
+      await answer.arrayBuffer();
+      return answer.ok;
+    },
+    () => false,
+  );
 }
 
 function isAlive(pid: number): boolean {

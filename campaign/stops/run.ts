@@ -1,14 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { isReady, Ownline, repository } from '../ownline.ts';
 import { Load, type LoadCounts } from './load.ts';
 import { type Process, processesOf, send } from './processes.ts';
 import type { Way } from './ways.ts';
 
-const repository = fileURLToPath(new URL('../..', import.meta.url));
 const limitMs = 120_000;
 
 /** Phases of a start, in their order. An outcome names the phase in which the stop came. */
@@ -39,7 +36,8 @@ interface RunOptions {
 export async function runOnce(options: RunOptions): Promise<Outcome> {
   const { way, dataDir, stopAfterMs, key } = options;
   const startedMs = performance.now();
-  const child = launch(way.command(stopAfterMs / 1_000), options);
+  const child = launch(options);
+  const baseUrl = `http://127.0.0.1:${options.port}`;
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text));
   const ended = new Promise<number | NodeJS.Signals>((resolve, reject) => {
@@ -51,14 +49,14 @@ export async function runOnce(options: RunOptions): Promise<Outcome> {
   let phase: Phase = 'before';
   try {
     if (key !== undefined) {
-      await until('it is ready', () => isReady(options), isOver, options.signal);
-      load = new Load(baseUrlOf(options), key);
+      await until('it is ready', () => isReady(baseUrl), isOver, options.signal);
+      load = new Load(baseUrl, key);
     }
     if (way.stop) {
       if (key === undefined)
         await until('the service begins', () => existsSync(dataDir), isOver, options.signal);
       await pause(stopAfterMs, undefined, { signal: options.signal });
-      phase = await phaseOf(options);
+      phase = await phaseOf(dataDir, baseUrl);
       load?.expectStop(performance.now());
       way.stop({ child, dataDir });
     } else {
@@ -66,7 +64,7 @@ export async function runOnce(options: RunOptions): Promise<Outcome> {
       // The phase is read shortly before the command sends its signal.
       const leftMs = stopAfterMs - (performance.now() - startedMs) - 50;
       await Promise.race([isOver, pause(Math.max(0, leftMs), undefined, { signal: options.signal })]);
-      phase = await phaseOf(options);
+      phase = await phaseOf(dataDir, baseUrl);
     }
     const code = await within(ended, options.signal);
     // npm has ended by the signal while the service is still stopping.
@@ -89,35 +87,27 @@ export async function runOnce(options: RunOptions): Promise<Outcome> {
 
 /** Starts the service on the same data and stops it again. @returns the API key of the first start */
 export async function startAgain(
-  options: Pick<RunOptions, 'dataDir' | 'port' | 'signal'>,
-  prepare?: (baseUrl: string, key: string) => Promise<void>,
+  dataDir: string,
+  port: number,
+  prepare?: (baseUrl: string, key: string) => Promise<unknown>,
 ): Promise<string> {
-  const child = launch(['npm', 'start'], options);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text));
-  const ended = new Promise<number | NodeJS.Signals>((resolve) =>
-    child.once('exit', (code, signal) => resolve(signal ?? code ?? 0)),
-  );
+  const settings = { RATE_LIMITS: 'off', LOG_LEVEL: 'warn' };
+  const ownline = new Ownline({ dataDir, port, logFile: `${dataDir}.log`, settings });
   try {
-    await until('it is ready', () => isReady(options), undefined, options.signal);
-    const text = await readFile(join(options.dataDir, 'first-start.txt'), 'utf8').catch(() => '');
-    const key = /own_live_\w+/.exec(text)?.[0] ?? '';
-    await prepare?.(baseUrlOf(options), key);
-    child.kill('SIGTERM');
-    const code = await within(ended, options.signal);
-    if (code !== 0) throw new Error(`npm start ended with ${code}.\n${output}`);
+    await ownline.start();
+    const key = await ownline.firstKey();
+    await prepare?.(ownline.baseUrl, key);
+    await ownline.stop();
+    const code = await ownline.ended;
+    if (code !== 0) throw new Error(`Ownline ended with ${code}.\n${await ownline.lastWords()}`);
     return key;
-  } catch (error) {
-    throw new Error(`npm start failed.\n${output}`, { cause: error });
   } finally {
-    await clear(options.dataDir, child);
+    await ownline.stop();
   }
 }
 
-function launch(
-  [program, ...words]: readonly [string, ...string[]],
-  { dataDir, port }: Pick<RunOptions, 'dataDir' | 'port'>,
-): ChildProcess {
+function launch({ way, stopAfterMs, dataDir, port }: RunOptions): ChildProcess {
+  const [program, ...words] = way.command(stopAfterMs / 1_000);
   const { PATH, HOME, TMPDIR } = process.env;
   return spawn(program, words, {
     cwd: repository,
@@ -128,25 +118,11 @@ function launch(
   });
 }
 
-async function phaseOf(options: Pick<RunOptions, 'dataDir' | 'port'>): Promise<Phase> {
-  const names = existsSync(options.dataDir) ? readdirSync(options.dataDir) : [];
-  if (names.includes('pg')) return (await isReady(options)) ? 'ready' : 'starting';
+async function phaseOf(dataDir: string, baseUrl: string): Promise<Phase> {
+  const names = existsSync(dataDir) ? readdirSync(dataDir) : [];
+  if (names.includes('pg')) return (await isReady(baseUrl)) ? 'ready' : 'starting';
   if (names.some((name) => name.startsWith('pg.new-'))) return 'initdb';
   return names.length > 0 ? 'copying' : 'before';
-}
-
-function baseUrlOf({ port }: Pick<RunOptions, 'port'>): string {
-  return `http://127.0.0.1:${port}`;
-}
-
-function isReady(options: Pick<RunOptions, 'port'>): Promise<boolean> {
-  return fetch(`${baseUrlOf(options)}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
-    async (answer) => {
-      await answer.arrayBuffer();
-      return answer.ok;
-    },
-    () => false,
-  );
 }
 
 async function until(

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { align } from '../align.ts';
 import { freePort } from '../free-port.ts';
+import { inFolder } from '../run-folder.ts';
 import { connectPhone } from '../set-up.ts';
 import { type Outcome, phases, runOnce, startAgain } from './run.ts';
 import { type Way, ways } from './ways.ts';
@@ -34,16 +34,13 @@ export async function runStops(options: StopsOptions, signal: AbortSignal): Prom
   if (process.platform !== 'linux') throw new Error('This campaign looks at /proc: it runs on Linux only.');
   const say = (text: string) => process.stdout.write(`${text}\n`);
   const chosen = chooseWays(options.ways);
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-stops-')));
-  // The mode lets other users enter the folder, because PostgreSQL may run as another user.
-  await chmod(folder, 0o711);
   const port = await freePort();
-  try {
+  return inFolder({ name: 'stops', contents: 'Logs', keep: false }, async (folder) => {
     const existing = join(folder, 'existing');
     const firstStartMs = performance.now();
-    const key = await startAgain({ dataDir: existing, port, signal }, async (baseUrl, apiKey) => {
-      await connectPhone(baseUrl, apiKey, '+14155550100', signal);
-    });
+    const key = await startAgain(existing, port, (baseUrl, apiKey) =>
+      connectPhone(baseUrl, apiKey, '+14155550100', signal),
+    );
     const readyMs = performance.now() - firstStartMs;
     const rows: Row[] = [];
     for (const way of chosen) {
@@ -64,7 +61,7 @@ export async function runStops(options: StopsOptions, signal: AbortSignal): Prom
           outcomes.push(outcome);
           if (!isClean({ way }, outcome)) say(`${way.name}, ${state}, run ${run}: ${describe(outcome)}`);
           if (isEmpty) {
-            await startAgain({ dataDir, port, signal });
+            await startAgain(dataDir, port);
             await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
           }
         }
@@ -74,9 +71,7 @@ export async function runStops(options: StopsOptions, signal: AbortSignal): Prom
     }
     say(drawTable(rows));
     return rows.every((row) => row.outcomes.every((outcome) => isClean(row, outcome)));
-  } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
-  }
+  });
 }
 
 function chooseWays(names: readonly string[] | undefined): readonly Way[] {
