@@ -10,7 +10,7 @@ import { inRunFolder } from './run-folder.ts';
 import { killSettings } from './settings.ts';
 import { describeViolations, drawTable } from './table.ts';
 import { unfoundFaults } from './unfound-faults.ts';
-import { World } from './world.ts';
+import { usualTeams, World } from './world.ts';
 
 export interface KillsOptions {
   readonly perPoint: number;
@@ -65,11 +65,12 @@ async function runWorld(
   options: KillsOptions & { readonly failpoints: readonly string[] },
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const world = await World.open(history, ownline, signal);
+  const world = await World.open(history, ownline, await usualTeams(ownline), signal);
   let kills = 0;
   const startedMs = performance.now();
   try {
     world.begin();
+    world.read();
     await rounds.run(options, AbortSignal.any([signal, world.signal]), () => {
       kills += 1;
       const seconds = Math.round((performance.now() - startedMs) / 1_000);

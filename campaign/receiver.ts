@@ -26,8 +26,9 @@ export class Receivers {
   readonly #history: History;
   readonly #endpoints = new Map<string, Endpoint>();
   readonly #server: Server;
+  /** Whether all receivers answer 200. */
+  isHealed = false;
   #requests = 0;
-  #isHealed = false;
 
   constructor(history: History) {
     this.#history = history;
@@ -51,11 +52,6 @@ export class Receivers {
 
   serve(path: string, endpoint: Endpoint): void {
     this.#endpoints.set(`/${path}`, endpoint);
-  }
-
-  /** Makes all receivers answer 200. */
-  heal(): void {
-    this.#isHealed = true;
   }
 
   async close(): Promise<void> {
@@ -85,13 +81,13 @@ export class Receivers {
     });
     const isGenuine = endpoint && faultOfSignature(endpoint.secret, headers, body, Date.now()) === undefined;
     const status = isGenuine ? this.#answerOf(endpoint.mood, number) : 401;
-    if (endpoint?.mood === 'slow' && !this.#isHealed) await pause(300 * Math.random());
+    if (endpoint?.mood === 'slow' && !this.isHealed) await pause(300 * Math.random());
     await answer(response, status);
     this.#history.record({ kind: 'delivery_answered', request: number, webhook, status });
   }
 
   #answerOf(mood: Mood, number: number): number {
-    if (this.#isHealed) return 200;
+    if (this.isHealed) return 200;
     if (mood === 'flaky' && number % 3 === 0) return faults[(number / 3) % faults.length] ?? 500;
     if (mood === 'outages' && Date.now() % (upMs + downMs) > upMs) return 503;
     return 200;

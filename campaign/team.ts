@@ -21,6 +21,8 @@ export interface TeamPlan {
   readonly numbers: readonly string[];
   readonly contacts: readonly string[];
   readonly webhooks: readonly WebhookPlan[];
+  /** Whether the team's phones leave after their first poll, and others send for it. */
+  readonly isAway?: boolean;
 }
 
 /** How often clients act, on average. */
@@ -78,6 +80,10 @@ export class Team {
     this.#over = over;
     this.#api = new Api(baseUrl, { 'x-api-key': plan.apiKey }, over);
     this.operator = new Operator(this.#api);
+  }
+
+  get isAway(): boolean {
+    return this.#plan.isAway === true;
   }
 
   get reader(): FeedReader {

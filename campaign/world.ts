@@ -2,32 +2,63 @@ import { eventTypes, type History } from './history.ts';
 import type { Ownline } from './ownline.ts';
 import { Receivers } from './receiver.ts';
 import { createTeam } from './set-up.ts';
-import { type Pace, Team, untilQuiet, usualContacts, usualPace } from './team.ts';
+import { type Pace, Team, type TeamPlan, untilQuiet, usualContacts, usualPace } from './team.ts';
 
 /** The service under test, as one process or as several behind one address. */
 export type Installation = Pick<Ownline, 'baseUrl' | 'command' | 'firstKey'>;
 
-/** The clients of the service: two teams with phones, senders and readers, and the webhook receivers. */
+const [one, two, three] = ['+14155550101', '+14155550102', '+14155550103'] as const;
+const all = { events: eventTypes, number: null };
+export const someEvents = { events: ['message.sent', 'message.failed'], number: one };
+
+/** The team of the first start. @param more its webhooks besides two of all events */
+export async function firstTeam(ownline: Installation, more: TeamPlan['webhooks']): Promise<TeamPlan> {
+  const webhooks: TeamPlan['webhooks'] = [
+    { path: 'fine', mood: 'fine', ...all },
+    { path: 'flaky', mood: 'flaky', ...all },
+  ];
+  const apiKey = await ownline.firstKey();
+  return { apiKey, numbers: [one, two], contacts: usualContacts, webhooks: [...webhooks, ...more] };
+}
+
+/** The two teams of a usual run. */
+export async function usualTeams(ownline: Installation): Promise<TeamPlan[]> {
+  const { apiKey } = await createTeam(ownline, 'Other team');
+  const webhooks: TeamPlan['webhooks'] = [
+    { path: 'slow', mood: 'slow', ...all },
+    { path: 'inbound', mood: 'flaky', events: ['message.received'], number: null },
+  ];
+  return [
+    await firstTeam(ownline, [
+      { path: 'outages', mood: 'outages', ...all },
+      { path: 'some', mood: 'fine', ...someEvents },
+    ]),
+    { apiKey, numbers: [three], contacts: usualContacts, webhooks },
+  ];
+}
+
+/** The clients of the service: teams with phones, senders and readers of the feed, and the webhook receivers. */
 export class World {
   readonly #teams: readonly Team[];
   readonly #receivers: Receivers;
   readonly #day = new Date().toISOString().slice(0, 10);
-  readonly #traffic = new AbortController();
-  readonly #rest = new AbortController();
   readonly #over: AbortController;
-  readonly #ends: Promise<void>[] = [];
-  readonly #lasting: Promise<void>[] = [];
+  readonly #traffic: Actors;
+  readonly #readers: Actors;
+  readonly #phones: Actors;
 
   private constructor(teams: readonly Team[], receivers: Receivers, over: AbortController) {
     this.#teams = teams;
-    this.#over = over;
     this.#receivers = receivers;
+    this.#over = over;
+    [this.#traffic, this.#readers, this.#phones] = [new Actors(over), new Actors(over), new Actors(over)];
   }
 
-  /** Creates the teams after the service's first start. @param signal ends the clients, even while they are created */
+  /** Opens the teams after the service's first start. @param signal ends the clients, even while they are created */
   static async open(
     history: History,
-    ownline: Installation,
+    { baseUrl }: Installation,
+    plans: readonly TeamPlan[],
     signal: AbortSignal,
     pace: Pace = usualPace,
   ): Promise<World> {
@@ -36,35 +67,15 @@ export class World {
     signal.addEventListener('abort', () => over.abort(signal.reason), { once: true });
     const receivers = new Receivers(history);
     await receivers.listen();
-    const other = await createTeam(ownline, 'Other team');
-    const [one, two, three] = ['+14155550101', '+14155550102', '+14155550103'] as const;
-    const all = { events: eventTypes, number: null };
-    const plans = [
-      {
-        apiKey: await ownline.firstKey(),
-        numbers: [one, two],
-        contacts: usualContacts,
-        webhooks: [
-          { path: 'fine', mood: 'fine', ...all },
-          { path: 'flaky', mood: 'flaky', ...all },
-          { path: 'outages', mood: 'outages', ...all },
-          { path: 'some', mood: 'fine', events: ['message.sent', 'message.failed'], number: one },
-        ],
-      },
-      {
-        apiKey: other.apiKey,
-        numbers: [three],
-        contacts: usualContacts,
-        webhooks: [
-          { path: 'slow', mood: 'slow', ...all },
-          { path: 'inbound', mood: 'flaky', events: ['message.received'], number: null },
-        ],
-      },
-    ] as const;
-    const teams = plans.map((plan) => new Team(history, ownline.baseUrl, plan, over.signal, pace));
+    const teams = plans.map((plan) => new Team(history, baseUrl, plan, over.signal, pace));
     const world = new World(teams, receivers, over);
     try {
-      for (const team of teams) world.#lasting.push(...(await team.open(receivers, world.#rest.signal)));
+      for (const team of teams) {
+        const connected = new AbortController();
+        const { signal: rest } = team.isAway ? connected : world.#phones;
+        world.#phones.add(await team.open(receivers, rest));
+        connected.abort();
+      }
       return world;
     } catch (error) {
       await world.close();
@@ -72,15 +83,31 @@ export class World {
     }
   }
 
+  /** Starts the senders, the inbound texts of phones, and the people of the teams. */
   begin(): void {
-    for (const team of this.#teams) {
-      this.#ends.push(...team.senders.map((sender) => sender.run(this.#traffic.signal)));
-      this.#ends.push(...team.phones.map((phone) => phone.receive(this.#traffic.signal)));
-      this.#ends.push(team.operator.run(this.#traffic.signal));
-      this.#lasting.push(team.reader.follow(this.#rest.signal));
+    this.#receivers.isHealed = false;
+    const { signal } = this.#traffic;
+    for (const team of this.#teams.filter(({ isAway }) => !isAway)) {
+      this.#traffic.add(team.senders.map((sender) => sender.run(signal)));
+      this.#traffic.add(team.phones.map((phone) => phone.receive(signal)));
+      this.#traffic.add([team.operator.run(signal)]);
     }
-    for (const actor of [...this.#ends, ...this.#lasting])
-      actor.catch((error: unknown) => this.#over.abort(error));
+  }
+
+  /** Starts to follow the feed of each team, from its oldest event. */
+  read(): void {
+    const { signal } = this.#readers;
+    this.#readers.add(this.#teams.map((team) => team.reader.follow(signal)));
+  }
+
+  endReading(): Promise<void> {
+    return this.#readers.stop();
+  }
+
+  /** Lets the phones of teams that were away poll again. */
+  bringBack(): void {
+    const phones = this.#teams.filter(({ isAway }) => isAway).flatMap((team) => team.phones);
+    this.#phones.add(phones.map((phone) => phone.poll(this.#phones.signal)));
   }
 
   /** A signal that aborts with the reason once a client fails. */
@@ -94,22 +121,47 @@ export class World {
    * @returns the reason why work was left; undefined for none
    */
   async settle(): Promise<string | undefined> {
-    this.#traffic.abort();
-    await Promise.all(this.#ends);
-    this.#receivers.heal();
+    await this.#traffic.stop();
+    this.#receivers.isHealed = true;
     const unfinished = await untilQuiet(this.#teams, this.signal);
     for (const team of this.#teams) await team.reader.walk();
-    this.#rest.abort();
-    await Promise.all(this.#lasting);
+    await this.endReading();
     for (const team of this.#teams) await team.recordFinalState(this.#day);
     return unfinished;
   }
 
   async close(): Promise<void> {
     this.#over.abort();
-    this.#traffic.abort();
-    this.#rest.abort();
-    await Promise.allSettled([...this.#ends, ...this.#lasting]);
+    await Promise.allSettled([this.#traffic, this.#readers, this.#phones].map((actors) => actors.stop()));
     await this.#receivers.close();
+  }
+}
+
+/** Clients that run until they are stopped. */
+class Actors {
+  readonly #over: AbortController;
+  #ending = new AbortController();
+  #running: Promise<void>[] = [];
+
+  /** @param over is aborted with the reason once a client fails */
+  constructor(over: AbortController) {
+    this.#over = over;
+  }
+
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  add(running: readonly Promise<void>[]): void {
+    for (const actor of running) actor.catch((error: unknown) => this.#over.abort(error));
+    this.#running.push(...running);
+  }
+
+  /** Waits until all have ended. More may be added afterwards. */
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    const ended = this.#running;
+    [this.#ending, this.#running] = [new AbortController(), []];
+    await Promise.all(ended);
   }
 }

@@ -6,12 +6,13 @@ import { freePort } from '../free-port.ts';
 import { type History, rowsOf } from '../history.ts';
 import { Ownline } from '../ownline.ts';
 import { inRunFolder } from '../run-folder.ts';
+import { createTeam } from '../set-up.ts';
 import { killSettings } from '../settings.ts';
 import { describeViolations } from '../table.ts';
 import { unfoundFaults } from '../unfound-faults.ts';
-import { Clients } from './clients.ts';
+import { firstTeam, someEvents, World } from '../world.ts';
 import { cutAtSnapshots, type Restore } from './cut.ts';
-import type { AnsweredSend } from './flood.ts';
+import { type AnsweredSend, Flood, floodContacts, floodNumbers } from './flood.ts';
 import { createOwnCluster } from './own-cluster.ts';
 
 export interface BackupsOptions {
@@ -78,11 +79,18 @@ class Run {
   async everything(): Promise<boolean> {
     const first = this.#ownline('embedded', {});
     await first.start();
-    const clients = await Clients.open(this.#history, first, this.#signal);
+    const flooding = await createTeam(first, 'Flood');
+    const plans = [
+      await firstTeam(first, [{ path: 'slow', mood: 'slow', ...someEvents }]),
+      { apiKey: flooding.apiKey, numbers: floodNumbers, contacts: floodContacts, webhooks: [], isAway: true },
+    ];
+    // These clients outlive each restore, because the service's address stays the same.
+    const clients = await World.open(this.#history, first, plans, this.#signal);
     this.#stops.unshift(() => clients.close());
     clients.begin();
     clients.read();
-    const backup = await this.#backUpUnderFlood(first, clients);
+    const flood = new Flood({ history: this.#history, baseUrl: first.baseUrl, ...flooding });
+    const backup = await this.#backUpUnderFlood(first, clients, flood);
     await clients.endReading();
     await first.kill();
     await first.stop();
@@ -95,7 +103,7 @@ class Run {
     await postgres.start();
     const second = this.#ownline('own', { DATABASE_URL: postgres.url });
     await this.#restore(second, backup, clients);
-    clients.takeFlood();
+    clients.bringBack();
     await this.#judge('embedded to own PostgreSQL', clients);
 
     clients.begin();
@@ -131,17 +139,17 @@ class Run {
     return ownline;
   }
 
-  async #backUpUnderFlood(ownline: Ownline, clients: Clients): Promise<Backup> {
+  async #backUpUnderFlood(ownline: Ownline, clients: World, flood: Flood): Promise<Backup> {
     const { seconds } = this.#options;
     const flooding = new AbortController();
     const startedMs = Date.now();
-    const flood = clients.flood.run(flooding.signal);
+    const sending = flood.run(flooding.signal);
     try {
       await pause(seconds * 1_000, undefined, { signal: clients.signal });
       const backup = await this.#backUp(ownline, 'first.backup');
       await pause(seconds * 250, undefined, { signal: clients.signal });
       say(describeBackup('backup of the embedded PostgreSQL', backup));
-      const { answered } = clients.flood;
+      const { answered } = flood;
       const warmMs = startedMs + 1_000;
       say(
         align([
@@ -154,7 +162,7 @@ class Run {
       return backup;
     } finally {
       flooding.abort();
-      await flood;
+      await sending;
     }
   }
 
@@ -173,7 +181,7 @@ class Run {
     };
   }
 
-  async #restore(ownline: Ownline, backup: Backup, clients: Clients): Promise<void> {
+  async #restore(ownline: Ownline, backup: Backup, clients: World): Promise<void> {
     const fromMs = performance.now();
     await ownline.command('restore', backup.file);
     const seconds = (performance.now() - fromMs) / 1_000;
@@ -190,7 +198,7 @@ class Run {
     await ownline.command('restore', '--resume');
   }
 
-  async #judge(name: string, clients: Clients): Promise<void> {
+  async #judge(name: string, clients: World): Promise<void> {
     const unfinished = await clients.settle();
     const rows = cutAtSnapshots(this.#history.rows, this.#restores);
     const violations = check(rows);

@@ -12,9 +12,10 @@ interface FloodOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly team: string;
-  readonly numbers: readonly string[];
-  readonly contacts: readonly string[];
 }
+
+export const floodNumbers = Array.from({ length: 8 }, (_, index) => `+1415555011${index}`);
+export const floodContacts = Array.from({ length: 4 }, (_, index) => `+1415555016${index}`);
 
 /**
  * Sends as fast as the service answers: each conversation sends its next message once the last one was answered. It
@@ -31,9 +32,11 @@ export class Flood {
 
   /** Sends until the signal aborts, and waits for the answers in progress. @throws where a send is not answered */
   async run(signal: AbortSignal): Promise<void> {
-    const { numbers, contacts } = this.#options;
+    const conversations = floodNumbers.flatMap((from) =>
+      floodContacts.map((to) => this.#converse(from, to, signal)),
+    );
     try {
-      await Promise.all(numbers.flatMap((from) => contacts.map((to) => this.#converse(from, to, signal))));
+      await Promise.all(conversations);
     } finally {
       this.#agent.destroy();
     }

@@ -9,7 +9,7 @@ import { Ownline } from '../ownline.ts';
 import { inRunFolder } from '../run-folder.ts';
 import { shortTimes } from '../settings.ts';
 import { describeViolations } from '../table.ts';
-import { World } from '../world.ts';
+import { usualTeams, World } from '../world.ts';
 import { FakeClock, findFaketime } from './faketime.ts';
 import { Keeper } from './keeper.ts';
 import { Limits } from './limits.ts';
@@ -122,7 +122,7 @@ interface StepResults {
 
 async function runSteps(stage: Stage): Promise<StepResults> {
   const { options, signal, history, ownline } = stage;
-  const world = await World.open(history, ownline, signal, pace);
+  const world = await World.open(history, ownline, await usualTeams(ownline), signal, pace);
   const results: Result[] = [];
   const over = new AbortController();
   const ending = AbortSignal.any([signal, world.signal, over.signal]);
@@ -135,6 +135,7 @@ async function runSteps(stage: Stage): Promise<StepResults> {
       if (!ending.aborted) probeFailure = String(error);
     });
     world.begin();
+    world.read();
     for (const clock of options.clocks) {
       for (const step of options.steps) {
         const result = await runStep(stage, { clock, step, keeper, limits, ending });
