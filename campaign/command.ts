@@ -8,9 +8,3 @@ export interface Command {
    */
   readonly run: (args: string[], signal: AbortSignal) => Promise<boolean>;
 }
-
-/** Reads an option that is a whole number. @throws Error with the option's name */
-export function wholeNumber(option: string, text: string): number {
-  if (/^\d{1,5}$/.test(text)) return Number(text);
-  throw new Error(`--${option} must be a whole number of at most five digits, not "${text}".`);
-}

@@ -1,14 +1,9 @@
-import { parseArgs } from 'node:util';
-import { type Command, wholeNumber } from './command.ts';
+import type { Command } from './command.ts';
 import { runKills } from './kills.ts';
+import { readOptions } from './options.ts';
 
-const options = {
-  'per-point': { type: 'string', default: '50' },
-  point: { type: 'string', multiple: true },
-  outside: { type: 'string' },
-  database: { type: 'string' },
-  keep: { type: 'boolean', default: false },
-} as const;
+/** Without --outside and --database their numbers follow from --per-point. */
+const defaults = { 'per-point': 50, point: [], outside: -1, database: -1, keep: false };
 
 export const killsCommand: Command = {
   usage: `kills [--per-point 50] [--point NAME …] [--outside N] [--database N] [--keep]
@@ -16,12 +11,9 @@ export const killsCommand: Command = {
 Kills Ownline at each of its failpoints, --outside times at random moments and its database --database times, and
 checks that nothing is lost. --point: only these failpoints. --keep: leaves history, log and data behind.`,
   run: (args, signal) => {
-    const { values } = parseArgs({ args, options });
-    const perPoint = wholeNumber('per-point', values['per-point']);
-    const counts = {
-      outside: wholeNumber('outside', values.outside ?? String(perPoint)),
-      database: wholeNumber('database', values.database ?? String(Math.ceil(perPoint / 5))),
-    };
-    return runKills({ perPoint, points: values.point, ...counts, keep: values.keep }, signal);
+    const { 'per-point': perPoint, point: points, ...given } = readOptions(args, defaults);
+    const outside = given.outside < 0 ? perPoint : given.outside;
+    const database = given.database < 0 ? Math.ceil(perPoint / 5) : given.database;
+    return runKills({ perPoint, points, outside, database, keep: given.keep }, signal);
   },
 };

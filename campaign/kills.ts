@@ -14,8 +14,8 @@ import { usualTeams, World } from './world.ts';
 
 export interface KillsOptions {
   readonly perPoint: number;
-  /** undefined: all failpoints. */
-  readonly points: readonly string[] | undefined;
+  /** None: all failpoints. */
+  readonly points: readonly string[];
   readonly outside: number;
   readonly database: number;
   readonly keep: boolean;
@@ -28,7 +28,7 @@ export interface KillsOptions {
  */
 export async function runKills(options: KillsOptions, signal: AbortSignal): Promise<boolean> {
   const say = (text: string) => process.stdout.write(`${text}\n`);
-  const failpoints = options.points ?? readFailpoints();
+  const failpoints = options.points.length > 0 ? options.points : readFailpoints();
   const kept = { name: 'campaign', contents: 'log and data', keep: options.keep };
   return inRunFolder(kept, async (folder, history) => {
     const ownline = new Ownline({

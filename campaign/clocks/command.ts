@@ -1,16 +1,8 @@
 import { realpathSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-import { type Command, wholeNumber } from '../command.ts';
+import type { Command } from '../command.ts';
+import { readOptions } from '../options.ts';
 import { repository } from '../ownline.ts';
 import { type ClockName, clocks, runClocks } from './clocks.ts';
-
-const options = {
-  clock: { type: 'string', multiple: true },
-  step: { type: 'string', multiple: true },
-  for: { type: 'string', default: '60' },
-  repository: { type: 'string' },
-  keep: { type: 'boolean', default: false },
-} as const;
 
 const steps = ['+1h', '-1h', '+1d', '-1d', '+1y', '-1y'];
 
@@ -24,17 +16,15 @@ database, of the machine of the service, or of one machine with both. Checks tha
 later, that nothing expired or was lost, and that the step was logged. --step: ahead or back, in s, m, h, d or y; by
 default ${steps.join(', ')}. --repository: the service of another checkout. --keep: leaves history, log and data behind. Needs libfaketime.`,
   run: (args, signal) => {
-    const { values } = parseArgs({ args: attachSteps(args), options });
-    return runClocks(
-      {
-        clocks: (values.clock ?? [...clocks]).map(sampleDatabaseClock),
-        steps: (values.step ?? steps).map(readStep),
-        forSeconds: wholeNumber('for', values.for),
-        repository: realpathSync(values.repository ?? repository),
-        keep: values.keep,
-      },
-      signal,
-    );
+    const values = readOptions(attachSteps(args), { clock: [], step: [], for: 60, repository, keep: false });
+    const options = {
+      clocks: values.clock.length > 0 ? values.clock.map(readClock) : clocks,
+      steps: (values.step.length > 0 ? values.step : steps).map(readStep),
+      forSeconds: values.for,
+      repository: realpathSync(values.repository),
+      keep: values.keep,
+    };
+    return runClocks(options, signal);
   },
 };
 
@@ -46,7 +36,7 @@ function attachSteps(words: readonly string[]): string[] {
   });
 }
 
-function sampleDatabaseClock(text: string): ClockName {
+function readClock(text: string): ClockName {
   const found = clocks.find((clock) => clock === text);
   if (found) return found;
   throw new Error(`--clock must be one of ${clocks.join(', ')}, not "${text}".`);

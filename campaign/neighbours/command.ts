@@ -1,16 +1,9 @@
 import { realpathSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import type { Command } from '../command.ts';
+import { readOptions } from '../options.ts';
 import { repository } from '../ownline.ts';
 import { runNeighbours } from './neighbours.ts';
 import { fullSize, quickSize } from './size.ts';
-
-const options = {
-  quick: { type: 'boolean', default: false },
-  route: { type: 'string' },
-  repository: { type: 'string' },
-  keep: { type: 'boolean', default: false },
-} as const;
 
 export const neighboursCommand: Command = {
   usage: `neighbours [--quick] [--route TEXT] [--repository PATH] [--keep]
@@ -20,16 +13,8 @@ of one and what 64 connections of it do to another team's sends; then sockets th
 limit, and what refusals write. --quick: fewer and shorter ones. --route: only routes whose method and path contain
 TEXT, and only their requests. --repository: the service of another checkout. --keep: leaves log and figures behind.`,
   run: (args, signal) => {
-    const { values } = parseArgs({ args, options });
+    const values = readOptions(args, { quick: false, route: '', repository, keep: false });
     const size = values.quick ? quickSize : fullSize;
-    return runNeighbours(
-      {
-        size,
-        route: values.route,
-        repository: realpathSync(values.repository ?? repository),
-        keep: values.keep,
-      },
-      signal,
-    );
+    return runNeighbours({ ...values, size, repository: realpathSync(values.repository) }, signal);
   },
 };

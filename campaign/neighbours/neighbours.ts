@@ -29,8 +29,8 @@ import { Tenant } from './tenant.ts';
 
 export interface NeighboursOptions {
   readonly size: CampaignSize;
-  /** Selects routes whose method and path contain this text. */
-  readonly route: string | undefined;
+  /** Selects routes whose method and path contain this text. With a text only their requests are measured. */
+  readonly route: string;
   readonly repository: string;
   readonly keep: boolean;
 }
@@ -70,7 +70,7 @@ export function runNeighbours(options: NeighboursOptions, signal: AbortSignal): 
     try {
       await unlimited.start();
       const routes = await readRoutes(unlimited);
-      const measured = routes.filter((route) => nameOf(route).includes(options.route ?? ''));
+      const measured = routes.filter((route) => nameOf(route).includes(options.route));
       const hook = `http://127.0.0.1:${sinkPort}/hook`;
       const team = (name: string, from: string) => Tenant.make(unlimited, { name, from, hook }, signal);
       const victim = await team('Victim', '+14155550101');
@@ -114,7 +114,7 @@ export function runNeighbours(options: NeighboursOptions, signal: AbortSignal): 
       const aloneMs = `p50 ${alone.p50Ms.toFixed(0)} ms, p99 ${alone.p99Ms.toFixed(0)} ms`;
       report(`another team alone: ${aloneMs}`);
       await attackAll(attacksOfProbes(stage, costs));
-      if (options.route === undefined) {
+      if (options.route === '') {
         await settle(stage, signal);
         const [readers, poll] = await Promise.all([
           runSlowReaders(ownline, costs.costs, size.slowReaders, signal),

@@ -1,12 +1,7 @@
-import { parseArgs } from 'node:util';
-import { type Command, wholeNumber } from '../command.ts';
+import type { Command } from '../command.ts';
+import { readOptions } from '../options.ts';
 import { runStops } from './stops.ts';
 import { wayNames } from './ways.ts';
-
-const options = {
-  runs: { type: 'string', default: '10' },
-  way: { type: 'string', multiple: true },
-} as const;
 
 export const stopsCommand: Command = {
   usage: `stops [--runs 10] [--way NAME …]
@@ -16,7 +11,7 @@ at moments of its first start. Each time no process may be left, no request cut,
 Linux only; the ways in a terminal need script(1). --way: only these:
 ${wayNames.map((name) => `  ${name}`).join('\n')}`,
   run: (args, signal) => {
-    const { values } = parseArgs({ args, options });
-    return runStops({ runs: wholeNumber('runs', values.runs), ways: values.way }, signal);
+    const { runs, way: ways } = readOptions(args, { runs: 10, way: [] });
+    return runStops({ runs, ways }, signal);
   },
 };

@@ -10,8 +10,8 @@ import { type Way, ways } from './ways.ts';
 
 export interface StopsOptions {
   readonly runs: number;
-  /** undefined: all ways. */
-  readonly ways: readonly string[] | undefined;
+  /** None: all ways. */
+  readonly ways: readonly string[];
 }
 
 /** The time limit of `timeout 5 npm start`, as an operator may try it. */
@@ -74,12 +74,12 @@ export async function runStops(options: StopsOptions, signal: AbortSignal): Prom
   });
 }
 
-function chooseWays(names: readonly string[] | undefined): readonly Way[] {
-  const unknown = names?.find((name) => !ways.some((way) => way.name === name));
+function chooseWays(names: readonly string[]): readonly Way[] {
+  const unknown = names.find((name) => !ways.some((way) => way.name === name));
   if (unknown !== undefined) throw new Error(`"${unknown}" is no known way to start the service.`);
   const hasTerminal = spawnSync('script', ['--version']).error === undefined;
   return ways.filter((way) => {
-    if (names && !names.includes(way.name)) return false;
+    if (names.length > 0 && !names.includes(way.name)) return false;
     if (hasTerminal || way.command(0)[0] !== 'script') return true;
     process.stderr.write(`${way.name}: left out, because script(1) is not installed\n`);
     return false;
