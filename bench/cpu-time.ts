@@ -30,6 +30,20 @@ export async function cpuSecondsOfEngine(dataDir: string): Promise<number> {
   );
 }
 
+/** Does work. @returns its result, its seconds, and the CPU seconds of a service's Node and PostgreSQL meanwhile */
+export async function measureCpu<T>(
+  { pid }: { readonly pid: number },
+  dataDir: string,
+  work: () => Promise<T>,
+) {
+  const read = async () => [await cpuSecondsOf(pid), await cpuSecondsOfEngine(dataDir)] as const;
+  const [before, startedMs] = [await read(), performance.now()];
+  const result = await work();
+  const seconds = (performance.now() - startedMs) / 1_000;
+  const after = await read();
+  return { result, seconds, node: after[0] - before[0], postgres: after[1] - before[1] };
+}
+
 async function timesOf(pid: number): Promise<ProcessTimes | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   // The fields follow the process name, which is in parentheses and may contain anything.

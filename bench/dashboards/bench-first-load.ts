@@ -1,12 +1,10 @@
 import type { Browser } from 'playwright-core';
-import { operator } from '#server/platform/actor.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
-import { createTeam } from '#server/teams/team/create-team.ts';
 import { newPage, startBrowser } from '#test/support/browser/browser.ts';
 import { type FirstLoad, measureFirstLoad, slow4g } from '#test/support/browser/first-load.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { median } from '../load.ts';
 import { Servers } from '../serve.ts';
+import { newTeam } from '../teams.ts';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const pages = [
@@ -25,10 +23,7 @@ export async function benchFirstLoad(): Promise<void> {
   const runtime = await servers.openRuntime(settings);
   const browser = await startBrowser();
   try {
-    const { id } = await runtime.database.transaction((trx) =>
-      createTeam(trx, runtime, { name: 'Example team', plan: 'enterprise', by: operator }),
-    );
-    const team = { id, publicId: publicId('team', id) };
+    const team = await newTeam(runtime);
     const baseUrl = server.origin;
     const owner = await newMember({ baseUrl, runtime }, team, 'owner');
     for (const [title, path, shown] of pages) {

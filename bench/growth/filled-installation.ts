@@ -2,14 +2,12 @@ import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import pg from 'pg';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
-import { operator } from '#server/platform/actor.ts';
-import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { createTeam } from '#server/teams/team/create-team.ts';
 import { putNumber } from '#test/support/numbers/given-numbers.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type Installation, openInstallation, type Setup } from '../life/installation.ts';
 import { seed, seedConversations } from '../retention/seed.ts';
 import { unlimited } from '../serve.ts';
+import { firstTeam, newTeam } from '../teams.ts';
 
 /** Disk space of a message with its hand-out, event, delivery and attempt, and their indexes, while it is written. */
 const bytesOfMessage = 2_500;
@@ -46,12 +44,9 @@ export async function openFilled(setup: Setup, teams: number, messages: number):
     const { clock } = runtime;
     const query = async <T>(sql: string, values?: readonly unknown[]) =>
       (await database.query(sql, values && [...values])).rows as T[];
-    const [first] = await query<{ id: TeamId }>('SELECT id FROM teams');
-    if (!first) throw new Error('there is no team');
+    const first = await firstTeam(runtime);
     for (let n = 1; n < teams; n += 1) {
-      const { id } = await runtime.database.transaction((trx) =>
-        createTeam(trx, runtime, { name: `Team ${n}`, plan: 'enterprise', by: operator }),
-      );
+      const { id } = await newTeam(runtime, `Team ${n}`);
       await putNumber({ runtime, clock, query }, id, `+1415557${String(n).padStart(4, '0')}`);
     }
     const now = clock.now();
@@ -68,8 +63,7 @@ export async function openFilled(setup: Setup, teams: number, messages: number):
     );
     await seedConversations(database);
     await database.query('VACUUM ANALYZE');
-    const team = { id: first.id, publicId: publicId('team', first.id) };
-    const member = await newMember({ baseUrl: server.origin, runtime }, team, 'member');
+    const member = await newMember({ baseUrl: server.origin, runtime }, first, 'member');
     return { installation, member, close };
   } catch (error) {
     await close();

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readOptions } from '#campaign/options.ts';
 import { median } from '../load.ts';
 import { printLatency } from '../print-latency.ts';
-import { fillAndDrain } from './fill-and-drain.ts';
 import { type Installation, openInstallation, type Setup } from './installation.ts';
 import { monotonicMs } from './ledger.ts';
 import { measureSnapshot } from './measure-snapshot.ts';
@@ -31,9 +30,6 @@ const nominalPerSecond = 200;
 const latencyGoalMs = 50;
 const burstGoalMs = 500;
 
-/** The most messages that a drain begins with. */
-const drainedMax = 5_000;
-
 /**
  * Benchmarks P10 and P6: the whole life of a message. Senders send as long as fewer than `--queue` messages for each
  * phone wait. Phones hold polls, and report each message with their next poll. Without webhooks, libraries of jobs run
@@ -43,40 +39,26 @@ const drainedMax = 5_000;
  * [--snapshot] [--dead 300000]`
  */
 export async function benchLife(): Promise<void> {
-  const { values } = parseArgs({
-    args: process.argv.slice(3),
-    options: {
-      phones: { type: 'string' },
-      senders: { type: 'string', default: '64' },
-      webhooks: { type: 'string', default: '0' },
-      seconds: { type: 'string', default: '10' },
-      rounds: { type: 'string', default: '2' },
-      queue: { type: 'string', default: '4' },
-      throughput: { type: 'boolean', default: false },
-      snapshot: { type: 'boolean', default: false },
-      dead: { type: 'string', default: '300000' },
-    },
+  const options = readOptions(process.argv.slice(3), {
+    ...{ phones: 0, senders: 64, webhooks: 0, seconds: 10, rounds: 2, queue: 4 },
+    ...{ throughput: false, snapshot: false, dead: 300_000 },
   });
-  const { phones, senders, webhooks } = values;
-  const chosen =
-    phones === undefined
-      ? values.snapshot
-        ? [snapshotSetup]
-        : setups
-      : [{ phones: Number(phones), senders: Number(senders), webhooks: Number(webhooks) }];
+  const { phones, senders, webhooks, seconds, rounds } = options;
+  const usual = options.snapshot ? [snapshotSetup] : setups;
+  const chosen = phones === 0 ? usual : [{ phones, senders, webhooks }];
   for (const setup of chosen) {
     const installation = await openInstallation(setup);
     try {
       process.stdout.write(
         `\n${setup.phones} phones, ${setup.senders} senders, ${setup.webhooks} webhooks\n`,
       );
-      if (values.snapshot) {
-        await measureSnapshot(installation, Number(values.seconds), Number(values.dead));
+      if (options.snapshot) {
+        await measureSnapshot(installation, seconds, options.dead);
         continue;
       }
-      const options = { seconds: Number(values.seconds), waitingMax: Number(values.queue) * setup.phones };
-      const top = await measureThroughput(installation, setup, options, Number(values.rounds));
-      if (!values.throughput) await measureLatency(installation, setup, top, options.seconds);
+      const load = { seconds, waitingMax: options.queue * setup.phones };
+      const top = await measureThroughput(installation, setup, load, rounds);
+      if (!options.throughput) await measureLatency(installation, setup, top, seconds);
       installation.ledger.requireAllOnce();
       process.stdout.write(
         `all ${installation.ledger.accepted} messages were handed out once and reported\n`,
@@ -137,7 +119,7 @@ async function measureThroughput(
   return median(ours.map((round) => round.handedOut));
 }
 
-/** Latency at a fifth of the top rate and at the nominal rate, a burst to all phones at once, and a drain. */
+/** Latency at a fifth of the top rate and at the nominal rate, and of a burst to all phones at once. */
 async function measureLatency(
   installation: Installation,
   { phones }: Setup,
@@ -164,11 +146,5 @@ async function measureLatency(
     `P6: a burst of ${phones}, from its start to the phone`,
     ledger.arrivalsMs(burstAtMs),
     burstGoalMs,
-  );
-
-  const drained = Math.min(drainedMax, 20 * phones);
-  const { filledPerSecond, drainedPerSecond } = await fillAndDrain(installation, drained);
-  process.stdout.write(
-    `a queue of ${drained} was filled at ${Math.round(filledPerSecond)}/s and drained at ${Math.round(drainedPerSecond)}/s\n`,
   );
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
+import { readOptions } from '#campaign/options.ts';
+import { measureCpu } from '../cpu-time.ts';
 import { openInstallation } from './installation.ts';
 
 const goalPercent = 50;
@@ -15,26 +15,16 @@ const settleSeconds = 20;
  * usage: `npm run bench -- pace [--phones 10000] [--seconds 60]`
  */
 export async function benchPace(): Promise<void> {
-  const { values } = parseArgs({
-    args: process.argv.slice(3),
-    options: {
-      phones: { type: 'string', default: '10000' },
-      seconds: { type: 'string', default: '60' },
-    },
-  });
-  const [phones, seconds] = [Number(values.phones), Number(values.seconds)];
+  const { phones, seconds } = readOptions(process.argv.slice(3), { phones: 10_000, seconds: 60 });
   const perSecond = (phones * hourly) / 3_600;
   const installation = await openInstallation({ phones, senders, webhooks: 1 });
   try {
     const { server, dataDir, ledger, untilSettled, countPosts } = installation;
-    const used = async () => [await cpuSecondsOf(server.pid), await cpuSecondsOfEngine(dataDir)];
     /** @returns the percentages of a core that Node and PostgreSQL take */
     const measure = async (phase: (forSeconds: number) => Promise<unknown>) => {
       await phase(settleSeconds);
-      const [before, startedMs] = [await used(), performance.now()];
-      await phase(seconds);
-      const tookMs = performance.now() - startedMs;
-      return (await used()).map((cpu, part) => ((cpu - (before[part] ?? 0)) * 100_000) / tookMs);
+      const used = await measureCpu(server, dataDir, () => phase(seconds));
+      return [used.node, used.postgres].map((cpu) => (cpu * 100) / used.seconds);
     };
     const idle = await measure((forSeconds) => pause(forSeconds * 1_000));
     const paced = await measure((forSeconds) => installation.senders.atRate(perSecond, forSeconds));

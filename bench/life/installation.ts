@@ -1,10 +1,10 @@
 import pg from 'pg';
-import { eventTypes } from '#contract/event.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { until } from '#test/support/service/until.ts';
 import { type Served, Servers, unlimited } from '../serve.ts';
+import { subscribe } from '../subscribe.ts';
 import { untilSettled } from '../until-settled.ts';
 import { claimDevices, phoneNumbers } from './connect-phones.ts';
 import { Ledger } from './ledger.ts';
@@ -72,8 +72,7 @@ export async function openInstallation(
       connectedMaxMs,
     );
     const api = new ApiClient(server.origin, key);
-    for (let n = 0; n < webhooks; n += 1)
-      await api.post('/v1/webhooks', { url: `${sink.origin}/${n}`, events: eventTypes });
+    await subscribe(api, `${sink.origin}/`, webhooks);
     const senders = new Senders({ origin: server.origin, key, numbers }, connections, ledger);
     return {
       dataDir,

@@ -4,7 +4,6 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
-import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
 import { atShare } from '../print-latency.ts';
 import type { Installation } from './installation.ts';
 import { monotonicMs } from './ledger.ts';
@@ -71,25 +70,17 @@ async function measurePhase(
   arrivedAtMs: ReadonlyMap<string, number>,
   seconds: number,
 ): Promise<Phase> {
-  const { senders, ledger, server, dataDir, untilSettled } = installation;
+  const { senders, ledger, untilSettled } = installation;
   await senders.atRate(perSecond, warmUpSeconds);
   await untilSettled();
-  const used = async () => ({
-    node: await cpuSecondsOf(server.pid),
-    engine: await cpuSecondsOfEngine(dataDir),
-  });
-  const before = await used();
   const sinceMs = monotonicMs();
   await senders.atRate(perSecond, seconds);
   await untilSettled();
   await pause(500);
-  const after = await used();
   const sorted = ledger.latenciesMs(sinceMs, arrivedAtMs).toSorted((left, right) => left - right);
-  const each = (part: 'node' | 'engine') => Math.round(((after[part] - before[part]) * 1e6) / sorted.length);
   const [p50, p99, last] = [atShare(sorted, 0.5), atShare(sorted, 0.99), atShare(sorted, 1)];
   process.stdout.write(
-    `${name}: from a text to its webhook p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, last ${last.toFixed(0)} ms; ` +
-      `CPU µs each: node ${each('node')}, PostgreSQL ${each('engine')}\n`,
+    `${name}: from a text to its webhook p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, last ${last.toFixed(0)} ms\n`,
   );
   return { p50, p99 };
 }

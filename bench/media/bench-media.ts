@@ -1,10 +1,11 @@
-import { claimDevice } from '#simulated-phone/device-client.ts';
-import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
+import type { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
 import { until } from '#test/support/service/until.ts';
 import { cpuSecondsOf } from '../cpu-time.ts';
 import { residentMb } from '../process-memory.ts';
 import { Servers, unlimited } from '../serve.ts';
+import { startPhones } from '../simulated-phones.ts';
 import { largeJpegSha256 } from './large-jpeg.ts';
 
 const messages = Number(process.env.BENCH_MESSAGES ?? 1_000);
@@ -21,50 +22,30 @@ const limitMs = 1_800_000;
  */
 export async function benchMedia(): Promise<void> {
   const servers = await Servers.open();
-  const running: SimulatedPhone[] = [];
+  let running: readonly SimulatedPhone[] = [];
   try {
     const settings = { EGRESS_ALLOW_CIDRS: '127.0.0.1', DEVICE_HOLD_SECONDS: '2' };
     const service = await servers.start('server/main.ts', {
       settings: { ...unlimited(servers.dataDir), ...settings },
     });
     const host = await servers.start('bench/receiver.ts', { args: ['files'] });
-    const key = await firstKey(servers.dataDir);
-    const call = async (path: string, body: object) => {
-      const headers = { 'x-api-key': key, 'content-type': 'application/json' };
-      const answer = await fetch(`${service.origin}${path}`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(body),
-      });
-      if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-      return (await answer.json()) as Record<string, string>;
-    };
+    const api = new ApiClient(service.origin, await firstKey(servers.dataDir));
     const numbers = Array.from({ length: phones }, (_, n) => `+1415555010${n}`);
     let arrived = 0;
     let intact = 0;
     const sha256 = largeJpegSha256();
-    for (const number of numbers) {
-      const { setup_url = '' } = await call('/v1/numbers/verify', { phone_number: number });
-      const phone = new SimulatedPhone({
-        ...(await claimDevice(setup_url)),
-        onLine: (line) => {
-          if (line.did !== 'sent') return;
-          arrived += 1;
-          if (line.media?.sha256 === sha256) intact += 1;
-        },
-      });
-      running.push(phone);
-      void phone.run();
-    }
-    await until('all numbers are verified', () => allVerified(service.origin, key));
-    const send = async (from: number, to: number) => {
-      for (let n = from; n < to; n += 1)
-        await call('/v1/messages/send', {
-          from: numbers[n % phones],
-          to: `+1415555${1_000 + (n % 100)}`,
-          content: 'Look',
-          media_url: `${host.origin}/${n}.jpg`,
-        });
+    running = await startPhones(api, numbers, (line) => {
+      if (line.did !== 'sent') return;
+      arrived += 1;
+      if (line.media?.sha256 === sha256) intact += 1;
+    });
+    const send = async (first: number, end: number) => {
+      for (let n = first; n < end; n += 1) {
+        const to = `+1415555${1_000 + (n % 100)}`;
+        const media_url = `${host.origin}/${n}.jpg`;
+        const message = { from: numbers[n % phones] ?? '', to, content: 'Look', media_url };
+        await api.send(message);
+      }
     };
     const atStart = await residentMb(service.pid);
     await send(0, warmUp);
@@ -96,10 +77,4 @@ export async function benchMedia(): Promise<void> {
     for (const phone of running) phone.switchOff();
     await servers.close();
   }
-}
-
-async function allVerified(origin: string, key: string): Promise<boolean> {
-  const answer = await fetch(`${origin}/v1/numbers`, { headers: { 'x-api-key': key } });
-  const { numbers } = (await answer.json()) as { readonly numbers: readonly { verified: boolean }[] };
-  return numbers.length === phones && numbers.every(({ verified }) => verified);
 }

@@ -1,21 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import pg from 'pg';
+import { readOptions } from '#campaign/options.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
+import { measureCpu } from '../cpu-time.ts';
 import { claimDevices, phoneNumbers } from '../life/connect-phones.ts';
 import { Ledger, monotonicMs } from '../life/ledger.ts';
 import { PhoneFleet } from '../life/phone-fleet.ts';
 import { Senders } from '../life/senders.ts';
 import { printLatency } from '../print-latency.ts';
 import { liveMb, residentMb } from '../process-memory.ts';
-import { launch, type Served, unlimited } from '../serve.ts';
+import { type Served, Servers, unlimited } from '../serve.ts';
 
 const goals = { kbEach: 25, percentOfCore: 10, connectedSeconds: 60, burstMs: 500 };
 
@@ -33,36 +30,26 @@ const connectedMaxMs = 300_000;
  * usage: `npm run bench -- phones [--phones 10000] [--woken 1000] [--seconds 50]`
  */
 export async function benchPhones(): Promise<void> {
-  const { values } = parseArgs({
-    args: process.argv.slice(3),
-    options: {
-      phones: { type: 'string', default: '10000' },
-      woken: { type: 'string', default: '1000' },
-      seconds: { type: 'string', default: '50' },
-    },
-  });
-  const phones = Number(values.phones);
+  const options = readOptions(process.argv.slice(3), { phones: 10_000, woken: 1_000, seconds: 50 });
+  const { phones, seconds } = options;
   const numbers = phoneNumbers(phones);
-  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
   const port = await freePort();
   const inspectPort = await freePort();
-  const settings = {
-    ...unlimited(dataDir),
-    NODE_OPTIONS: `--inspect-port=${inspectPort}`,
-  };
-  const seconds = Number(values.seconds);
   const ledger = new Ledger();
   const fleet = new PhoneFleet((handOuts) => ledger.handOut(handOuts));
-  let server: Served | undefined;
+  const servers = await Servers.open();
+  const { dataDir } = servers;
+  const settings = { ...unlimited(dataDir), NODE_OPTIONS: `--inspect-port=${inspectPort}` };
+  const start = () => servers.start('server/main.ts', { settings, port });
   try {
-    server = await launch('server/main.ts', { settings, port });
+    let server = await start();
     const key = await firstKey(dataDir);
     const startedMs = performance.now();
     const deviceTokens = await claimDevices(server.origin, key, numbers);
     process.stdout.write(`${phones} phones were set up in ${secondsSince(startedMs)} s\n`);
 
     await server.stop();
-    server = await launch('server/main.ts', { settings, port });
+    server = await start();
     await pause(settleSeconds * 1_000);
     const atStart = await readMemory(server, inspectPort);
     let sinceMs = performance.now();
@@ -83,7 +70,7 @@ export async function benchPhones(): Promise<void> {
     const stopped = secondsSince(sinceMs);
     const { unavailable } = await fleet.count();
     since = new Date();
-    server = await launch('server/main.ts', { settings, port });
+    server = await start();
     const restarted = secondsSince(sinceMs);
     await untilConnected(dataDir, phones, since);
     const counts = await fleet.count();
@@ -95,7 +82,7 @@ export async function benchPhones(): Promise<void> {
     );
     await printIdleCpu(server, dataDir, seconds);
 
-    const woken = numbers.slice(0, Number(values.woken));
+    const woken = numbers.slice(0, options.woken);
     const senders = new Senders({ origin: server.origin, key, numbers: woken }, connections, ledger);
     for (const process of ['cold', 'warm']) {
       const burstAtMs = monotonicMs();
@@ -112,8 +99,7 @@ export async function benchPhones(): Promise<void> {
     ledger.requireAllOnce();
   } finally {
     await fleet.stop();
-    await server?.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    await servers.close();
   }
 }
 
@@ -149,12 +135,10 @@ async function readMemory({ pid }: Served, inspectPort: number): Promise<Memory>
   return { liveMb: await liveMb(pid, inspectPort), residentMb: await residentMb(pid) };
 }
 
-async function printIdleCpu({ pid }: Served, dataDir: string, seconds: number): Promise<void> {
+async function printIdleCpu(server: Served, dataDir: string, seconds: number): Promise<void> {
   await pause(settleSeconds * 1_000);
-  const before = [await cpuSecondsOf(pid), await cpuSecondsOfEngine(dataDir)];
-  await pause(seconds * 1_000);
-  const after = [await cpuSecondsOf(pid), await cpuSecondsOfEngine(dataDir)];
-  const [node, postgres] = after.map((cpu, index) => ((cpu - (before[index] ?? 0)) * 100) / seconds);
+  const used = await measureCpu(server, dataDir, () => pause(seconds * 1_000));
+  const [node, postgres] = [used.node, used.postgres].map((cpu) => (cpu * 100) / used.seconds);
   process.stdout.write(
     `P5: idle for ${seconds} s: node takes ${node?.toFixed(1)} % of a core (goal ≤ ${goals.percentOfCore}), PostgreSQL ${postgres?.toFixed(1)} %\n`,
   );

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import type pg from 'pg';
+import { readOptions } from '#campaign/options.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { requireSpace } from '../growth/filled-installation.ts';
@@ -30,11 +30,7 @@ type Rows = Readonly<Record<(typeof tables)[number], number>>;
  * usage: `npm run bench -- retention [--messages 2000000]`
  */
 export async function benchRetention(): Promise<void> {
-  const { values } = parseArgs({
-    args: process.argv.slice(3),
-    options: { messages: { type: 'string', default: '2000000' } },
-  });
-  const messages = Number(values.messages);
+  const { messages } = readOptions(process.argv.slice(3), { messages: 2_000_000 });
   await requireSpace(messages);
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
   try {

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions } from '#campaign/options.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
-import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
+import { measureCpu } from '../cpu-time.ts';
 import { measure, median } from '../load.ts';
-import { launch, root, type Served, unlimited } from '../serve.ts';
-import { connect, numbers, sends, sendsWithKeys } from './sends.ts';
+import { root, type Served, Servers, unlimited } from '../serve.ts';
+import { connect, sends, sendsWithKeys } from './sends.ts';
 
 const pairs = Number(process.env.BENCH_PAIRS ?? 11);
 const seconds = 4;
@@ -17,7 +17,7 @@ const goal = 0.97;
 
 /** A checkout that serves, with the API key of its first team. */
 interface Installation {
-  readonly dataDir: string;
+  readonly servers: Servers;
   readonly server: Served;
   readonly key: string;
 }
@@ -35,18 +35,9 @@ interface Measured {
  * usage: `npm run bench -- compare --base COMMIT [--connections 64] [--keys] [--itself]`
  */
 export async function benchCompare(): Promise<void> {
-  const { values } = parseArgs({
-    args: process.argv.slice(3),
-    options: {
-      base: { type: 'string' },
-      connections: { type: 'string', default: '64' },
-      keys: { type: 'boolean', default: false },
-      itself: { type: 'boolean', default: false },
-    },
-  });
-  const { base } = values;
+  const defaults = { base: '', connections: 64, keys: false, itself: false };
+  const { base, connections, keys, itself } = readOptions(process.argv.slice(3), defaults);
   if (!base) throw new Error('Name the commit to compare with: npm run bench -- compare --base COMMIT');
-  const connections = Number(values.connections);
   const work = await mkdtemp(join(tmpdir(), 'ownline-base-'));
   const checkout = join(work, 'base');
   const installations: Installation[] = [];
@@ -54,11 +45,11 @@ export async function benchCompare(): Promise<void> {
     await checkOut(base, checkout);
     const before = await open(checkout);
     installations.push(before);
-    const after = await open(values.itself ? checkout : root);
+    const after = await open(itself ? checkout : root);
     installations.push(after);
     const sideOf = (installation: Installation) => {
       const { origin } = installation.server;
-      const target = (values.keys ? sendsWithKeys : sends)(origin, installation.key);
+      const target = (keys ? sendsWithKeys : sends)(origin, installation.key);
       return (forSeconds: number) => cost(installation, { ...target, connections, seconds: forSeconds });
     };
     const [old, fresh] = [sideOf(before), sideOf(after)];
@@ -82,10 +73,7 @@ export async function benchCompare(): Promise<void> {
         `CPU of a pair: node ${ratioOf((one) => one.nodeUs)}, PostgreSQL ${ratioOf((one) => one.postgresUs)}\n`,
     );
   } finally {
-    for (const { server, dataDir } of installations) {
-      await server.stop();
-      await rm(dataDir, { recursive: true, force: true });
-    }
+    for (const { servers } of installations) await servers.close();
     execFileSync('git', ['worktree', 'remove', '--force', checkout], { cwd: root, stdio: 'ignore' });
     await rm(work, { recursive: true, force: true });
   }
@@ -105,30 +93,24 @@ async function checkOut(commit: string, folder: string): Promise<void> {
 }
 
 async function open(checkout: string): Promise<Installation> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-compare-'));
-  const server = await launch('server/main.ts', { settings: unlimited(dataDir), folder: checkout });
-  const key = await firstKey(dataDir);
-  for (const number of numbers) await connect(server.origin, key, number);
-  return { dataDir, server, key };
+  const servers = await Servers.open();
+  const settings = unlimited(servers.dataDir);
+  const server = await servers.start('server/main.ts', { settings, folder: checkout });
+  const key = await firstKey(servers.dataDir);
+  await connect(server.origin, key);
+  return { servers, server, key };
 }
 
 async function cost(
-  { dataDir, server }: Installation,
+  { servers, server }: Installation,
   load: Parameters<typeof measure>[0],
 ): Promise<Measured> {
-  const used = async () => ({
-    node: await cpuSecondsOf(server.pid),
-    postgres: await cpuSecondsOfEngine(dataDir),
-  });
-  const before = await used();
-  const startedMs = performance.now();
-  const perSecond = await measure(load);
-  const answers = (perSecond * (performance.now() - startedMs)) / 1_000;
-  const after = await used();
+  const used = await measureCpu(server, servers.dataDir, () => measure(load));
+  const answers = used.result * used.seconds;
   return {
-    perSecond,
-    nodeUs: ((after.node - before.node) * 1e6) / answers,
-    postgresUs: ((after.postgres - before.postgres) * 1e6) / answers,
+    perSecond: used.result,
+    nodeUs: (used.node * 1e6) / answers,
+    postgresUs: (used.postgres * 1e6) / answers,
   };
 }
 

@@ -1,9 +1,10 @@
-import { eventTypes } from '#contract/event.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
 import { measure, median } from '../load.ts';
 import { Servers, unlimited } from '../serve.ts';
-import { connect, numbers, sends, sendsWithKeys, type Target } from './sends.ts';
+import { subscribe } from '../subscribe.ts';
+import { connect, sends, sendsWithKeys, type Target } from './sends.ts';
 
 const rounds = 5;
 const seconds = 4;
@@ -21,8 +22,8 @@ export async function benchSend(): Promise<void> {
       settings: { ...settings, EGRESS_ALLOW_CIDRS: '127.0.0.1' },
     });
     const key = await firstKey(servers.dataDir);
-    for (const number of numbers) await connect(own, key, number);
-    for (const path of ['one', 'other']) await subscribe(own, key, `http://127.0.0.1:9/${path}`);
+    await connect(own, key);
+    await subscribe(new ApiClient(own, key), 'http://127.0.0.1:9/', 2);
     const databaseUrl = await findEngineUrl(servers.dataDir);
     const { origin: ownRoute } = await servers.start('bench/send/yardstick-own-route.ts', {
       settings: { ...settings, DATABASE_URL: databaseUrl },
@@ -71,13 +72,4 @@ async function compare(name: string, { own, yardstick, connections, goal }: Comp
     `yardstick ${Math.round(median(pairs.map((pair) => pair.yardstick)))}/s`,
   ];
   process.stdout.write(`${line.join(' ')}\n`);
-}
-
-async function subscribe(origin: string, key: string, url: string): Promise<void> {
-  const answer = await fetch(`${origin}/v1/webhooks`, {
-    method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: JSON.stringify({ url, events: eventTypes }),
-  });
-  if (answer.status !== 201) throw new Error(`the webhook was not created: ${await answer.text()}`);
 }

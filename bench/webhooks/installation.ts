@@ -1,9 +1,8 @@
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { operator } from '#server/platform/actor.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import { createTeam } from '#server/teams/team/create-team.ts';
 import { launch, type Served, Servers } from '../serve.ts';
+import { newTeam } from '../teams.ts';
 
 /** An Ownline in two processes: this one has the database and delivers nothing, so that deliveries wait. */
 export interface Installation {
@@ -34,12 +33,7 @@ export async function openInstallation(more: Readonly<Record<string, string>> = 
     receive: (behaviour) => servers.start('bench/receiver.ts', { args: [behaviour] }),
     deliver: ({ script = 'server/main.ts', args = [], roles = 'deliver' } = {}) =>
       launch(script, { args, settings: { ...settings, DATABASE_URL, ROLES: roles } }),
-    newTeam: async () => {
-      const team = await runtime.database.transaction((trx) =>
-        createTeam(trx, runtime, { name: 'Example team', plan: 'enterprise', by: operator }),
-      );
-      return team.id;
-    },
+    newTeam: async () => (await newTeam(runtime)).id,
     close: () => servers.close(),
   };
 }
