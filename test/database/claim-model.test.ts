@@ -110,198 +110,88 @@ describe(`the claim against its model, seed ${seed} (§8/pacing-order, §3.2/han
   before(async () => {
     now = clock.now();
     const at = (agoMs: number) => new Date(now.getTime() - agoMs).toISOString();
-    const insert = (table: string, rows: readonly object[]) =>
-      rows.length === 0
-        ? undefined
-        : client.query(
-            `INSERT INTO ${table} (${Object.keys(rows[0] ?? {}).join(', ')})
-             SELECT ${Object.keys(rows[0] ?? {}).join(', ')} FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)`,
-            [JSON.stringify(rows)],
-          );
-    const each = <Row extends object>(rowsOf: (state: State, n: number) => Row[]) =>
-      states.flatMap((state, n) => rowsOf(state, n));
     const ofTeam = { team_id: team };
-    await insert('teams', [
-      {
-        id: team,
-        name: 'Example team',
-        plan: 'pro',
-        monthly_message_limit: 100,
-        created_at: at(0),
-        route: 'a1b2',
-      },
-    ]);
-    await insert(
-      'numbers',
-      each(({ status, pacing }, n) => [
-        {
-          ...ofTeam,
-          id: idOf('01', n),
-          phone_number: `+1415555${String(n).padStart(4, '0')}`,
-          status: status === 'paused' ? 'paused' : 'active',
-          deleted_at: status === 'deleted' ? at(0) : null,
-          verified_at: at(0),
-          created_at: at(0),
-          pacing: { ...pacing, gap_max_seconds: pacing.gap_min_seconds },
-          label: '',
-          on_unconfirmed: 'fail',
-          is_simulated: false,
-        },
-      ]),
-    );
     const token = (kind: string, n: number) =>
       `\\x${Buffer.from(`${kind} ${n}`.padEnd(32, '.')).toString('hex')}`;
-    await insert(
-      'setup_links',
-      each((_, n) => [
-        {
-          ...ofTeam,
-          id: idOf('04', n),
-          number_id: idOf('01', n),
-          token_hash: token('link', n),
-          created_at: at(0),
-          expires_at: at(0),
+    /** The rows of a number by their tables, in an order in which they can be inserted. */
+    const rowsOf = (state: State, n: number): Readonly<Record<string, readonly object[]>> => {
+      const { status, pacing, queue, handedOutAgo, isInFlight } = state;
+      const ofNumber = { ...ofTeam, number_id: idOf('01', n) };
+      const ofPhone = { ...ofNumber, device_id: idOf('02', n), session_id: idOf('03', n) };
+      const number = {
+        ...ofTeam,
+        ...{ id: idOf('01', n), phone_number: `+1415555${String(n).padStart(4, '0')}` },
+        ...{
+          status: status === 'paused' ? 'paused' : 'active',
+          deleted_at: status === 'deleted' ? at(0) : null,
         },
-      ]),
-    );
-    await insert(
-      'devices',
-      each((_, n) => [
-        {
-          ...ofTeam,
-          id: idOf('02', n),
-          number_id: idOf('01', n),
-          setup_link_id: idOf('04', n),
-          token_hash: token('device', n),
-          generation: 1,
-          created_at: at(0),
-        },
-      ]),
-    );
-    await insert(
-      'device_sessions',
-      each(({ handedOutAgo, pacing }, n) => [
-        {
-          number_id: idOf('01', n),
-          ...ofTeam,
-          device_id: idOf('02', n),
-          session_id: idOf('03', n),
-          poll_sequence: 2,
-          expires_at: at(-hourMs),
-          last_seen_at: at(0),
-          requeue_count: 0,
-          hand_out_total: pacing.mode === 'off' ? 0 : handedOutAgo.length,
-        },
-      ]),
-    );
-    await insert(
-      'messages',
-      each(({ queue }, n) =>
-        queue.map(({ contact }, index) => ({
-          ...ofTeam,
-          id: messageId(n, index),
-          number_id: idOf('01', n),
-          direction: 'outbound',
-          from_handle: '+14155550100',
-          to_handle: contactOf(n, contact),
-          content: 'Hello',
-          status: 'queued',
-          created_at: at(0),
-          may_have_been_sent: false,
-          hand_out_count: 0,
-          last_event_sequence: 0,
-          is_group: false,
+        ...{ pacing: { ...pacing, gap_max_seconds: pacing.gap_min_seconds } },
+        ...{ verified_at: at(0), created_at: at(0) },
+      };
+      const link = { id: idOf('04', n), token_hash: token('link', n), created_at: at(0), expires_at: at(0) };
+      const device = { id: idOf('02', n), token_hash: token('device', n), created_at: at(0), generation: 1 };
+      const session = { poll_sequence: 2, expires_at: at(-hourMs), last_seen_at: at(0) };
+      const message = {
+        direction: 'outbound',
+        from_handle: '+14155550100',
+        content: 'Hello',
+        status: 'queued',
+      };
+      const inFlight = { message_id: messageId(n, 9), hand_out: 1, poll_sequence: 1, seq: n * 10 + 9 };
+      return {
+        numbers: [number],
+        setup_links: [{ ...ofNumber, ...link }],
+        devices: [{ ...ofNumber, ...device, setup_link_id: link.id }],
+        device_sessions: [
+          { ...ofPhone, ...session, hand_out_total: pacing.mode === 'off' ? 0 : handedOutAgo.length },
+        ],
+        messages: queue.map(({ contact }, index) => ({
+          ...{ ...ofNumber, ...message, id: messageId(n, index) },
+          ...{ to_handle: contactOf(n, contact), created_at: at(0) },
         })),
-      ),
-    );
-    await insert(
-      'send_queue',
-      each(({ queue }, n) =>
-        queue.map(({ contact, waitsForMedia }, index) => ({
-          ...ofTeam,
-          message_id: messageId(n, index),
-          number_id: idOf('01', n),
-          seq: n * 10 + index,
-          to_handle: contactOf(n, contact),
-          queued_at: at(0),
-          waits_for_media: waitsForMedia,
+        send_queue: queue.map(({ contact, waitsForMedia }, index) => ({
+          ...{ ...ofNumber, message_id: messageId(n, index), seq: n * 10 + index },
+          ...{ to_handle: contactOf(n, contact), queued_at: at(0), waits_for_media: waitsForMedia },
         })),
-      ),
-    );
-    await insert(
-      'in_flight',
-      each(({ isInFlight }, n) =>
-        isInFlight
-          ? [
-              {
-                number_id: idOf('01', n),
-                ...ofTeam,
-                message_id: messageId(n, 9),
-                hand_out: 1,
-                device_id: idOf('02', n),
-                session_id: idOf('03', n),
-                poll_sequence: 1,
-                seq: n * 10 + 9,
-                handed_out_at: at(0),
-                leased_until: at(-hourMs),
-              },
-            ]
+        in_flight: isInFlight
+          ? [{ ...ofPhone, ...inFlight, handed_out_at: at(0), leased_until: at(-hourMs) }]
           : [],
-      ),
-    );
-    await insert(
-      'recent_hand_outs',
-      each(({ handedOutAgo }, n) =>
-        handedOutAgo.map((agoMs, index) => ({
-          ...ofTeam,
-          number_id: idOf('01', n),
-          ordinal: index + 1,
-          message_id: messageId(n, 8),
-          hand_out: 1,
-          contact: contactOf(n, 0),
-          handed_out_at: at(agoMs),
+        recent_hand_outs: handedOutAgo.map((agoMs, index) => ({
+          ...{ ...ofNumber, ordinal: index + 1, message_id: messageId(n, 8), hand_out: 1 },
+          ...{ contact: contactOf(n, 0), handed_out_at: at(agoMs) },
         })),
-      ),
-    );
-    await insert(
-      'conversations',
-      each(({ contacts: all }, n) =>
-        all.flatMap(({ conversation }, contact) =>
+        conversations: state.contacts.flatMap(({ conversation }, contact) =>
           conversation
             ? {
-                ...ofTeam,
-                number_id: idOf('01', n),
-                contact: contactOf(n, contact),
-                opened_by: conversation.openedBy,
-                opened_at: at(conversation.openedAgo),
-                last_inbound_at: at(0),
-                unanswered_count: conversation.unanswered,
-                last_activity_at: at(0),
-                last_message_id: messageId(n, 8),
-                handles: [],
+                ...{ ...ofNumber, contact: contactOf(n, contact), opened_by: conversation.openedBy },
+                ...{ opened_at: at(conversation.openedAgo), unanswered_count: conversation.unanswered },
+                ...{ last_inbound_at: at(0), last_activity_at: at(0), last_message_id: messageId(n, 8) },
               }
             : [],
         ),
-      ),
-    );
-    await insert(
-      'opt_outs',
-      each(({ contacts: all }, n) =>
-        all.flatMap(({ isOptedOut }, contact) =>
+        opt_outs: state.contacts.flatMap(({ isOptedOut }, contact) =>
           isOptedOut
             ? {
-                ...ofTeam,
-                contact_hash: messageId(n, contact),
-                contact: contactOf(n, contact),
-                id: messageId(n, contact),
-                sequence: 1,
-                opted_out_at: at(0),
-                request_id: 'req_1',
+                ...{ ...ofTeam, id: messageId(n, contact), contact_hash: messageId(n, contact) },
+                ...{ contact: contactOf(n, contact), sequence: 1, opted_out_at: at(0), request_id: 'req_1' },
               }
             : [],
         ),
-      ),
+      };
+    };
+    const all = states.map(rowsOf);
+    await client.query(
+      "INSERT INTO teams (id, name, plan, monthly_message_limit, created_at, route) VALUES ($1, 'Example team', 'pro', 100, $2, 'a1b2')",
+      [team, now],
     );
+    for (const table of Object.keys(all[0] ?? {})) {
+      const rows = all.flatMap((each) => each[table] ?? []);
+      const columns = Object.keys(rows[0] ?? {}).join(', ');
+      await client.query(
+        `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)`,
+        [JSON.stringify(rows)],
+      );
+    }
   });
 
   it('each of 400 random numbers gets the message, or the reason, that the specification names', async () => {

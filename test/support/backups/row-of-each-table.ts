@@ -20,188 +20,80 @@ const [webhook, delivery, key, file] = [id(11), id(12), id(13), '900719925474099
  * @param team the id of the team of `openBareDatabase`
  */
 export function rowOfEachTable(team: string): Readonly<Record<string, readonly Row[]>> {
+  const made = { created_at: at };
   const ofTeam = { team_id: team };
-  const ofNumber = { ...ofTeam, number_id: number };
   const ofAccount = { account_id: account };
+  const ofNumber = { ...ofTeam, number_id: number };
+  const ofMessage = { ...ofTeam, message_id: message };
+  const ofEvent = { ...ofTeam, event_id: event };
+  const ofPhone = { device_id: device, session_id: session };
+  const ofToken = { token_hash: hash, ...made, expires_at: later };
+  const ofConversation = { ...ofNumber, contact };
+  const address = { email: 'Ada@example.com', normalized_email: 'ada@example.com' };
+  const sent = { direction: 'outbound', from_handle: '+14155550100', to_handle: contact };
+  const verified = { verified_at: at, ...made };
+  const handedOut = { hand_out: 1, handed_out_at: at };
+  const browser = { ip: '192.0.2.1', user_agent: 'Browser' };
+  const credential = { credential_id: hash, public_key: hash, counter: '4294967295' };
+  const issued = { created_by: member, test_team_id: testTeam };
+  const changed = { target: key, details: '{"a": [1, "\\u00fc"]}' };
+  const opened = { opened_by: 'team', opened_at: at, handles: [contact] };
+  const complete = { is_complete: true, size_bytes: 32, sha256: hash };
+  const unconfirmed = { status: 'polling', hand_out_count: 1 };
+  const claimed = { setup_link_id: setupLink, token_hash: hash, generation: 7 };
+  const tried = { started_at: at, duration_ms: 12, outcome: 'timeout', url, is_counted: true };
+  const byKey = { actor_kind: 'key', actor_id: key, actor_name: 'CI', ip: '192.0.2.1', request_id: 'req_1' };
   return {
     instance: [{ secrets_key_fingerprint: new Secrets(secretsKeyOfTests).fingerprint() }],
     teams: [
-      {
-        ...{ id: testTeam, name: 'Test team', plan: 'pro', monthly_message_limit: 100 },
-        ...{ created_at: at, route: 'z9z9' },
-      },
+      { id: testTeam, name: 'Test team', plan: 'pro', monthly_message_limit: 100, ...made, route: 'z9z9' },
     ],
     test_teams: [{ ...ofTeam, test_team_id: testTeam }],
     demo_team: [ofTeam],
-    accounts: [
-      {
-        id: account,
-        email: 'Ada@example.com',
-        normalized_email: 'ada@example.com',
-        name: 'A\t\\N\n',
-        created_at: at,
-      },
-    ],
-    members: [{ ...ofTeam, id: member, ...ofAccount, role: 'owner', created_at: at }],
-    invitations: [
-      {
-        ...ofTeam,
-        id: id(20),
-        email: 'b@example.com',
-        normalized_email: 'b@example.com',
-        role: 'viewer',
-        token_hash: hash,
-        invited_by: member,
-        created_at: at,
-        expires_at: later,
-      },
-    ],
+    accounts: [{ id: account, ...address, name: 'A\t\\N\n', ...made }],
+    members: [{ ...ofTeam, id: member, ...ofAccount, role: 'owner', ...made }],
+    invitations: [{ ...ofTeam, id: id(20), ...address, role: 'viewer', invited_by: member, ...ofToken }],
     account_sessions: [
-      {
-        id: id(21),
-        ...ofAccount,
-        token_hash: hash,
-        method: 'passkey',
-        ip: '192.0.2.1',
-        user_agent: 'Browser',
-        created_at: at,
-        last_used_at: at,
-        expires_at: later,
-      },
+      { id: id(21), ...ofAccount, method: 'passkey', ...browser, last_used_at: at, ...ofToken },
     ],
-    magic_links: [{ id: id(22), ...ofAccount, token_hash: hash, created_at: at, expires_at: later }],
+    magic_links: [{ id: id(22), ...ofAccount, ...ofToken }],
     passkeys: [
-      {
-        id: id(23),
-        ...ofAccount,
-        credential_id: hash,
-        public_key: hash,
-        counter: '4294967295',
-        transports: ['internal', 'hybrid'],
-        name: 'Phone',
-        created_at: at,
-      },
+      { id: id(23), ...ofAccount, ...credential, name: 'Phone', transports: ['internal', 'hybrid'], ...made },
     ],
     passkey_challenges: [{ challenge_hash: hash, ...ofAccount, expires_at: later }],
-    api_keys: [
-      {
-        ...ofTeam,
-        id: key,
-        name: 'CI',
-        permissions: ['*'],
-        hash,
-        created_at: at,
-        created_by: member,
-        test_team_id: testTeam,
-      },
-    ],
+    api_keys: [{ ...ofTeam, id: key, name: 'CI', permissions: ['*'], hash, ...issued, ...made }],
     audit_log: [
-      {
-        id: id(24),
-        ...ofTeam,
-        actor_kind: 'key',
-        actor_id: key,
-        actor_name: 'CI',
-        action: 'key.created',
-        target: key,
-        details: '{"a": [1, "\\u00fc"]}',
-        outcome: 'done',
-        ip: '192.0.2.1',
-        request_id: 'req_1',
-        created_at: at,
-      },
+      { id: id(24), ...ofTeam, ...byKey, action: 'key.created', ...changed, outcome: 'done', ...made },
     ],
     numbers: [
-      {
-        ...ofTeam,
-        id: number,
-        phone_number: '+14155550100',
-        pacing: '{"a": 1}',
-        verified_at: at,
-        created_at: at,
-      },
-      {
-        team_id: testTeam,
-        id: testLine,
-        phone_number: '+15005550100',
-        is_simulated: true,
-        verified_at: at,
-        created_at: at,
-      },
+      { ...ofTeam, id: number, phone_number: '+14155550100', pacing: '{"a": 1}', ...verified },
+      { team_id: testTeam, id: testLine, phone_number: '+15005550100', is_simulated: true, ...verified },
     ],
     simulated_phones: [{ number_id: testLine, team_id: testTeam, holder: id(25), leased_until: later }],
-    setup_links: [
-      { ...ofNumber, id: setupLink, token_hash: hash, generation: 7, created_at: at, expires_at: later },
-    ],
+    setup_links: [{ ...ofNumber, id: setupLink, generation: 7, ...ofToken }],
     setup_tests: [{ ...ofTeam, setup_link_id: setupLink, message_ids: [message], hand_ticks: ['a'] }],
-    devices: [
-      { ...ofNumber, id: device, setup_link_id: setupLink, token_hash: hash, generation: 7, created_at: at },
-    ],
-    device_sessions: [
-      {
-        ...ofNumber,
-        device_id: device,
-        session_id: session,
-        poll_sequence: 3,
-        expires_at: later,
-        last_seen_at: at,
-      },
-    ],
+    devices: [{ ...ofNumber, id: device, ...claimed, ...made }],
+    device_sessions: [{ ...ofNumber, ...ofPhone, poll_sequence: 3, expires_at: later, last_seen_at: at }],
     number_health: [{ ...ofNumber, state: 'offline', since: at, last_seen_at: at, sequence: 2 }],
-    messages: [
-      {
-        ...ofNumber,
-        id: message,
-        direction: 'outbound',
-        from_handle: '+14155550100',
-        to_handle: contact,
-        content: 'Grüße 😀\n\\.\n',
-        status: 'polling',
-        created_at: at,
-        hand_out_count: 1,
-      },
-    ],
+    messages: [{ ...ofNumber, id: message, ...sent, content: 'Grüße 😀\n\\.\n', ...unconfirmed, ...made }],
     send_queue: [{ ...ofNumber, message_id: id(26), to_handle: contact, queued_at: at }],
     in_flight: [
       {
         ...ofNumber,
         message_id: message,
-        hand_out: 1,
-        device_id: device,
-        session_id: session,
+        ...ofPhone,
+        ...handedOut,
         poll_sequence: 3,
         seq: 1,
-        handed_out_at: at,
         leased_until: later,
       },
     ],
-    hand_outs: [
-      {
-        ...ofTeam,
-        message_id: message,
-        hand_out: 1,
-        device_id: device,
-        session_id: session,
-        handed_out_at: at,
-      },
-    ],
-    recent_hand_outs: [
-      { ...ofNumber, ordinal: 1, message_id: message, hand_out: 1, contact, handed_out_at: at },
-    ],
-    idempotency_keys: [{ ...ofTeam, key: 'order-1', message_id: message, fingerprint: hash, created_at: at }],
+    hand_outs: [{ ...ofMessage, ...ofPhone, ...handedOut }],
+    recent_hand_outs: [{ ...ofConversation, ordinal: 1, message_id: message, ...handedOut }],
+    idempotency_keys: [{ ...ofMessage, key: 'order-1', fingerprint: hash, ...made }],
     inbound_fingerprints: [{ ...ofNumber, fingerprint: hash, message_id: message, stored_at: at }],
     inbound_ids: [{ ...ofNumber, given_id_hash: hash, message_id: message }],
-    conversations: [
-      {
-        ...ofNumber,
-        contact,
-        opened_by: 'team',
-        opened_at: at,
-        handles: [contact],
-        last_activity_at: at,
-        last_message_id: message,
-      },
-    ],
+    conversations: [{ ...ofConversation, ...opened, last_activity_at: at, last_message_id: message }],
     conversation_reads: [
       { ...ofTeam, member_id: member, phone_number: '+14155550100', contact, read_until: message },
     ],
@@ -216,71 +108,36 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
         request_id: 'req_2',
       },
     ],
-    erasures: [
-      { ...ofTeam, contact, handles: [contact], until_id: message, contact_events: 1, created_at: at },
-    ],
-    erased_events: [{ ...ofTeam, event_id: event }],
-    media: [
-      {
-        message_id: message,
-        file_id: file,
-        ...ofTeam,
-        name: 'a.png',
-        type: 'image/png',
-        created_at: at,
-        is_complete: true,
-        size_bytes: 32,
-        sha256: hash,
-      },
-    ],
-    media_chunks: [{ ...ofTeam, message_id: message, file_id: file, position: 0, data: hash }],
-    media_fetches: [{ ...ofTeam, message_id: message, url, origin: 'https://example.com', due_at: at }],
+    erasures: [{ ...ofTeam, contact, handles: [contact], until_id: message, contact_events: 1, ...made }],
+    erased_events: [ofEvent],
+    media: [{ ...ofMessage, file_id: file, name: 'a.png', type: 'image/png', ...complete, ...made }],
+    media_chunks: [{ ...ofMessage, file_id: file, position: 0, data: hash }],
+    media_fetches: [{ ...ofMessage, url, origin: 'https://example.com', due_at: at }],
     events: [
-      {
-        ...ofNumber,
-        id: event,
-        type: 'message.sent',
-        message_id: message,
-        sequence: 1,
-        data: '{}',
-        created_at: at,
-      },
+      { ...ofNumber, id: event, type: 'message.sent', message_id: message, sequence: 1, data: '{}', ...made },
     ],
-    event_feed: [{ ...ofTeam, event_id: event }],
-    feed_removals: [{ ...ofTeam, position: 1, event_id: event }],
-    unpublished_events: [{ ...ofTeam, event_id: event }],
-    webhooks: [{ ...ofTeam, id: webhook, url, events: ['message.sent'], secret: hash, created_at: at }],
+    event_feed: [ofEvent],
+    feed_removals: [{ ...ofEvent, position: 1 }],
+    unpublished_events: [ofEvent],
+    webhooks: [{ ...ofTeam, id: webhook, url, events: ['message.sent'], secret: hash, ...made }],
     deliveries: [
       {
-        ...ofTeam,
+        ...ofEvent,
         id: delivery,
         webhook_id: webhook,
-        event_id: event,
         event_type: 'message.sent',
         status: 'pending',
-        created_at: at,
+        ...made,
       },
     ],
-    due_deliveries: [
-      { webhook_id: webhook, delivery_id: delivery, ...ofTeam, event_id: event, due_at: at, body: '{}' },
-    ],
+    due_deliveries: [{ ...ofEvent, webhook_id: webhook, delivery_id: delivery, due_at: at, body: '{}' }],
     attempts: [
-      {
-        ...ofTeam,
-        delivery_id: delivery,
-        id: id(29),
-        started_at: at,
-        duration_ms: 12,
-        outcome: 'timeout',
-        url,
-        is_counted: true,
-        response_body: Buffer.from([0, 255, 92]),
-      },
+      { ...ofTeam, delivery_id: delivery, id: id(29), ...tried, response_body: Buffer.from([0, 255, 92]) },
     ],
-    mails: [{ id: id(30), recipient: 'ada@example.com', body: hash, created_at: at, next_attempt_at: at }],
+    mails: [{ id: id(30), recipient: 'ada@example.com', body: hash, ...made, next_attempt_at: at }],
     usage_days: [{ ...ofTeam, day: '2026-11-22', direction: 'outbound', messages: 3 }],
     usage_months: [{ ...ofTeam, month, accepted: 3 }],
-    usage_notices: [{ ...ofTeam, month, percent: 80, created_at: at }],
+    usage_notices: [{ ...ofTeam, month, percent: 80, ...made }],
     restores: [{ restored_at: at, backup_taken_at: at, product_version: '0.1.0', schema_version: 27 }],
   };
 }
