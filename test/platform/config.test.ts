@@ -52,58 +52,82 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     }
   });
 
+  /** Values that a setting refuses, and the beginning of the problem. Values without spaces are written in one text. */
+  const refusals: readonly (readonly [name: string, problem: RegExp, values: string | readonly string[]])[] =
+    [
+      ['METRICS_TOKEN', /must be visible ASCII/, ['two words', 'schlüssel', 'a\tb']],
+      ['HOST', /must be an address of this machine/, 'http://127.0.0.1 127.0.0.1:3000 [::1] -x not! a,b'],
+      ['BASE_URL', /must be/, 'https://texts.example.com/?a=b https://texts.example.com/#top'],
+      ['APP_URL', /must/, 'https://someone@texts.example.com ftp://texts.example.com'],
+      [
+        'BASE_URL',
+        /must be an address without a path, such as https:\/\/texts\.example\.com, not/,
+        'https://texts.example.com/api https://texts.example.com/a/b/ https://texts.example.com//x',
+      ],
+      ['BASE_URL', /can’t have \{team\}/, 'https://{team}.example.com'],
+      [
+        'DEVICE_URL',
+        /may have \{team\} once, as a whole label of the host name, such as https:\/\/\{team\}\.example\.com, not/,
+        `https://a{team}.example.com https://{team}-a.example.com https://{team} https://{team}:8443
+       https://{team}.{team}.example.com https://{TEAM}.example.com https://{number}.example.com`,
+      ],
+      [
+        'DEVICE_URL',
+        /must be an address without a path/,
+        'https://{team}.example.com/a https://a.com/{team}',
+      ],
+      ['DEVICE_URL', /must be an address such as/, 'ftp://{team}.a.com {team}.a.com https://a.com:{team}'],
+      [
+        'EGRESS_ALLOW_CIDRS',
+        /must be/,
+        '* localhost 0.0.0.0/0 10.0.0.0/7 10.0.0.0/33 ::/0 fc00::/6 10.0.0.0/8/8 10/8',
+      ],
+      ['TRUST_PROXY', /must be/, 'true * proxy.internal 10.0.0 10.0.0.0/0 10.0.0.0/33 ::/129 ::1/8/8 1/8'],
+    ];
+  for (const [name, problem, values] of refusals) {
+    const all = typeof values === 'string' ? values.split(/\s+/) : values;
+    it(`${name} is refused with the sentence ${problem.source}: ${all.length} values`, () => {
+      for (const value of all)
+        assert.throws(() => readConfig({ [name]: value }), new RegExp(`${name} ${problem.source}`), value);
+    });
+  }
+
+  it('a setting that may hold a password is refused without being repeated in the error', () => {
+    const secrets: Readonly<Record<string, string>> = {
+      BASE_URL: `https://ada:secret@texts.example.com https://secret@texts.example.com https://:secret@texts.example.com
+        https://ada:secret@texts!example.com:x`,
+      APP_URL: 'https://ada:secret@texts.example.com https://secret@texts.example.com',
+      DATABASE_URL: `postgresql://ownline:secret#1@db.example.com/ownline postgresql://ownline:secret/1@db.example.com/ownline
+        postgresql://ownline:secret%zz@db.example.com/ownline postgresql://ownline:secret@db.example.com:99999/ownline`,
+      SMTP_URL: `mail.example.com smtp:mail.example.com smtp:// smtp://user:secret@ https://user:secret@mail.example.com
+        smtp://user@mail.example.com smtp://:secret@mail.example.com smtp://user:secret%zz@mail.example.com
+        smtps://user:secret@mail.example.com/inbox smtps://user:secret@mail.example.com?tls.rejectUnauthorized=false
+        smtps://user:secret@mail.example.com#secret smtps://user:secret@mail!example.com:x
+        smtps://user:secret@mail.example.com:99999`,
+    };
+    for (const [name, values] of Object.entries(secrets)) {
+      for (const value of [...values.split(/\s+/), 'https://ada:secret@texts example.com'])
+        assert.throws(
+          () => readConfig({ MAIL_FROM: 'texts@example.com', [name]: value }),
+          ({ message }: Error) =>
+            new RegExp(`^ {2}- ${name} must `, 'm').test(message) && !/secret|ada|inbox/.test(message),
+          value,
+        );
+    }
+  });
+
   it('METRICS_TOKEN has to fit into a header, and is empty by default', () => {
     assert.equal(readConfig({}).metricsToken, undefined);
     assert.equal(readConfig({ METRICS_TOKEN: ' ' }).metricsToken, undefined);
     assert.equal(readConfig({ METRICS_TOKEN: 'a+b/c=' }).metricsToken, 'a+b/c=');
-    for (const token of ['two words', 'schlüssel', 'a\tb']) {
-      assert.throws(() => readConfig({ METRICS_TOKEN: token }), /METRICS_TOKEN must be visible ASCII/);
-    }
   });
 
-  it('an address with a query, a fragment or a user name is refused', () => {
-    for (const part of ['?a=b', '#top']) {
-      assert.throws(() => readConfig({ BASE_URL: `https://texts.example.com/${part}` }), ConfigError);
-    }
-    assert.throws(() => readConfig({ APP_URL: 'https://someone@texts.example.com' }), ConfigError);
-    assert.throws(() => readConfig({ APP_URL: 'ftp://texts.example.com' }), ConfigError);
-  });
-
-  it('an address with a user or a password is refused, and neither is printed', () => {
-    for (const name of ['BASE_URL', 'APP_URL']) {
-      for (const login of ['ada:se%24cret', 'ada', ':se%24cret'])
-        assert.throws(
-          () => readConfig({ [name]: `https://${login}@texts.example.com` }),
-          ({ message }: Error) =>
-            message.includes(`${name} must have no user name and no password`) && !/ada|cret/.test(message),
-          `${name} ${login}`,
-        );
-      assert.throws(
-        () => readConfig({ [name]: 'https://ada:se$cret@texts example.com' }),
-        ({ message }: Error) => message.includes(name) && !/ada|cret/.test(message),
-      );
-    }
-  });
-
-  it('a BASE_URL with a path is refused, because the API is at the root of a host', () => {
-    for (const path of ['/api', '/a/b/', '//x']) {
-      assert.throws(
-        () => readConfig({ BASE_URL: `https://texts.example.com${path}` }),
-        /BASE_URL must be an address without a path, such as https:\/\/texts\.example\.com, not/,
-      );
-    }
-    const config = readConfig({
-      BASE_URL: 'https://texts.example.com/',
-      APP_URL: 'https://texts.example.com/app/',
-    });
-    assert.deepEqual(
-      [config.baseUrl, config.appUrl],
-      ['https://texts.example.com', 'https://texts.example.com/app'],
-    );
-  });
-
-  it('DEVICE_URL is BASE_URL by default, and may have {team} as a label of its host', () => {
+  it('APP_URL may have a path, and DEVICE_URL is BASE_URL by default and may have {team} as a label of its host', () => {
     const base = { BASE_URL: 'https://texts.example.com' };
+    assert.equal(
+      readConfig({ ...base, APP_URL: 'https://texts.example.com/app/' }).appUrl,
+      'https://texts.example.com/app',
+    );
     assert.equal(readConfig(base).deviceUrl, 'https://texts.example.com');
     for (const right of [
       'https://phones.example.com',
@@ -111,62 +135,18 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
       'https://a.{team}.example.com:8443',
     ])
       assert.equal(readConfig({ ...base, DEVICE_URL: `${right}/` }).deviceUrl, right);
-    for (const wrong of [
-      ...[
-        'https://a{team}.example.com',
-        'https://{team}-a.example.com',
-        'https://{team}',
-        'https://{team}:8443',
-      ],
-      ...['https://{team}.{team}.example.com', 'https://{TEAM}.example.com', 'https://{number}.example.com'],
-    ])
-      assert.throws(
-        () => readConfig({ DEVICE_URL: wrong }),
-        /DEVICE_URL may have \{team\} once, as a whole label of the host name, such as https:\/\/\{team\}\.example\.com, not/,
-        wrong,
-      );
-    for (const path of ['https://{team}.example.com/a', 'https://texts.example.com/{team}'])
-      assert.throws(() => readConfig({ DEVICE_URL: path }), /DEVICE_URL must be an address without a path/);
-    for (const wrong of ['ftp://{team}.example.com', '{team}.example.com', 'https://example.com:{team}'])
-      assert.throws(() => readConfig({ DEVICE_URL: wrong }), /DEVICE_URL must be an address such as/, wrong);
-    assert.throws(
-      () => readConfig({ BASE_URL: 'https://{team}.example.com' }),
-      /BASE_URL can’t have \{team\}/,
-    );
   });
 
-  it('a HOST that is neither an address nor a name is refused', () => {
-    for (const host of ['127.0.0.1', '0.0.0.0', '::1', 'localhost', 'texts.example.com']) {
+  it('HOST and DATABASE_URL accept addresses, names and sockets', () => {
+    for (const host of ['127.0.0.1', '0.0.0.0', '::1', 'localhost', 'texts.example.com'])
       assert.equal(readConfig({ HOST: host }).host, host);
-    }
-    for (const host of ['not a host!', 'http://127.0.0.1', '127.0.0.1:3000', '[::1]', '-x']) {
-      assert.throws(() => readConfig({ HOST: host }), /HOST must be an address of this machine/, host);
-    }
-  });
-
-  it('a malformed DATABASE_URL is refused and not repeated in the error, as it holds a password', () => {
     for (const right of [
       'postgresql://ownline:p%40ss@db.example.com:5433/ownline?sslmode=verify-full',
       'postgres://db.example.com/ownline',
       'postgresql://ownline@/ownline?host=%2Fvar%2Frun&port=5432',
       'postgresql:///ownline?host=/var/run',
-    ]) {
+    ])
       assert.equal(readConfig({ DATABASE_URL: right }).databaseUrl, right);
-    }
-    for (const wrong of [
-      'postgresql://ownline:secret#1@db.example.com/ownline',
-      'postgresql://ownline:secret/1@db.example.com/ownline',
-      'postgresql://ownline:secret%zz@db.example.com/ownline',
-      'postgresql://ownline:secret@db.example.com:99999/ownline',
-    ]) {
-      assert.throws(
-        () => readConfig({ DATABASE_URL: wrong }),
-        (error: Error) =>
-          /DATABASE_URL must be an address such as postgresql:/.test(error.message) &&
-          !error.message.includes('secret'),
-        wrong,
-      );
-    }
   });
 
   it('an error for a misspelt variable names the setting that was probably meant', () => {
@@ -204,49 +184,20 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     );
   });
 
-  it('EGRESS_ALLOW_CIDRS accepts addresses and ranges, no wider than private ones, and nothing else (§6.5/allowed-ranges)', () => {
+  it('EGRESS_ALLOW_CIDRS accepts addresses and ranges, no wider than private ones (§6.5/allowed-ranges)', () => {
     assert.deepEqual(readConfig({}).egressAllowed, []);
     const { egressAllowed } = readConfig({ EGRESS_ALLOW_CIDRS: '127.0.0.1, 10.0.0.0/8,fc00::/7 ,' });
     assert.deepEqual(
-      egressAllowed.map(({ bytes, prefix }) => [bytes.length, bytes[0], prefix]),
-      [
-        [4, 127, 32],
-        [4, 10, 8],
-        [16, 0xfc, 7],
-      ],
+      egressAllowed.map(({ bytes, prefix }) => [bytes.length, bytes[0], prefix].join(' ')),
+      ['4 127 32', '4 10 8', '16 252 7'],
     );
-    for (const wrong of [
-      '*',
-      'localhost',
-      '0.0.0.0/0',
-      '10.0.0.0/7',
-      '10.0.0.0/33',
-      '::/0',
-      'fc00::/6',
-      '10.0.0.0/8/8',
-      '10/8',
-    ])
-      assert.throws(() => readConfig({ EGRESS_ALLOW_CIDRS: wrong }), /EGRESS_ALLOW_CIDRS must be/, wrong);
   });
 
-  it('TRUST_PROXY accepts addresses and ranges that the server can parse, and nothing else', () => {
+  it('TRUST_PROXY accepts addresses and ranges that the server can parse', () => {
     const right = ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', '::ffff:10.0.0.1', 'loopback', '1.2.3.4/32'];
     const read = readConfig({ TRUST_PROXY: `${right.join(' , ')},` });
     assert.deepEqual(read.trustProxy, right);
     assert.doesNotThrow(() => fastify({ trustProxy: [...read.trustProxy] }));
-    for (const wrong of [
-      'true',
-      '*',
-      'proxy.internal',
-      '10.0.0',
-      '10.0.0.0/0',
-      '10.0.0.0/33',
-      '::/129',
-      '::1/8/8',
-      '1/8',
-    ]) {
-      assert.throws(() => readConfig({ TRUST_PROXY: wrong }), /TRUST_PROXY must be/, wrong);
-    }
   });
 
   it('SMTP_URL names the mail server and MAIL_FROM the sender, and both are needed', () => {
@@ -274,34 +225,6 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
       assert.deepEqual(read('smtp://localhost', written)?.from, { name, address: 'texts@example.com' });
     }
     assert.equal(readConfig({ MAIL_FROM: 'texts@example.com' }).mail, undefined);
-  });
-
-  it('a malformed SMTP_URL is refused and not repeated in the error, as it holds a password', () => {
-    for (const wrong of [
-      'mail.example.com',
-      'smtp:mail.example.com',
-      'smtp://',
-      'smtp://user:secret@',
-      'https://user:secret@mail.example.com',
-      'smtp://user@mail.example.com',
-      'smtp://:secret@mail.example.com',
-      'smtp://user:sec%zzret@mail.example.com',
-      'smtps://user:secret@mail.example.com/inbox',
-      'smtps://user:secret@mail.example.com?tls.rejectUnauthorized=false',
-      'smtps://user:secret@mail.example.com#secret',
-      'smtps://user:secret@mail example.com',
-      'smtps://user:secret@mail.example.com:99999',
-    ]) {
-      assert.throws(
-        () => readConfig({ SMTP_URL: wrong, MAIL_FROM: 'texts@example.com' }),
-        (error) => {
-          assert.ok(error instanceof ConfigError, wrong);
-          assert.match(error.message, /^ {2}- SMTP_URL must be an address such as smtps:/m);
-          return !/sec(ret|%zz)|\/inbox/.test(error.message);
-        },
-        wrong,
-      );
-    }
   });
 
   it('a MAIL_FROM that is no single address is refused, even if it hides a line or a second address', () => {
