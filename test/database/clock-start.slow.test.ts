@@ -21,131 +21,77 @@ describe('the time of a process that starts (specification section 10.7, decisio
 
   before(() => service.app.lifecycle.close());
 
-  interface Case {
-    readonly is: string;
-    /** How far the database's clock is ahead of the true time. */
-    readonly databaseAheadMs: number;
+  interface Start {
+    /** How far the database's clock is ahead of the true time, and that of the machine. */
+    readonly databaseMs?: number;
+    readonly hostMs?: number;
     /** The value of service_clock.held_ms that the last process left. */
     readonly heldMs?: number;
-    /** Age of the last clock reading. Only a reading of the current boot has uptimeSinceMs and monotonicSinceMs. */
-    readonly ranAgoMs?: number;
-    readonly uptimeSinceMs?: number;
-    readonly monotonicSinceMs?: number;
-    readonly hostAheadMs?: number;
-    readonly timeAheadMs: number;
-    readonly mayExpire: boolean;
+    /** Age of the last clock reading. Only a reading of the current boot has uptimeMs and monotonicMs. */
+    readonly ranMs?: number;
+    readonly uptimeMs?: number;
+    readonly monotonicMs?: number;
   }
 
-  const sameBoot = (agoMs: number) => ({ ranAgoMs: agoMs, uptimeSinceMs: agoMs, monotonicSinceMs: agoMs });
+  const sameBoot = (agoMs: number) => ({ ranMs: agoMs, uptimeMs: agoMs, monotonicMs: agoMs });
+  const [ahead, behind] = [{ databaseMs: dayMs }, { databaseMs: -dayMs }];
+  /** In a container that is newer than the last run the uptime began anew. */
+  const container = { ranMs: 9 * hourMs, uptimeMs: hourMs, monotonicMs: 9 * hourMs };
 
-  const cases: readonly Case[] = [
-    { is: 'the first of all', databaseAheadMs: 0, timeAheadMs: 0, mayExpire: true },
-    {
-      is: 'the first of all, on a database whose clock is ahead',
-      databaseAheadMs: dayMs,
-      timeAheadMs: dayMs,
-      mayExpire: false,
-    },
-    {
-      is: 'the first of all, on a machine whose clock is ahead',
-      databaseAheadMs: 0,
-      hostAheadMs: dayMs,
-      timeAheadMs: 0,
-      mayExpire: true,
-    },
-    { is: 'a restart', databaseAheadMs: 0, ...sameBoot(minuteMs), timeAheadMs: 0, mayExpire: true },
-    { is: 'a restart after a day', databaseAheadMs: 0, ...sameBoot(dayMs), timeAheadMs: 0, mayExpire: true },
-    {
-      is: 'a restart, and the clocks of database and machine went ahead meanwhile',
-      databaseAheadMs: dayMs,
-      hostAheadMs: dayMs,
-      ...sameBoot(minuteMs),
-      timeAheadMs: 0,
-      mayExpire: false,
-    },
-    {
-      is: 'a restart while a step is held',
-      databaseAheadMs: dayMs,
-      heldMs: -dayMs,
-      ...sameBoot(minuteMs),
-      timeAheadMs: 0,
-      mayExpire: false,
-    },
-    {
-      is: 'a restart after a sleep of the machine',
-      databaseAheadMs: 0,
-      ...sameBoot(9 * hourMs),
-      monotonicSinceMs: hourMs,
-      timeAheadMs: 0,
-      mayExpire: true,
-    },
-    {
-      is: 'a start in a container that is newer than the last run, whose uptime began anew',
-      databaseAheadMs: 0,
-      ranAgoMs: 9 * hourMs,
-      uptimeSinceMs: hourMs,
-      monotonicSinceMs: 9 * hourMs,
-      timeAheadMs: 0,
-      mayExpire: true,
-    },
-    { is: 'a start after a boot', databaseAheadMs: 0, ranAgoMs: dayMs, timeAheadMs: 0, mayExpire: true },
-    {
-      is: 'a start after a boot, a minute after another process, on a machine whose clock is behind',
-      databaseAheadMs: 0,
-      ranAgoMs: minuteMs,
-      hostAheadMs: -dayMs,
-      timeAheadMs: 0,
-      mayExpire: true,
-    },
-    {
-      is: 'a start after a boot, on a database whose clock is ahead of the machine’s',
-      databaseAheadMs: dayMs,
-      ranAgoMs: hourMs,
-      timeAheadMs: dayMs,
-      mayExpire: false,
-    },
-    {
-      is: 'a start after a boot that set the clock right while a step ahead was held',
-      databaseAheadMs: 0,
-      heldMs: -dayMs,
-      ranAgoMs: hourMs,
-      timeAheadMs: 0,
-      mayExpire: true,
-    },
-    {
-      is: 'a start after a boot that set the clock right while a step back was held',
-      databaseAheadMs: 0,
-      heldMs: dayMs,
-      ranAgoMs: hourMs,
-      timeAheadMs: 0,
-      mayExpire: true,
-    },
-    {
-      is: 'a start after a boot while a step back is held',
-      databaseAheadMs: -dayMs,
-      heldMs: dayMs,
-      ranAgoMs: hourMs,
-      timeAheadMs: 0,
-      mayExpire: true,
-    },
+  const cases: readonly (readonly [is: string, start: Start, timeAheadMs: number, mayExpire: boolean])[] = [
+    ['the first of all', {}, 0, true],
+    ['the first of all, on a database whose clock is ahead', ahead, dayMs, false],
+    ['the first of all, on a machine whose clock is ahead', { hostMs: dayMs }, 0, true],
+    ['a restart', sameBoot(minuteMs), 0, true],
+    ['a restart after a day', sameBoot(dayMs), 0, true],
+    [
+      'a restart, and both clocks went ahead meanwhile',
+      { ...ahead, hostMs: dayMs, ...sameBoot(minuteMs) },
+      0,
+      false,
+    ],
+    ['a restart while a step is held', { ...ahead, heldMs: -dayMs, ...sameBoot(minuteMs) }, 0, false],
+    ['a restart after a sleep of the machine', { ...sameBoot(9 * hourMs), monotonicMs: hourMs }, 0, true],
+    ['a start in a new container', container, 0, true],
+    ['a start after a boot', { ranMs: dayMs }, 0, true],
+    [
+      'a start after a boot, on a machine whose clock is behind',
+      { ranMs: minuteMs, hostMs: -dayMs },
+      0,
+      true,
+    ],
+    ['a start after a boot, on a database whose clock is ahead', { ...ahead, ranMs: hourMs }, dayMs, false],
+    [
+      'a start after a boot that set the clock right during a step ahead',
+      { heldMs: -dayMs, ranMs: hourMs },
+      0,
+      true,
+    ],
+    [
+      'a start after a boot that set the clock right during a step back',
+      { heldMs: dayMs, ranMs: hourMs },
+      0,
+      true,
+    ],
+    ['a start after a boot while a step back is held', { ...behind, heldMs: dayMs, ranMs: hourMs }, 0, true],
   ];
 
-  for (const one of cases) {
-    it(`the time of ${one.is} is ${one.timeAheadMs === 0 ? 'the true time' : 'the database’s time'}, and ${one.mayExpire ? 'ended rows expire' : 'nothing expires'}`, async () => {
-      const { databaseAheadMs, heldMs = 0, ranAgoMs, uptimeSinceMs, monotonicSinceMs = 0 } = one;
-      await service.step(databaseAheadMs);
+  for (const [is, start, timeAheadMs, mayExpire] of cases) {
+    it(`the time of ${is} is ${timeAheadMs === 0 ? 'the true time' : 'the database’s time'}, and ${mayExpire ? 'ended rows expire' : 'nothing expires'}`, async () => {
+      const { databaseMs = 0, hostMs = 0, heldMs = 0, ranMs, uptimeMs, monotonicMs = 0 } = start;
+      await service.step(databaseMs);
       await service.query('UPDATE service_clock SET held_ms = $1, stepped_at = $2', [
         heldMs,
         heldMs === 0 ? null : new Date(),
       ]);
       await service.query('DELETE FROM clock_readings');
       const bootId = randomUUID();
-      if (ranAgoMs !== undefined) {
+      if (ranMs !== undefined) {
         await saveBootClockReading(service.runtime.database.pool, {
-          boot_id: uptimeSinceMs === undefined ? randomUUID() : bootId,
-          uptime_ms: Math.round(real.uptimeMs() - (uptimeSinceMs ?? 0)),
-          monotonic_ms: Math.round(real.monotonicMs() - monotonicSinceMs),
-          service_at: new Date(Date.now() - ranAgoMs),
+          boot_id: uptimeMs === undefined ? randomUUID() : bootId,
+          uptime_ms: Math.round(real.uptimeMs() - (uptimeMs ?? 0)),
+          monotonic_ms: Math.round(real.monotonicMs() - monotonicMs),
+          service_at: new Date(Date.now() - ranMs),
           followed_ms: 0,
         });
       }
@@ -154,11 +100,11 @@ describe('the time of a process that starts (specification section 10.7, decisio
         bootId,
         uptimeMs: real.uptimeMs,
         monotonicMs: real.monotonicMs,
-        wallMs: () => Date.now() + (one.hostAheadMs ?? 0),
+        wallMs: () => Date.now() + hostMs,
       });
       const aheadMs = clock.nowMs() - Date.now();
-      assert.ok(Math.abs(aheadMs - one.timeAheadMs) < 5_000, `${aheadMs} ms ahead`);
-      assert.equal(clock.mayExpire, one.mayExpire);
+      assert.ok(Math.abs(aheadMs - timeAheadMs) < 5_000, `${aheadMs} ms ahead`);
+      assert.equal(clock.mayExpire, mayExpire);
       assert.ok(clock.expiryNow().getTime() - Date.now() < 5_000, 'what is over is over by a certain time');
     });
   }
