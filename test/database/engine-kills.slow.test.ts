@@ -5,6 +5,7 @@ import { chown, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
+import type { Engine } from '#server/database/engine/engine.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import {
   firstLine,
@@ -19,91 +20,71 @@ import {
 import { processesOf } from '#test/support/runner/processes-of.ts';
 import { until } from '#test/support/service/until.ts';
 
-test('a start after kill -9 of the service takes over the running PostgreSQL with its connections (section 10)', async (t) => {
-  const place = await Place.makeUsed(t);
+/** Starts a process with a used database that has a row, and kills it. @returns the database that it leaves */
+async function leaveRunning(place: Place) {
   const owner = place.spawnOwner();
-  const before = await firstLine(owner);
-  const attached = new pg.Client({ connectionString: before.databaseUrl });
+  const left = await firstLine(owner);
+  await query(left.databaseUrl, keepARow);
+  const attached = new pg.Client({ connectionString: left.databaseUrl });
+  attached.on('error', () => undefined);
   await attached.connect();
-  await attached.query(keepARow);
   await kill9(owner);
-  const engine = await place.start();
-  assert.equal(engine.postmasterPid(), before.postmasterPid);
-  assert.equal(engine.databaseUrl, before.databaseUrl);
-  assert.deepEqual((await attached.query({ text: readTheRow, rowMode: 'array' })).rows, [['a row']]);
-  await attached.end();
-});
+  return { ...left, attached };
+}
 
-test('a PostgreSQL that a new process took over is restarted when it dies, and stops with that process (section 10)', async (t) => {
-  const place = await Place.makeUsed(t);
-  const owner = place.spawnOwner();
-  const before = await firstLine(owner);
-  await query(before.databaseUrl, keepARow);
-  await kill9(owner);
-  const engine = await place.start();
-  process.kill(before.postmasterPid, 'SIGKILL');
-  await until('another postmaster', () => engine.postmasterPid() !== before.postmasterPid);
+/** Kills PostgreSQL, and waits until the service has started it again. */
+async function killUnderService(engine: Engine): Promise<void> {
+  const pid = engine.postmasterPid();
+  process.kill(pid, 'SIGKILL');
+  await until('another postmaster', () => engine.postmasterPid() !== pid);
   const rows = await until('an answer', () => query(engine.databaseUrl, readTheRow).catch(() => undefined));
   assert.deepEqual(rows, [['a row']]);
+}
+
+test('a start after kill -9 of the service takes over the running PostgreSQL with its connections, restarts it when it dies, and stops it (section 10)', async (t) => {
+  const place = await Place.makeUsed(t);
+  const { databaseUrl, postmasterPid, attached } = await leaveRunning(place);
+  const engine = await place.start();
+  assert.deepEqual([engine.postmasterPid(), engine.databaseUrl], [postmasterPid, databaseUrl]);
+  assert.deepEqual((await attached.query({ text: readTheRow, rowMode: 'array' })).rows, [['a row']]);
+  await attached.end();
+  await killUnderService(engine);
   await engine.stop();
   await hasEnded(engine.postmasterPid());
 });
 
-test('a running PostgreSQL with another command line, as of another version, is replaced and keeps its data (section 10)', async (t) => {
-  const place = await Place.makeUsed(t);
-  const owner = place.spawnOwner();
-  const before = await firstLine(owner);
-  await query(before.databaseUrl, keepARow);
-  await kill9(owner);
-  const engine = await place.start({ work_mem: '5MB' });
-  assert.notEqual(engine.postmasterPid(), before.postmasterPid);
-  await hasEnded(before.postmasterPid);
-  assert.deepEqual(await query(engine.databaseUrl, readTheRow), [['a row']]);
-  assert.deepEqual(await query(engine.databaseUrl, 'SHOW work_mem'), [['5MB']]);
-});
-
-test('PostgreSQL killed under the service is restarted with its data, which the log says (section 10)', async (t) => {
-  const place = await Place.makeUsed(t);
-  const engine = await place.start();
-  await query(engine.databaseUrl, keepARow);
-  for (let kills = 0; kills < 3; kills += 1) {
-    const pid = engine.postmasterPid();
-    process.kill(pid, 'SIGKILL');
-    await until('another postmaster', () => engine.postmasterPid() !== pid);
-    await until('an answer', () => query(engine.databaseUrl, readTheRow).catch(() => undefined));
-  }
-  assert.deepEqual(await query(engine.databaseUrl, readTheRow), [['a row']]);
-  assert.ok(place.logLines.some((line) => line.includes('PostgreSQL has ended: starting it again')));
-});
+for (const [what, parameters] of [
+  ['with another command line, as of another version,', { work_mem: '5MB' }],
+  ['without a socket', undefined],
+] as const) {
+  test(`a running PostgreSQL ${what} is replaced and keeps its data (section 10.3)`, async (t) => {
+    const place = await Place.makeUsed(t);
+    const { postmasterPid, attached } = await leaveRunning(place);
+    if (!parameters) await rm(join(place.dataDir, 'socket'), { recursive: true });
+    const engine = await place.start(parameters);
+    await hasEnded(postmasterPid);
+    await attached.end();
+    assert.deepEqual(await query(engine.databaseUrl, readTheRow), [['a row']]);
+    if (parameters) assert.deepEqual(await query(engine.databaseUrl, 'SHOW work_mem'), [['5MB']]);
+  });
+}
 
 for (const [length, below] of [
   ['short', 'data'],
   ['long', join('a'.repeat(90), 'b'.repeat(90))],
 ] as const) {
-  test(`a dead PostgreSQL whose socket folder is missing is restarted at its address, with a ${length} DATA_DIR (section 10.3)`, async (t) => {
+  test(`PostgreSQL killed under the service is restarted with its data, also without its socket folder, with a ${length} DATA_DIR (section 10.3)`, async (t) => {
     const place = await Place.makeUsed(t, below);
     const engine = await place.start();
+    await query(engine.databaseUrl, keepARow);
+    await killUnderService(engine);
     const socketFolder = (await readFile(join(place.dataDir, 'socket-folder'), 'utf8')).trim();
     await rm(socketFolder, { recursive: true });
-    const pid = engine.postmasterPid();
-    process.kill(pid, 'SIGKILL');
-    const rows = await until('an answer', () => query(engine.databaseUrl, 'SELECT 1').catch(() => undefined));
-    assert.deepEqual(rows, [[1]]);
+    await killUnderService(engine);
     assert.equal((await stat(socketFolder)).mode & 0o777, 0o700);
+    assert.ok(place.logLines.some((line) => line.includes('PostgreSQL has ended: starting it again')));
   });
 }
-
-test('a start replaces a running PostgreSQL without a socket, and keeps its data (section 10.3)', async (t) => {
-  const place = await Place.makeUsed(t);
-  const owner = place.spawnOwner();
-  const before = await firstLine(owner);
-  await query(before.databaseUrl, keepARow);
-  await kill9(owner);
-  await rm(join(place.dataDir, 'socket'), { recursive: true });
-  const engine = await place.start();
-  await hasEnded(before.postmasterPid);
-  assert.deepEqual(await query(engine.databaseUrl, readTheRow), [['a row']]);
-});
 
 test('a stop during a restart of PostgreSQL leaves no process, and a database that starts (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
