@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { Database, isDatabaseAway } from '#server/database/database.ts';
 import { NotificationListener } from '#server/database/listener.ts';
 import { NoConnectionError } from '#server/database/no-connection.ts';
@@ -66,62 +66,50 @@ describe('connections to the database (specification section 10.3)', () => {
     assert.deepEqual(rows, [{ found: null }]);
   });
 
-  it('the listener reconnects after its connection was ended, and calls subscribers to read again', async () => {
+  /** Listens to channels during a test. @returns the payloads, in order */
+  async function listenTo(t: TestContext, ...channels: readonly string[]): Promise<string[]> {
     const heard: string[] = [];
     const notifications = new NotificationListener(test.url, logger);
-    notifications.on('test_channel', (payload) => heard.push(payload));
+    for (const channel of channels) notifications.on(channel, (payload) => heard.push(payload));
+    t.after(() => notifications.stop());
     await notifications.start();
-    try {
-      assert.deepEqual(heard, [''], 'a new listener reads once');
-      await endConnections('ownline notifications');
-      await until('the listener is called to read again', () => heard.length === 2);
-      assert.equal(heard[1], '');
-      database.notify('test_channel', ['one', 'two']);
-      await until('the notification arrives', () => heard.length === 3);
-      assert.deepEqual(heard[2]?.split(',').sort(), ['one', 'two']);
-    } finally {
-      await notifications.stop();
-    }
+    return heard;
+  }
+
+  it('the listener reconnects after its connection was ended, and calls subscribers to read again', async (t) => {
+    const heard = await listenTo(t, 'test_channel');
+    assert.deepEqual(heard, [''], 'a new listener reads once');
+    await endConnections('ownline notifications');
+    await until('the listener is called to read again', () => heard.length === 2);
+    assert.equal(heard[1], '');
+    database.notify('test_channel', ['one', 'two']);
+    await until('the notification arrives', () => heard.length === 3);
+    assert.deepEqual(heard[2]?.split(',').sort(), ['one', 'two']);
   });
 
-  it('notifications of one tick are sent as one, without ids if any of them has none', async () => {
-    const heard: string[] = [];
-    const notifications = new NotificationListener(test.url, logger);
-    notifications.on('merged_channel', (payload) => heard.push(payload));
-    notifications.on('other_channel', (payload) => heard.push(`other ${payload}`));
-    await notifications.start();
-    try {
-      for (const [together, merged] of [
-        [[['one'], ['two']], 'one,two'],
-        [[['one'], []], ''],
-        [[[], ['one']], ''],
-      ] as const) {
-        heard.length = 0;
-        const notifier = new NotifySender(database.pool, logger);
-        for (const ids of together) notifier.notify('merged_channel', ids);
-        notifier.notify('other_channel', ['last']);
-        await until('the last one arrives', () => heard.includes('other last'));
-        assert.deepEqual(heard, [merged, 'other last']);
-      }
-    } finally {
-      await notifications.stop();
-    }
-  });
-
-  it('a notification names all of its ids, however many they are', async () => {
-    const heard: string[] = [];
-    const notifications = new NotificationListener(test.url, logger);
-    notifications.on('long_channel', (payload) => heard.push(...payload.split(',')));
-    await notifications.start();
-    try {
+  it('notifications of one tick are sent as one, without ids if any of them has none', async (t) => {
+    const heard = await listenTo(t, 'merged_channel', 'other_channel');
+    for (const [together, merged] of [
+      [[['one'], ['two']], 'one,two'],
+      [[['one'], []], ''],
+      [[[], ['one']], ''],
+    ] as const) {
       heard.length = 0;
-      const ids = Array.from({ length: 1_000 }, () => randomUUID());
-      new NotifySender(database.pool, logger).notify('long_channel', ids);
-      await until('the last id arrives', () => heard.at(-1) === ids.at(-1));
-      assert.deepEqual(heard, ids);
-    } finally {
-      await notifications.stop();
+      const notifier = new NotifySender(database.pool, logger);
+      for (const ids of together) notifier.notify('merged_channel', ids);
+      notifier.notify('other_channel', ['last']);
+      await until('the last one arrives', () => heard.includes('last'));
+      assert.deepEqual(heard, [merged, 'last']);
     }
+  });
+
+  it('a notification names all of its ids, however many they are', async (t) => {
+    const heard = await listenTo(t, 'long_channel');
+    const ids = Array.from({ length: 1_000 }, () => randomUUID());
+    new NotifySender(database.pool, logger).notify('long_channel', ids);
+    const all = () => heard.slice(1).join().split(',');
+    await until('the last id arrives', () => all().at(-1) === ids.at(-1));
+    assert.deepEqual(all(), ids);
   });
 
   it('a connection that stops answering is discarded, even during a transaction', async () => {

@@ -1,43 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import pg from 'pg';
-import { applySchema } from '#server/database/apply-schema.ts';
 import { tableDeclarations } from '#server/database/table-declaration.ts';
-import { StartError } from '#server/platform/start-error.ts';
-import { createEmptyDatabase } from '#test/support/database/test-database.ts';
+import { givenClient } from '#test/support/database/given-database.ts';
+import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { given } from '#test/support/service/given.ts';
 
 describe('the schema of the first release (decision 0050)', () => {
-  const database = given(createEmptyDatabase);
-  const client = given(
-    async () => {
-      const client = new pg.Client({ connectionString: database.url });
-      await client.connect();
-      return client;
-    },
-    (client) => client.end(),
-  );
-
-  it('a database from before the first release is refused with advice, and is not changed', async () => {
-    for (const table of ['schema_version (version bigint PRIMARY KEY, md5 text)', 'send_queue (id uuid)']) {
-      await client.query(`CREATE TABLE ${table}`);
-      await assert.rejects(applySchema(database.url), (error: Error) => {
-        assert.ok(error instanceof StartError);
-        assert.match(error.message, /from before its first release/);
-        assert.match(error.message, /another DATA_DIR, or with an empty database in DATABASE_URL/);
-        return true;
-      });
-      const { rows } = await client.query<{ name: string }>(
-        `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`,
-      );
-      const [name = ''] = table.split(' ');
-      assert.deepEqual(rows, [{ name }]);
-      await client.query(`DROP TABLE ${name}`);
-    }
-  });
+  const client = givenClient(given(createTestDatabase));
 
   it('a look-up by the primary key uses a unique index while a table is empty, and so do checks of foreign keys', async () => {
-    await applySchema(database.url);
     const { rows: keys } = await client.query<{ table: string; unique: string[]; condition: string }>(
       `SELECT c.relname AS table, ARRAY(SELECT u.indexrelid::regclass::text FROM pg_index u
          WHERE u.indrelid = c.oid AND u.indisunique AND u.indpred IS NULL) AS unique, string_agg(
