@@ -6,9 +6,8 @@ import type { Claim } from '#server/messages/claim-message.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { untilTriedAgain } from '#test/support/database/watch-statements.ts';
-import { holdMessageChange, holdQueueRemoval } from '#test/support/messages/given-messages.ts';
+import { holdMessageChange } from '#test/support/messages/given-messages.ts';
 import { messagesInFlight, storedMessages } from '#test/support/messages/stored-messages.ts';
-import { holdNumberDeletion, holdPause } from '#test/support/numbers/given-numbers.ts';
 import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/many-phones.ts';
 import { givenRuntime } from '#test/support/service/given-runtime.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
@@ -38,35 +37,6 @@ describe('hand-outs that share commits (specification section 11.4)', () => {
     return { phones, ids: await sendFromEach(team, phones, 'to') };
   }
 
-  it('polls that are not the newest of their session, and those of another phone, get nothing in a batch (§3.2/handed-out-once)', async () => {
-    const { phones, ids } = await phonesWithMessages(6);
-    const [older, ofSession, ofDevice, ofTeam, ...current] = phones;
-    assert.ok(older && ofSession && ofDevice && ofTeam);
-    const batcher = newBatcher();
-    const { ids: newIds } = service.runtime;
-    const stale = [
-      { ...older.phone.session, poll: older.phone.session.poll - 1 },
-      { ...ofSession.phone.session, sessionId: newIds.next('ses') },
-      { ...ofDevice.phone.session, deviceId: newIds.next('dev') },
-      { ...ofTeam.phone.session, teamId: newIds.next('team') },
-    ].map((poll) => batcher.claim(poll, isHeld));
-    assert.deepEqual(await Promise.all(claimAll(batcher, current)), ids.slice(4));
-    assert.deepEqual((await Promise.all(stale)).map(messageOf), Array(4).fill('nothing'));
-  });
-
-  it('a claim that meets a pause waits for its commit, and takes nothing (§3.3/pause-and-resume)', async (t) => {
-    const { phones, ids } = await phonesWithMessages(4);
-    const [paused] = phones;
-    assert.ok(paused);
-    const pause = await holdPause(service, paused.number.phoneNumber);
-    t.after(() => pause.release());
-    const [waiting, ...free] = claimAll(newBatcher(), phones);
-    assert.deepEqual(await Promise.all(free), ids.slice(1));
-    await untilTriedAgain('messages.claim');
-    await pause.release();
-    assert.equal(await waiting, 'nothing');
-  });
-
   it('a claim that waits while its poll ends takes nothing (§3.2/handed-out-once)', async (t) => {
     const { phones, ids } = await phonesWithMessages(2);
     const [first, second] = phones;
@@ -89,21 +59,6 @@ describe('hand-outs that share commits (specification section 11.4)', () => {
     assert.equal(await claimAll(batcher, [second])[0], ids[1]);
   });
 
-  it('a claim that meets the deletion of its number waits for its commit, and takes nothing', async (t) => {
-    const owner = await service.newTeam();
-    const [deleted] = await connectMany(service, owner, 1);
-    assert.ok(deleted);
-    await sendFromEach(owner, [deleted], 'to');
-    const { phones, ids } = await phonesWithMessages(3);
-    const deletion = await holdNumberDeletion(service, owner.id);
-    t.after(() => deletion.release());
-    const [waiting, ...free] = claimAll(newBatcher(), [deleted, ...phones]);
-    assert.deepEqual(await Promise.all(free), ids);
-    await untilTriedAgain('messages.claim');
-    await deletion.release();
-    assert.equal(await waiting, 'nothing');
-  });
-
   it('a message that is cancelled between the snapshot and the lock of a claim is not handed out: the next one is (§4.3/cancel)', async (t) => {
     const { phones, ids } = await phonesWithMessages(4);
     const [cancelled] = phones;
@@ -122,26 +77,6 @@ describe('hand-outs that share commits (specification section 11.4)', () => {
     assert.equal(await waiting, next);
     const [message] = await storedMessages(service, { content: `to ${cancelled.contact}` });
     assert.deepEqual([message?.status, message?.handOutCount], ['failed', 0]);
-  });
-
-  it('a claim whose message is cancelled each time is tried until it finds one that is left', async (t) => {
-    const { phones } = await phonesWithMessages(1);
-    const [phone] = phones;
-    assert.ok(phone);
-    const contacts = ['+12125559001', '+12125559002', '+12125559004', '+12125559005'];
-    const sendTo = (to: string) => team.api.send({ from: phone.number.phoneNumber, to, content: 'Hello' });
-    for (const contact of contacts) await sendTo(contact);
-    const last = await sendTo('+12125559003');
-    const removals = await Promise.all(
-      [phone.contact, ...contacts].map((contact) => holdQueueRemoval(service, contact)),
-    );
-    t.after(() => Promise.all(removals.map((removal) => removal.release())));
-    const [claim] = claimAll(newBatcher(), phones);
-    for (const removal of removals) {
-      await untilTriedAgain('messages.claim');
-      await removal.release();
-    }
-    assert.equal(await claim, last);
   });
 
   it('a message that an erasure writes during a claim goes once that is committed, and the others before (§3.2/handed-out-once)', async (t) => {

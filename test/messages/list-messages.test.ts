@@ -140,10 +140,10 @@ describe('GET /v1/messages (specification section 4.3)', () => {
   it('every combination of filters lists exactly its messages, newest first, in pages of any size (§2.6/media-url, §4.3/list-messages, §4.3/list-filters)', async () => {
     const limitOf = randomLimits(7);
     const combined = combinations(
-      [undefined, own[0], own[1], deleted, contacts[0], contacts[1], ...handles, '+14155550999'],
-      [undefined, own[0], own[1], deleted, contacts[0], '+14155550999'],
+      [undefined, own[0], deleted, contacts[0], handles[0], handles[2], '+14155550999'],
+      [undefined, own[0], contacts[0], '+14155550999'],
     );
-    assert.equal(combined.length, 10 * 6 * 7 * 3);
+    assert.equal(combined.length, 7 * 4 * 7 * 3);
     let shown = 0;
     for (const filters of combined) {
       const expected = model.filter((item) => fits(item, filters));
@@ -151,7 +151,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
       assert.deepEqual(items, expected, JSON.stringify(filters));
       shown += items.length;
     }
-    assert.ok(shown > 4_000, `${shown}`);
+    assert.ok(shown > 3_000, `${shown}`);
   });
 
   it('a cursor may be any message id: one of the list, one of another team, an unknown one (§4.3/pages)', async () => {

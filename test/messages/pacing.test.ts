@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pacedCheckMaxMs } from '#server/device-protocol/limits.ts';
+import { purgeRecentHandOuts, resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { storedConversation } from '#test/support/messages/stored-conversations.ts';
 import { handOutsOf } from '#test/support/messages/stored-messages.ts';
-import type { DirectPhone } from '#test/support/phones/direct-phone.ts';
+import { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
 import { contactAt, givenPacedTeam } from '#test/support/phones/paced-team.ts';
 import { type ConnectedNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
 import { until } from '#test/support/service/until.ts';
 
 const hourMs = 3_600_000;
+const noGap = { gap_min_seconds: 0, gap_max_seconds: 0 };
 
 describe('pacing (specification section 8)', () => {
   const paced = givenPacedTeam();
@@ -34,6 +36,24 @@ describe('pacing (specification section 8)', () => {
       }
     }
   };
+  const handOut = async (phone: DirectPhone) => {
+    const claim = await phone.claim(service.runtime);
+    assert.ok(claim.kind === 'hand_out');
+    return claim.handOut;
+  };
+  const conversationOf = ({ phoneNumber }: ConnectedNumber, contact: number) =>
+    storedConversation(service, phoneNumber, contactAt(contact));
+  const unanswered = async (number: ConnectedNumber, contact: number) =>
+    (await conversationOf(number, contact))?.unansweredCount;
+  /** Runs work, which has to wake the held poll of the number. @returns the answer to that poll */
+  const wokenBy = async (number: ConnectedNumber, work: () => Promise<unknown>) => {
+    const { answer } = await heldPoll(service, number);
+    const startedMs = performance.now();
+    await work();
+    await answer;
+    assert.ok(performance.now() - startedMs < pacedCheckMaxMs / 2, 'not by the check of every 10 s');
+    return answer;
+  };
   const timesOf = async ({ phoneNumber }: ConnectedNumber) =>
     (await handOutsOf(service, phoneNumber)).map(({ handedOutAt }) => handedOutAt.getTime());
 
@@ -50,13 +70,11 @@ describe('pacing (specification section 8)', () => {
   });
 
   it('the gap begins at the hand-out, or at the report if it comes later, and all processes draw the same gap (§8/pacing-gap)', async () => {
-    const { number, phone } = await paced.connect();
-    await paced.setPacing(number, { gap_min_seconds: 100, gap_max_seconds: 200 });
+    const { number, phone } = await paced.connect({ gap_min_seconds: 100, gap_max_seconds: 200 });
     await sendMany(number, 2, () => 1);
-    const first = await phone.claim(service.runtime);
-    assert.ok(first?.kind === 'hand_out');
+    const first = await handOut(phone);
     service.clock.advance(60_000);
-    await phone.report(service.runtime, first.handOut);
+    await phone.report(service.runtime, first);
     const reportedAtMs = service.clock.nowMs();
     const next = await phone.claim(service.runtime);
     assert.ok(next?.kind === 'paced' && next.isWholeNumber && next.until);
@@ -67,8 +85,7 @@ describe('pacing (specification section 8)', () => {
   });
 
   it('a number sends 100 messages in any hour and 300 in any day, and the next one not a second earlier (§8/pacing, §8/pacing-windows, §8/pacing-rows)', async () => {
-    const { number, phone } = await paced.connect();
-    await paced.setPacing(number, { gap_min_seconds: 0, gap_max_seconds: 0 });
+    const { number, phone } = await paced.connect(noGap);
     await sendMany(number, 302, (index) => index % 60);
     const hours: number[] = [];
     for (let hour = 0; hour < 3; hour += 1) {
@@ -87,79 +104,63 @@ describe('pacing (specification section 8)', () => {
   });
 
   it('strict pacing opens 15 conversations an hour, and messages to known contacts go on (§8/pacing-new-contacts, §8/pacing-order)', async () => {
-    const { number, phone } = await paced.connect();
-    await paced.setPacing(number, { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 });
+    const { number, phone } = await paced.connect({ mode: 'strict', ...noGap });
     await sendMany(number, 17, (index) => index);
     const known = await paced.send(number, 3, 'to a known contact, behind two new ones');
     const { sent, until: openAgainAt } = await sendUntilHeld(phone);
     assert.equal(sent, 16);
-    assert.equal((await storedConversation(service, number.phoneNumber, contactAt(3)))?.unansweredCount, 2);
+    assert.equal(await unanswered(number, 3), 2);
     assert.equal((await team.api.get(`/v1/messages/${known}`)).json.status, 'sent');
     const [first = 0] = await timesOf(number);
     assert.equal(openAgainAt?.getTime(), first + hourMs);
     service.clock.advance(first + hourMs - service.clock.nowMs());
     assert.equal((await sendUntilHeld(phone)).sent > 0, true);
-    assert.ok(await storedConversation(service, number.phoneNumber, contactAt(15)));
+    assert.ok(await conversationOf(number, 15));
   });
 
   it('strict pacing sends a contact 5 messages without a reply, and a reply wakes the held poll (§8/pacing-unanswered)', async () => {
-    const { number, phone } = await paced.connect();
-    await paced.setPacing(number, { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 });
+    const { number, phone } = await paced.connect({ mode: 'strict', ...noGap });
     await sendMany(number, 6, () => 1);
     const { sent, until: end } = await sendUntilHeld(phone);
     assert.deepEqual([sent, end], [5, null]);
     const other = await paced.send(number, 2);
     assert.equal(await phone.send(service.runtime), other, 'the next contact is not held back');
-    const { answer } = await heldPoll(service, number);
-    const startedMs = performance.now();
-    await number.wire.call('inbound', { from: contactAt(1), text: 'Hi' });
-    assert.equal((await answer).to, contactAt(1));
-    assert.ok(performance.now() - startedMs < pacedCheckMaxMs / 2, 'not by the check of every 10 s');
+    const answer = await wokenBy(number, () =>
+      number.wire.call('inbound', { from: contactAt(1), text: 'Hi' }),
+    );
+    assert.equal(answer.to, contactAt(1));
   });
 
   it('a poll that waits for one contact’s reply is woken by a message to another contact, before its next check (§8/pacing-held)', async () => {
-    const { number, phone } = await paced.connect();
-    await paced.setPacing(number, {
-      mode: 'strict',
-      gap_min_seconds: 0,
-      gap_max_seconds: 0,
-      unanswered_per_contact: 1,
-    });
+    const { number, phone } = await paced.connect({ mode: 'strict', ...noGap, unanswered_per_contact: 1 });
     await sendMany(number, 2, () => 1);
     assert.equal((await sendUntilHeld(phone)).sent, 1);
-    const { answer } = await heldPoll(service, number);
-    const startedMs = performance.now();
-    const other = await paced.send(number, 2);
-    assert.equal((await answer).id, other);
-    assert.ok(performance.now() - startedMs < pacedCheckMaxMs / 2, 'not by the check of every 10 s');
+    assert.equal((await wokenBy(number, () => paced.send(number, 2))).to, contactAt(2));
   });
 
   it('a released hand-out and an answered message do not count for pacing (§8/pacing-rows)', async () => {
-    const { number, phone } = await paced.connect();
-    await paced.setPacing(number, { messages_per_hour: 1 });
+    const { number, phone } = await paced.connect({ messages_per_hour: 1 });
     await paced.send(number, 1);
-    const claim = await phone.claim(service.runtime);
-    assert.ok(claim?.kind === 'hand_out');
-    assert.deepEqual(await storedConversation(service, number.phoneNumber, contactAt(1)), {
+    const first = await handOut(phone);
+    assert.deepEqual(await conversationOf(number, 1), {
       openedBy: 'team',
       unansweredCount: 1,
       lastInboundAt: null,
     });
-    await phone.release(service.runtime, claim.handOut);
-    assert.equal(await storedConversation(service, number.phoneNumber, contactAt(1)), undefined);
+    await phone.release(service.runtime, first);
+    assert.equal(await conversationOf(number, 1), undefined);
     await number.wire.call('inbound', { from: contactAt(1), text: 'Hello' });
-    assert.equal((await storedConversation(service, number.phoneNumber, contactAt(1)))?.openedBy, 'contact');
+    assert.equal((await conversationOf(number, 1))?.openedBy, 'contact');
     assert.equal((await sendUntilHeld(phone)).sent, 1, 'at once: no gap, no hour');
-    assert.equal((await storedConversation(service, number.phoneNumber, contactAt(1)))?.unansweredCount, 1);
+    assert.equal(await unanswered(number, 1), 1);
     await number.wire.call('inbound', { from: contactAt(1), text: 'Hello again' });
-    assert.equal((await storedConversation(service, number.phoneNumber, contactAt(1)))?.unansweredCount, 0);
+    assert.equal(await unanswered(number, 1), 0);
     await paced.send(number, 1);
     assert.equal((await sendUntilHeld(phone)).sent, 0, 'one an hour');
   });
 
   it('the end of the gap, and not a new message, wakes the held poll, on another process too (§8/pacing-held)', async () => {
-    const { number, phone } = await paced.connect();
-    await paced.setPacing(number, { gap_min_seconds: 8, gap_max_seconds: 8 });
+    const { number, phone } = await paced.connect({ gap_min_seconds: 8, gap_max_seconds: 8 });
     await sendMany(number, 2, () => 1);
     assert.equal(typeof (await phone.send(service.runtime)), 'string');
     const other = await service.startAnother();
@@ -188,20 +189,73 @@ describe('pacing (specification section 8)', () => {
   });
 
   it('a change of the number’s pacing wakes its held poll (§8/pacing-held)', async () => {
-    const { number, phone } = await paced.connect();
-    await paced.setPacing(number, { messages_per_day: 1 });
+    const { number, phone } = await paced.connect({ messages_per_day: 1 });
     await sendMany(number, 2, () => 1);
     assert.equal((await sendUntilHeld(phone)).sent, 1);
-    const { answer } = await heldPoll(service, number);
-    const startedMs = performance.now();
-    await paced.setPacing(number, { mode: 'off' });
-    assert.equal((await answer).action, 'send');
-    assert.ok(performance.now() - startedMs < pacedCheckMaxMs / 2, 'not by the check of every 10 s');
+    const answer = await wokenBy(number, () => paced.setPacing(number, { mode: 'off' }));
+    assert.equal(answer.action, 'send');
+  });
+
+  it('a failure report, on time or late and however often it comes, lowers the count of unanswered messages by one, unless the contact has replied or the message was sent (§8/pacing-unanswered)', async () => {
+    const { number, phone } = await paced.connect({ mode: 'strict', ...noGap });
+    const failTwice = async (message: Awaited<ReturnType<typeof handOut>>) => {
+      for (let reports = 0; reports < 2; reports += 1) await phone.report(service.runtime, message, 'failed');
+    };
+    const next = async () => {
+      await paced.send(number, 1);
+      return handOut(phone);
+    };
+    const endLease = async () => {
+      service.clock.advance(hourMs);
+      await resolveOverdue(service.runtime);
+    };
+    await paced.send(number, 1);
+    await phone.send(service.runtime);
+    await failTwice(await next());
+    assert.equal(await unanswered(number, 1), 1);
+    const late = await next();
+    await endLease();
+    assert.equal(await unanswered(number, 1), 2, 'in doubt, so it counts');
+    await failTwice(late);
+    assert.equal(await unanswered(number, 1), 1);
+    const answered = await next();
+    service.clock.advance(1_000);
+    await number.wire.call('inbound', { from: contactAt(1), text: 'Hi' });
+    await endLease();
+    const sent = await next();
+    await phone.report(service.runtime, sent);
+    for (const message of [answered, sent]) await phone.report(service.runtime, message, 'failed');
+    assert.equal(await unanswered(number, 1), 1);
+  });
+
+  it('the limit of a day holds for the whole day, though old hand-outs are deleted (§8/pacing-windows)', async () => {
+    const { number, phone } = await paced.connect({ ...noGap, messages_per_day: 1 });
+    await sendMany(number, 2, () => 1);
+    await phone.send(service.runtime);
+    service.clock.advance(23.9 * hourMs);
+    await purgeRecentHandOuts(service.runtime);
+    await (await heldPoll(service, number)).leaveNoticed();
+    const again = await DirectPhone.of(service, number);
+    assert.equal((await again.claim(service.runtime)).kind, 'paced');
+  });
+
+  it('hand-outs and new conversations that lie over 10 s in the future after a backward clock step do not count (§8/pacing-rows)', async () => {
+    const phones = [
+      await paced.connect({ ...noGap, messages_per_hour: 1 }),
+      await paced.connect({ mode: 'strict', ...noGap, new_contacts_per_hour: 1 }),
+    ];
+    for (const { number, phone } of phones) {
+      await sendMany(number, 2, (index) => index);
+      await phone.send(service.runtime);
+    }
+    service.clock.jump(-6_000);
+    for (const { phone } of phones) assert.equal((await phone.claim(service.runtime)).kind, 'paced');
+    service.clock.jump(-14_000);
+    for (const { phone } of phones) assert.equal(typeof (await phone.send(service.runtime)), 'string');
   });
 
   it('pacing off hands out as fast as the phone takes messages (§8/pacing-modes)', async () => {
-    const { number, phone } = await paced.connect();
-    await paced.setPacing(number, { mode: 'off' });
+    const { number, phone } = await paced.connect({ mode: 'off' });
     await sendMany(number, 20, (index) => index);
     for (let sent = 0; sent < 20; sent += 1)
       assert.equal(typeof (await phone.send(service.runtime)), 'string');

@@ -12,10 +12,8 @@ import type { DeviceSessionId, MessageId, NumberId } from '#server/platform/ids/
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { untilTriedAgain } from '#test/support/database/watch-statements.ts';
-import { storedEvents } from '#test/support/events/stored-events.ts';
 import { sendRow } from '#test/support/messages/send-row.ts';
 import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/many-phones.ts';
-import { givenRuntime } from '#test/support/service/given-runtime.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
@@ -98,7 +96,6 @@ const kinds: Readonly<Record<string, Kind>> = {
 describe('rows that share commits (specification section 11.4, decision 0039)', () => {
   // No sweep runs in the background, so messages change by these rows only.
   const { service, team } = givenTeam({ ROLES: 'api', DEVICE_HOLD_SECONDS: '25' });
-  const other = givenRuntime(service);
 
   /** Phones with conversations: each has a message in flight, or one that `waits` to be claimed. */
   async function threePhones(waits: boolean): Promise<[Phone, ...Phone[]]> {
@@ -181,25 +178,4 @@ describe('rows that share commits (specification section 11.4, decision 0039)', 
       assert.deepEqual(await figures(), { batches: 1, rows: 3, againRows: 0, aloneRows: 3, rollbacks: 1 });
     });
   }
-
-  it('the same reports on two processes count once, and a change of the number delays none of them (§3.2/repeated-reports)', async (t) => {
-    const phones = await threePhones(false);
-    const numbers = phones.map(({ one }) => one.number.phoneNumber);
-    const change = await holdRowLock(service, { phoneNumber: numbers }, 'no key update');
-    t.after(() => change.release());
-    const batchers = [createReportBatcher(service.runtime), createReportBatcher(other)];
-    const reports = batchers.flatMap((batcher) =>
-      [...phones, ...phones].map(({ caller, session: { sessionId }, messageId }) =>
-        batcher.report(caller, { messageId, sessionId, status: 'sent', error: null }),
-      ),
-    );
-    assert.ok((await Promise.all(reports)).every((isConfirmed) => isConfirmed));
-    for (const { messageId } of phones) {
-      const events = await storedEvents(service, { messageId });
-      assert.deepEqual(
-        events.map(({ type }) => type),
-        ['message.sent'],
-      );
-    }
-  });
 });

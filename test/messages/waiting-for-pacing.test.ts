@@ -8,6 +8,7 @@ import { contactAt, givenPacedTeam } from '#test/support/phones/paced-team.ts';
 import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
 
 const hourMs = 3_600_000;
+const noGap = { gap_min_seconds: 0, gap_max_seconds: 0 };
 
 describe('a message that waits for pacing (specification sections 3.2 and 4.3)', () => {
   const paced = givenPacedTeam();
@@ -54,12 +55,8 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
   });
 
   it('waiting_reason is the limit of new contacts or the missing reply, unless the number is paused or the phone offline (§4.3/waiting-reason, §4.3/expected-at)', async () => {
-    const strict = { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 };
-    const { number, phone } = await paced.connect({
-      ...strict,
-      new_contacts_per_hour: 1,
-      unanswered_per_contact: 1,
-    });
+    const limits = { new_contacts_per_hour: 1, unanswered_per_contact: 1 };
+    const { number, phone } = await paced.connect({ mode: 'strict', ...noGap, ...limits });
     await sent(number, phone, 1);
     const unanswered = await paced.send(number, 1);
     const opening = await paced.send(number, 2);
@@ -75,23 +72,15 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
   });
 
   it('under strict pacing a new contact waits for other new contacts, and a known contact does not (§4.3/expected-at)', async () => {
-    const { number, phone } = await paced.connect({
-      mode: 'strict',
-      gap_min_seconds: 0,
-      gap_max_seconds: 0,
-      new_contacts_per_hour: 1,
-      new_contacts_per_day: 2,
-      unanswered_per_contact: 2,
-    });
+    const limits = { new_contacts_per_hour: 1, new_contacts_per_day: 2, unanswered_per_contact: 2 };
+    const { number, phone } = await paced.connect({ mode: 'strict', ...noGap, ...limits });
     await sent(number, phone, 1);
-    const [first, second, third] = [
-      await paced.send(number, 2),
-      await paced.send(number, 3),
-      await paced.send(number, 4),
-    ];
-    assertIn((await waiting(first)).inMs, hourMs);
-    assertIn((await waiting(second)).inMs, 24 * hourMs);
-    assertIn((await waiting(third)).inMs, 25 * hourMs);
+    for (const [contact, hours] of [
+      [2, 1],
+      [3, 24],
+      [4, 25],
+    ] as const)
+      assertIn((await waiting(await paced.send(number, contact))).inMs, hours * hourMs);
     const behind = await paced.send(number, 3);
     assertIn((await waiting(behind)).inMs, 24 * hourMs);
     assert.equal((await waiting(await paced.send(number, 3))).inMs, null, 'it needs a reply');
@@ -103,12 +92,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
 
   it('messages that wait for a reply under strict pacing delay no message to another contact (§4.3/expected-at)', async () => {
     const limits = { messages_per_hour: 3, unanswered_per_contact: 1 };
-    const { number, phone } = await paced.connect({
-      mode: 'strict',
-      gap_min_seconds: 0,
-      gap_max_seconds: 0,
-      ...limits,
-    });
+    const { number, phone } = await paced.connect({ mode: 'strict', ...noGap, ...limits });
     for (const contact of [1, 2]) await sent(number, phone, contact);
     await number.wire.call('inbound', { from: contactAt(2), text: 'Hi' });
     for (let sends = 0; sends < 3; sends += 1) await paced.send(number, 1);
@@ -121,6 +105,9 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     const { number, phone } = await paced.connect({ messages_per_day: 1 });
     await sent(number, phone, 1);
     const id = await paced.send(number, 1);
+    const body = { from: number.phoneNumber, to: contactAt(2), content: 'Look' };
+    const media = { ...body, media_url: 'https://example.com/picture.png' };
+    const withMedia = (await team.api.post('/v1/messages/send', media)).json.id;
     const statusOf = async () => (await team.api.get(`/v1/messages/${id}`)).json.status;
     await team.api.put(`/v1/numbers/${number.numberId}`, {
       pacing: { messages_per_day: 1, gap_min_seconds: 3_600, gap_max_seconds: 3_600 },
@@ -130,6 +117,8 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     service.clock.advance(2 * hourMs);
     await failExpired(service.runtime);
     assert.equal(await statusOf(), 'queued', 'older than a day, and the phone polled two hours ago');
+    const { error_code } = (await team.api.get(`/v1/messages/${withMedia}`)).json;
+    assert.equal(error_code, 'expired', 'it waits for its media, not for pacing');
     const paused = await paced.connect({ messages_per_day: 1 });
     await sent(paused.number, paused.phone, 1);
     const pausedId = await paced.send(paused.number, 1);

@@ -142,11 +142,3 @@ export function holdMessageChange(
 ): Promise<HeldTransaction> {
   return holdTransaction(service, 'UPDATE messages SET content = content WHERE to_handle = $1', [contact]);
 }
-
-/** Removes messages from the queue in a transaction that commits when the test releases it, as a cancellation does. */
-export function holdQueueRemoval(
-  service: Pick<TestService, 'databaseUrl'>,
-  contact: string,
-): Promise<HeldTransaction> {
-  return holdTransaction(service, 'DELETE FROM send_queue WHERE to_handle = $1', [contact]);
-}
