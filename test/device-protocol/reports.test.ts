@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { resolveOverdue } from '#server/messages/sweep-messages.ts';
+import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { takeTableAway } from '#test/support/database/table-faults.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
-import { connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { type ConnectedNumber, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
@@ -28,10 +29,12 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       return [`${type} ${sequence}`];
     });
   };
+  const send = ({ phoneNumber: from }: ConnectedNumber, content: string, owner = team) =>
+    owner.api.send({ from, to: '+12125550100', content });
   /** Makes a message in flight. */
   const handedOut = async (owner = team) => {
     const number = await connect(owner);
-    const id = await owner.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'Hello' });
+    const id = await send(number, 'Hello', owner);
     assert.equal((await number.wire.poll()).id, id);
     return { number, id, wire: number.wire };
   };
@@ -125,11 +128,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     const other = await handedOut();
     await other.wire.poll({ last: mine.id });
     assert.equal((await messageOf(mine.id)).status, 'polling');
-    const queued = await team.api.send({
-      from: mine.number.phoneNumber,
-      to: '+12125550101',
-      content: 'queued',
-    });
+    const queued = await send(mine.number, 'queued');
     const answer = await mine.wire.call('status', { id: queued, status: 'delivered' });
     assert.deepEqual(answer, { ok: '0', reason: 'unknown_message' });
     assert.equal((await messageOf(queued)).status, 'queued');
@@ -244,11 +243,11 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
 
   describe('retry_once (specification section 3.1)', () => {
     /** Makes a message that is queued again after its first hand-out was not reported. */
-    const retried = async () => {
-      const handed = await handedOut();
-      await team.api.put(`/v1/numbers/${handed.number.numberId}`, { on_unconfirmed: 'retry_once' });
+    const retried = async (owner = team) => {
+      const handed = await handedOut(owner);
+      await owner.api.put(`/v1/numbers/${handed.number.numberId}`, { on_unconfirmed: 'retry_once' });
       service.clock.advance(600_001);
-      await until('it is queued again', async () => (await messageOf(handed.id)).status === 'queued');
+      await until('it is queued again', async () => (await messageOf(handed.id, owner)).status === 'queued');
       return handed;
     };
     const restart = async (handed: { wire: DeviceWire }) => {
@@ -260,11 +259,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       const handed = await retried();
       const message = await messageOf(handed.id);
       assert.equal(message.may_have_been_sent, true);
-      const later = await team.api.send({
-        from: handed.number.phoneNumber,
-        to: '+12125550100',
-        content: 'later',
-      });
+      const later = await send(handed.number, 'later');
       const { wire, answer } = await restart(handed);
       assert.equal(answer.id, handed.id);
       service.clock.advance(600_001);
@@ -279,8 +274,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       assert.equal((await messageOf(handed.id)).status, 'sent');
       assert.deepEqual(await eventsOf(handed.id), ['message.sent 1']);
       assert.equal((await handed.wire.poll()).action, 'idle');
-      const from = handed.number.phoneNumber;
-      const later = await team.api.send({ from, to: '+12125550100', content: 'later' });
+      const later = await send(handed.number, 'later');
       assert.equal((await handed.wire.poll()).id, later, 'it is out of the way of what came later');
     });
 
@@ -300,51 +294,53 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       assert.equal(answer.id, handed.id);
       await handed.wire.poll({ last: handed.id });
       assert.equal((await messageOf(handed.id)).status, 'sent');
-      const from = handed.number.phoneNumber;
-      const later = await team.api.send({ from, to: '+12125550100', content: 'later' });
+      const later = await send(handed.number, 'later');
       assert.equal((await messageOf(later)).waiting_reason, 'phone_busy');
       assert.equal((await wire.poll({ last: handed.id })).id, later);
     });
 
-    const failureInEvent = async (id: string) => {
-      const events = await storedEvents(service, { messageId: uuidOf('msg', id) });
-      const failure = events.find(({ type }) => type === 'message.failed');
-      return String(failure && JSON.parse(failure.body).data.error_message);
+    type Retried = Awaited<ReturnType<typeof retried>>;
+    /** The words of each error, and a function that ends a retried message with that error. */
+    const ends: Record<string, [RegExp, (handed: Retried, owner: TestTeam) => Promise<unknown>]> = {
+      cancelled: [/was cancelled/, ({ id }, { api }) => api.post(`/v1/messages/${id}/cancel`)],
+      number_removed: [
+        /number was deleted/,
+        ({ number }, { api }) => api.delete(`/v1/numbers/${number.numberId}`),
+      ],
+      opted_out: [
+        /opted out before a phone picked the message up again\./,
+        ({ wire }) => wire.call('inbound', { from: '+12125550100', text: 'STOP' }),
+      ],
+      expired: [
+        /No phone picked/,
+        async () => {
+          service.clock.advance(24 * 3_600_000);
+          while ((await failExpired(service.runtime)) > 0);
+        },
+      ],
+      device_error: [
+        /could not send.*No service/,
+        async (handed) => {
+          const { wire } = await restart(handed);
+          await wire.poll({ last: handed.id, last_status: 'failed', last_error: 'No service' });
+        },
+      ],
     };
-
-    it('a retried message that fails, waiting or at its second hand-out, shows that it may have been sent (§2.6/error, §6.2/message-failed)', async () => {
-      const tookItOnce = /A phone took it once and did not confirm it, so it may have been sent/;
-      const [waiting, refused] = [await retried(), await retried()];
-      await team.api.delete(`/v1/numbers/${waiting.number.numberId}`);
-      const { wire } = await restart(refused);
-      await wire.poll({ last: refused.id, last_status: 'failed', last_error: 'No service' });
-      for (const [{ id }, code, own] of [
-        [waiting, 'number_removed', /number was deleted/],
-        [refused, 'device_error', /could not send.*No service/],
-      ] as const) {
-        const message = await messageOf(id);
+    for (const [code, [own, end]] of Object.entries(ends))
+      it(`a retried message that fails with ${code} may have been sent, and stays counted (§2.6/error, §3.2/refund, §6.2/message-failed)`, async () => {
+        const owner = await service.newTeam();
+        const handed = await retried(owner);
+        await end(handed, owner);
+        const message = await messageOf(handed.id, owner);
         assert.deepEqual([message.error_code, message.may_have_been_sent], [code, true]);
-        for (const text of [String(message.error_message), await failureInEvent(id)]) {
+        const events = await storedEvents(service, { messageId: uuidOf('msg', handed.id) });
+        const inEvent = JSON.parse(events.find(({ type }) => type === 'message.failed')?.body ?? '');
+        for (const text of [String(message.error_message), inEvent.data.error_message]) {
           assert.match(text, own);
-          assert.match(text, tookItOnce);
-          assert.doesNotMatch(text, /picked the message up\.|send it again\./i);
+          assert.match(text, /A phone took it once and did not confirm it, so it may have been sent/);
+          assert.doesNotMatch(text, /picked (it|the message) up\.|send it again\./i);
         }
-      }
-    });
-
-    it('a retried message is not refunded when its number is deleted while it waits (§3.2/refund)', async () => {
-      const owner = await service.newTeam();
-      const number = await connect(owner);
-      await owner.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
-      const id = await owner.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'Hello' });
-      await owner.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'never handed out' });
-      assert.equal((await number.wire.poll()).id, id);
-      service.clock.advance(600_001);
-      await until('it is queued again', async () => (await messageOf(id, owner)).status === 'queued');
-      await owner.api.delete(`/v1/numbers/${number.numberId}`);
-      const message = await messageOf(id, owner);
-      assert.deepEqual([message.error_code, message.may_have_been_sent], ['number_removed', true]);
-      assert.equal(await acceptedOf(service, owner.id), 1);
-    });
+        assert.equal(await acceptedOf(service, owner.id), 1);
+      });
   });
 });
