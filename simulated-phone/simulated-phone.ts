@@ -20,15 +20,6 @@ const slowSeconds = '5';
 /** A poll this long after a hand-out, without a report of it, shows that none will follow (specification section 11.4). */
 const unconfirmedSeconds = '11';
 
-/** The steps of handling a message at which a phone can die. */
-export type DeathStep =
-  /** The phone closes the connection right after it has sent the poll, so the answer never arrives. */
-  | 'while_polling'
-  /** The phone has got the message and dies before sending it. */
-  | 'before_send'
-  /** The phone has sent the message and dies before reporting that. */
-  | 'after_send';
-
 /** An action of the phone, printed as one line. */
 export type PhoneLine =
   | {
@@ -44,8 +35,7 @@ export type PhoneLine =
   | { readonly did: 'reported'; readonly id: string; readonly status: 'sent' | 'failed' | 'delivered' }
   | { readonly did: 'received'; readonly id: string; readonly from: string; readonly text: string }
   | { readonly did: 'waited'; readonly reason: string; readonly seconds: number }
-  | { readonly did: 'stopped'; readonly reason: string }
-  | { readonly did: 'died'; readonly step: DeathStep };
+  | { readonly did: 'stopped'; readonly reason: string };
 
 export interface PhoneOptions {
   readonly server: string;
@@ -62,8 +52,6 @@ export interface PhoneOptions {
   readonly reportsDelivery?: boolean;
   /** The phone ends after it has handled and reported this many messages. */
   readonly count?: number;
-  /** The phone dies at this step of its n-th message; the first is 1. */
-  readonly dieAt?: { readonly step: DeathStep; readonly message: number };
   /** Replaces the wait that the protocol asks for, so that tests are fast. */
   readonly waitSeconds?: number;
   readonly onLine?: (line: PhoneLine) => void;
@@ -89,7 +77,7 @@ export interface SentMessage {
 export class SimulatedPhone {
   /** Messages that the phone sent, in order. Tests compare them with what the server claims. */
   readonly sent: SentMessage[] = [];
-  /** Why the phone ended: the reason of the server's stop, or the step at which the phone died. */
+  /** Why the phone ended: the reason of the server's stop, or `count`. */
   end: string | undefined;
   readonly #options: PhoneOptions;
   readonly #client: DeviceClient;
@@ -106,7 +94,7 @@ export class SimulatedPhone {
     this.#client = new DeviceClient(options.server, options.deviceToken);
   }
 
-  /** Runs until the phone gets a stop, dies, has handled `count` messages or is switched off. */
+  /** Runs until the phone gets a stop, has handled `count` messages or is switched off. */
   async run(): Promise<void> {
     while (this.end === undefined && !this.#leaving.signal.aborted) {
       const answer = await this.#poll();
@@ -141,10 +129,6 @@ export class SimulatedPhone {
 
   /** Polls once. @returns undefined if the answer could not be read; the next poll then repeats this one */
   async #poll(): Promise<Flat | undefined> {
-    const dies = this.#diesNow('while_polling');
-    const signal = dies
-      ? AbortSignal.any([this.#leaving.signal, AbortSignal.timeout(200)])
-      : this.#leaving.signal;
     const body = {
       session: this.#isThrough ? leavingSession : this.#session,
       ...this.#report,
@@ -153,11 +137,10 @@ export class SimulatedPhone {
       v: '1',
     };
     let problem = 'no answer';
-    const answer = await this.#client.poll(body, signal).catch((error: unknown): Flat => {
+    const answer = await this.#client.poll(body, this.#leaving.signal).catch((error: unknown): Flat => {
       problem = `no answer: ${connectionProblem(error)}`;
       return {};
     });
-    if (dies) return this.#die('while_polling');
     if (this.#leaving.signal.aborted) return undefined;
     if (answer.action === undefined) {
       await this.#wait(answer.reason ?? problem, answer.wait ?? '15');
@@ -191,7 +174,6 @@ export class SimulatedPhone {
     this.#handled += 1;
     const file = path === 'none' ? {} : await this.#fetch(id, path);
     if (!file) return;
-    if (this.#diesAt('before_send')) return void this.#die('before_send');
     const outcome = this.#outcomeOf(to);
     if (outcome === 'device_timeout') return this.#wait('unconfirmed', unconfirmedSeconds);
     if (outcome === 'device_error') {
@@ -203,7 +185,6 @@ export class SimulatedPhone {
     if (outcome === 'slow') await this.#wait('slow', slowSeconds);
     this.sent.push({ id, to, text, ...file });
     this.#tell({ did: 'sent', id, to, text, ...file });
-    if (this.#diesAt('after_send')) return void this.#die('after_send');
     this.#report = { last: id };
     if (outcome === 'not_delivered') this.#undelivered = id;
     if (outcome === 'delivered' || outcome === 'slow') await this.#reportStatus(id, 'delivered');
@@ -239,22 +220,6 @@ export class SimulatedPhone {
   async #reportStatus(id: string, status: 'delivered' | 'failed'): Promise<void> {
     const answer = await this.#client.status({ id, status }).catch((): Flat => ({}));
     if (answer.ok === '1') this.#tell({ did: 'reported', id, status });
-  }
-
-  #diesNow(step: DeathStep): boolean {
-    const { dieAt } = this.#options;
-    return dieAt?.step === step && this.#handled + 1 === dieAt.message;
-  }
-
-  #diesAt(step: DeathStep): boolean {
-    const { dieAt } = this.#options;
-    return dieAt?.step === step && this.#handled === dieAt.message;
-  }
-
-  #die(step: DeathStep): undefined {
-    this.end = step;
-    this.#tell({ did: 'died', step });
-    return undefined;
   }
 
   async #wait(reason: string, seconds: string): Promise<void> {

@@ -1,16 +1,58 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { inboundPerMinute, statusesPerMinute } from '#server/device-protocol/limits.ts';
 import { fileBodyMinBytes, largeDeviceBodiesMax } from '#server/devices/limits.ts';
 import { rawRequest } from '#test/support/http/raw-http.ts';
-import { deviceCallHead, startUpload } from '#test/support/phones/partial-upload.ts';
 import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+
+/** Request line and headers of a device call, for a raw connection. */
+const deviceCallHead = (path: string, token: string, bytes: number, further = '') =>
+  `POST /v1/device/${path} HTTP/1.1\r\nHost: a\r\nx-device-token: ${token}\r\nContent-Length: ${bytes}\r\n${further}\r\n`;
+
+interface PartialUpload {
+  readonly socket: Socket;
+  /** Body of the answer; '' before it has arrived. */
+  answer(): string;
+  /** Writes the missing bytes. */
+  finish(): void;
+}
+
+/**
+ * Sends an inbound message without the last bytes of its body, on a new connection. By default the body has the largest
+ * size without a file. Resolves once the server has read the headers. So uploads have a known order, although
+ * connections are not accepted in the order in which they were opened (decision 0024).
+ */
+async function startUpload(
+  baseUrl: string,
+  token: string,
+  missingBytes = 1,
+  bytes = fileBodyMinBytes,
+): Promise<PartialUpload> {
+  const field = bytes > fileBodyMinBytes ? '"text":"","media_type":"image/jpeg","media"' : '"text"';
+  const body = Buffer.from(`{"from":"+12125550100",${field}:"`.padEnd(bytes - 2, 'x').concat('"}'));
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.write(deviceCallHead('inbound', token, body.length, 'Expect: 100-continue\r\n'));
+  const [begun] = await once(socket, 'data');
+  assert.equal(String(begun), 'HTTP/1.1 100 Continue\r\n\r\n');
+  let text = '';
+  socket.on('data', (part) => {
+    text += part.toString();
+  });
+  socket.on('error', () => undefined);
+  socket.write(body.subarray(0, body.length - missingBytes));
+  return {
+    socket,
+    answer: () => text.split('\r\n\r\n')[1] ?? '',
+    finish: () => void socket.write(body.subarray(body.length - missingBytes)),
+  };
+}
 
 /** Writes the head of a chunked device call and one chunk, but not the end of the body. */
 const chunkedCall = (path: string, token: string, bytes: number) =>

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { purgeKeysAndFingerprints } from '#server/messages/sweep-messages.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
-import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';
+import { connectNumber, type DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 
@@ -246,30 +246,6 @@ describe('inbound messages (specification section 11.5)', () => {
     const answer = await wire.call('inbound', { from: '+12125550100', text: 'STOP' });
     assert.deepEqual(answer, { ok: '0', reason: 'deleted' });
     assert.deepEqual((await team.api.get('/v1/opt-outs')).json.opt_outs, []);
-  });
-
-  it('an invalid inbound message is answered with the reason and HTTP 200', async () => {
-    const { wire } = await connect();
-    assert.deepEqual(await wire.call('inbound', 'not json'), { ok: '0', reason: 'unreadable' });
-    assert.deepEqual(await wire.call('inbound', '["a"]'), { ok: '0', reason: 'unreadable' });
-    const stranger = new DeviceWire(service.baseUrl, 'dev_nobody');
-    assert.deepEqual(await stranger.call('inbound', { from: 'a', text: 'b' }), {
-      ok: '0',
-      reason: 'unauthorized',
-    });
-    assert.deepEqual(await wire.call('status', { id: 'msg_0', status: 'read' }), {
-      ok: '0',
-      reason: 'unknown_status',
-    });
-  });
-
-  it('an unreadable poll gets unavailable, without an action', async () => {
-    const { wire } = await connect();
-    for (const body of ['', 'not json', '[]', 'null']) {
-      const answer = await wire.call('poll', body);
-      assert.deepEqual(answer, { ok: '0', reason: 'unavailable', wait: '15' });
-      assert.ok(!JSON.stringify(answer).includes('action'));
-    }
   });
 
   it('a poll is read with any Content-Type, with unknown fields and with values that are no texts (§9/frozen-device-protocol)', async () => {

@@ -30,6 +30,8 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal(answer.status, 200, answer.text);
     return claim(team.api, String(answer.json.setup_url));
   };
+  const send = ({ phoneNumber: from }: ConnectedNumber, content: string) =>
+    team.api.send({ from, to: '+12125550100', content });
   const statusOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
 
   it('the first poll verifies the number and names its device (§2.5/verified, §2.5/device-name)', async () => {
@@ -123,8 +125,8 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
 
   it('the old session’s message stays in flight for 180 s after a takeover, and blocks other hand-outs', async () => {
     const number = await connectNumber(service, team);
-    const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'in doubt' });
-    const waiting = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'waits' });
+    const id = await send(number, 'in doubt');
+    const waiting = await send(number, 'waits');
     assert.equal((await number.wire.poll()).id, id);
     service.clock.advance(37_000);
     const restarted = new DeviceWire(service.baseUrl, number.wire.token);
@@ -141,7 +143,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
 
   it('the grace of a message runs for 180 s from its hand-out, not from the takeover', async () => {
     const number = await connectNumber(service, team);
-    const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'in doubt' });
+    const id = await send(number, 'in doubt');
     assert.equal((await number.wire.poll()).id, id);
     assert.equal((await (await reconnect(number)).poll()).action, 'idle');
     service.clock.advance(175_000);
@@ -154,11 +156,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
 
   it('a report of the old session within the grace counts', async () => {
     const number = await connectNumber(service, team);
-    const id = await team.api.send({
-      from: number.phoneNumber,
-      to: '+12125550100',
-      content: 'reported late',
-    });
+    const id = await send(number, 'reported late');
     assert.equal((await number.wire.poll()).id, id);
     service.clock.advance(37_000);
     const restarted = new DeviceWire(service.baseUrl, number.wire.token);
@@ -169,11 +167,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
 
   it('a newer token takes over at once: the old one is superseded, and its late report counts', async () => {
     const number = await connectNumber(service, team);
-    const id = await team.api.send({
-      from: number.phoneNumber,
-      to: '+12125550100',
-      content: 'on the old phone',
-    });
+    const id = await send(number, 'on the old phone');
     assert.equal((await number.wire.poll()).id, id);
     const fresh = await reconnect(number);
     assert.equal((await fresh.poll()).action, 'idle', 'the old phone still has a message in its hands');
@@ -182,11 +176,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await statusOf(id)).status, 'sent');
     const reply = { from: '+12125550100', text: 'to the old phone' };
     assert.equal((await number.wire.call('inbound', reply)).ok, '1', 'what it received still counts, too');
-    const after = await team.api.send({
-      from: number.phoneNumber,
-      to: '+12125550100',
-      content: 'on the new phone',
-    });
+    const after = await send(number, 'on the new phone');
     assert.equal((await fresh.poll()).id, after);
     assert.equal(field(await findNumber(team.api, number.phoneNumber), 'id'), number.numberId);
   });
@@ -227,12 +217,8 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
 
   it('the phone of a deleted number gets a stop, and its late report still counts', async () => {
     const number = await connectNumber(service, team);
-    const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'just sent' });
-    const queued = await team.api.send({
-      from: number.phoneNumber,
-      to: '+12125550100',
-      content: 'still queued',
-    });
+    const id = await send(number, 'just sent');
+    const queued = await send(number, 'still queued');
     assert.equal((await number.wire.poll()).id, id);
     assert.deepEqual((await team.api.delete(`/v1/numbers/${number.numberId}`)).json, { deleted: true });
     assert.equal((await statusOf(queued)).error_code, 'number_removed');

@@ -5,8 +5,9 @@ import { messagesInFlight } from '#test/support/messages/stored-messages.ts';
 import { type ConnectedNumber, claim, connectNumber } from '#test/support/phones/test-phone.ts';
 import { startFlakyProxy } from '#test/support/proxies/flaky-proxy.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
+import { until } from '#test/support/service/until.ts';
 
-describe('a simulated phone that ends after `count` messages (specification sections 10.2 and 11.2)', () => {
+describe('a simulated phone (specification sections 10.2 and 11.2)', () => {
   const { service, team } = givenTeam();
   let next = 0;
 
@@ -71,5 +72,35 @@ describe('a simulated phone that ends after `count` messages (specification sect
     }
     assert.deepEqual(await statuses(ids), ['failed', 'queued', 'queued', 'queued', 'queued']);
     assert.deepEqual(await messagesInFlight(service), []);
+  });
+
+  it('a phone behind a proxy that repeats polls, loses answers and shows error pages sends no message twice (§3.2/device-timeout)', async () => {
+    const { token, ids } = await waitingLine();
+    const proxy = await startFlakyProxy(service.baseUrl);
+    try {
+      const phone: SimulatedPhone = new SimulatedPhone({
+        server: proxy.url,
+        deviceToken: token,
+        waitSeconds: 0.05,
+        onLine: (line) => {
+          // The repeat of a lost first poll would be a takeover (unused-session.test.ts).
+          if (line.did === 'sent' && phone.sent.length === 1)
+            for (const mishap of ['repeat_poll', 'lose_hand_out', 'error_page'] as const) proxy.next(mishap);
+        },
+      });
+      const running = phone.run();
+      await until('all are settled', async () => {
+        service.clock.advance(5_000);
+        return (await statuses(ids)).every((status) => status === 'sent' || status === 'failed');
+      });
+      phone.switchOff();
+      await running;
+      const settled = await statuses(ids);
+      assert.ok(settled.includes('failed'), 'the message whose answer was lost');
+      for (const [n, id] of ids.entries())
+        assert.equal(phone.sent.filter((sent) => sent.id === id).length, settled[n] === 'sent' ? 1 : 0);
+    } finally {
+      await proxy.close();
+    }
   });
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import { claim, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
@@ -75,39 +74,5 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
     assert.deepEqual(await first.answer, superseded);
     const id = await send(phoneNumber, 'to the newer one');
     assert.equal((await second.answer).id, id);
-  });
-
-  describe('a takeover while the first message is being sent', () => {
-    const takeOver = async () => {
-      const phone = await newPhone();
-      const first = await phone.start();
-      const id = await send(phone.phoneNumber, 'being sent');
-      assert.equal((await first.answer).id, id);
-      const second = await phone.start();
-      const waits = await send(phone.phoneNumber, 'waits');
-      return { phone, id, waits, first, second };
-    };
-
-    it('the old session’s report counts after a takeover, and the new session gets the next message', async () => {
-      const { id, waits, first, second } = await takeOver();
-      assert.equal((await messageOf(waits)).status, 'queued');
-      assert.deepEqual(await first.wire.poll({ last: id }), superseded);
-      assert.equal((await messageOf(id)).status, 'sent');
-      assert.equal((await second.answer).id, waits);
-    });
-
-    it('a message without a report after a takeover is unconfirmed 180 s after its hand-out', async () => {
-      const { id, waits, second } = await takeOver();
-      service.clock.advance(50_000);
-      assert.equal((await second.answer).action, 'idle', 'held back meanwhile');
-      service.clock.advance(100_000);
-      await resolveOverdue(service.runtime);
-      assert.equal((await messageOf(id)).status, 'polling');
-      service.clock.advance(30_000);
-      await resolveOverdue(service.runtime);
-      const { status, error_code, may_have_been_sent } = await messageOf(id);
-      assert.deepEqual([status, error_code, may_have_been_sent], ['failed', 'device_timeout', true]);
-      assert.equal((await second.wire.poll()).id, waits);
-    });
   });
 });

@@ -14,12 +14,8 @@ export type Mishap =
 
 export interface FlakyProxy {
   readonly url: string;
-  /** Answers of the server that no phone got. */
-  readonly lost: string[];
   /** Sets the fault of the next poll, or of the next inbound message. */
   readonly next: (mishap: Mishap, call?: 'poll' | 'inbound') => void;
-  /** Drops the mishaps that have not happened: the phones of a test may end before them. */
-  readonly clear: () => void;
   /** Sends further calls to another process of the service. */
   readonly retarget: (target: string) => void;
   /** Resets a phone's connection during a poll. Between two polls the phone would reconnect without noticing. */
@@ -31,7 +27,6 @@ export interface FlakyProxy {
 export async function startFlakyProxy(firstTarget: string): Promise<FlakyProxy> {
   let target = firstTarget;
   const mishapsOf = { poll: [] as Mishap[], inbound: [] as Mishap[] };
-  const lost: string[] = [];
   const unanswered = new Map<ServerResponse, { readonly path: string; readonly deviceToken: string }>();
   const server = createServer((request, response) => {
     const deviceToken = String(request.headers['x-device-token'] ?? '');
@@ -59,20 +54,15 @@ export async function startFlakyProxy(firstTarget: string): Promise<FlakyProxy> 
     const first = send();
     let text = await (await first).text();
     if (mishap === 'lose_answer') {
-      lost.push(text);
       answerWithPage();
       return;
     }
     if (mishaps[0] === 'lose_hand_out' && text.includes('"send"')) {
       mishaps.shift();
-      lost.push(text);
       response.destroy();
       return;
     }
-    if (mishap === 'repeat_poll') {
-      lost.push(text);
-      text = await (await send()).text();
-    }
+    if (mishap === 'repeat_poll') text = await (await send()).text();
     response.writeHead(200, { 'content-type': 'application/json' }).end(text);
   }
 
@@ -81,12 +71,7 @@ export async function startFlakyProxy(firstTarget: string): Promise<FlakyProxy> 
   if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
   return {
     url: `http://127.0.0.1:${address.port}`,
-    lost,
     next: (mishap, call = 'poll') => void mishapsOf[call].push(mishap),
-    clear: () => {
-      mishapsOf.poll.length = 0;
-      mishapsOf.inbound.length = 0;
-    },
     retarget: (newTarget) => {
       target = newTarget;
     },
