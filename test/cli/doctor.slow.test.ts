@@ -17,7 +17,7 @@ import { startChangingProxy } from '#test/support/proxies/changing-proxy.ts';
 import { given, givenFolder } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
-import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+import { putWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 const metricsToken = 'a-token-for-tests';
 

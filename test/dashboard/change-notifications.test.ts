@@ -23,8 +23,7 @@ import { given, givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
-import { newDelivery, newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
+import { newDelivery, newWebhook, putWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 type Told = Parameters<ChangeListener>[0];
 

@@ -9,8 +9,7 @@ import { plantCanary } from '#test/support/service/canary.ts';
 import { given, givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
-import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
-import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
+import { putWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const to = '+14155550101';
 

@@ -9,8 +9,8 @@ import { field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { startSteppingService, untilStep } from '#test/support/service/stepping-service.ts';
 import { until } from '#test/support/service/until.ts';
-import { claimFromAll } from '#test/support/webhooks/claim-from-all.ts';
-import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+import { claimFromAll } from '#test/support/webhooks/given-due-deliveries.ts';
+import { putWebhook } from '#test/support/webhooks/make-webhooks.ts';
 import { emit } from '#test/support/webhooks/webhook-world.ts';
 
 const dayMs = 86_400_000;

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pacingChannel } from '#server/database/channels.ts';
 import { hearNotifications } from '#test/support/database/hear-notifications.ts';
-import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
+import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
-import { heldPoll } from '#test/support/phones/held-poll.ts';
 import { givenPhoneTeam } from '#test/support/phones/phone-team.ts';
-import { DeviceWire } from '#test/support/phones/test-phone.ts';
+import { DeviceWire, heldPoll } from '#test/support/phones/test-phone.ts';
 import { until } from '#test/support/service/until.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 

@@ -6,7 +6,7 @@ import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { untilTriedAgain, watchStatements } from '#test/support/database/watch-statements.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
-import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/many-phones.ts';
+import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/direct-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 
 const unavailable = { ok: '0', reason: 'unavailable', wait: '15' };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { purgeSetupLinks } from '#server/devices/purge-setup-links.ts';
-import { putUnusedSetupLinks } from '#test/support/devices/given-setup-links.ts';
-import { countSetupLinks } from '#test/support/devices/stored-setup-links.ts';
+import { putUnusedSetupLinks } from '#test/support/devices/given-devices.ts';
+import { countSetupLinks } from '#test/support/devices/stored-devices.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 

@@ -7,7 +7,7 @@ import { type MessageId, parseId, publicId } from '#server/platform/ids/ids.ts';
 import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { holdInserts } from '#test/support/database/table-faults.ts';
-import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
+import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
 import {
   handOutsOf,
   messagesInFlight,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
-import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
+import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
 import { claim, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { startTestService } from '#test/support/service/test-service.ts';

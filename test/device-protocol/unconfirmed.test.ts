@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
-import { heldPoll } from '#test/support/phones/held-poll.ts';
 import { givenPhoneTeam } from '#test/support/phones/phone-team.ts';
-import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber, heldPoll } from '#test/support/phones/test-phone.ts';
 import { until } from '#test/support/service/until.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Clock } from '#server/platform/time/clock.ts';
-import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
+import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
 import { claim, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';

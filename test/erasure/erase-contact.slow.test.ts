@@ -195,28 +195,6 @@ describe('erasing a contact (specification section 12.14)', () => {
     assert.deepEqual(await tablesWith('is not known'), []);
   });
 
-  it('a receiver’s answer that arrives after the erasure of its event is not stored (§12.14/erased-answers)', async () => {
-    const held: (() => void)[] = [];
-    receiver.behave((answer, { body }) => void held.push(() => answer.writeHead(200).end(body)));
-    const webhook = (await team.api.post('/v1/webhooks', { url: receiver.url, events: ['message.received'] }))
-      .json;
-    const delivery = async () => {
-      const path = `/v1/webhooks/${webhook.id}/deliveries`;
-      const [first] = (await team.api.get(path)).json.deliveries as { id: string; status: string }[];
-      return first?.status === 'succeeded' && (await team.api.get(`${path}/${first.id}`)).json;
-    };
-    const contact = '+447911123499';
-    await receive(contact, 'of the attempt');
-    await until('the attempt is in progress', () => held.length === 1);
-    await erased(contact);
-    held[0]?.();
-    const { attempts } = await until('the attempt is recorded', delivery);
-    receiver.behave(echo);
-    assert.deepEqual(await tablesWith(contact, 'of the attempt'), []);
-    const [attempt] = attempts as { status_code: number; response_body: unknown }[];
-    assert.deepEqual([attempt?.status_code, attempt?.response_body], [200, null]);
-  });
-
   it('an opt-out event that lies too far back for one round of the erasure is erased in a later round (§12.14/erased-later)', async () => {
     const { runtime } = service;
     await receive(ada, 'STOP');

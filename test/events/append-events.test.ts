@@ -6,13 +6,13 @@ import { NotificationListener } from '#server/database/listener.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
-import { countDue, writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
 import { storedEvents, unpublishedEvents } from '#test/support/events/stored-events.ts';
 import { markNumberDeleted, putNumber } from '#test/support/numbers/given-numbers.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { appendWithMessages } from '#test/support/service/insert-events.ts';
 import { until } from '#test/support/service/until.ts';
-import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+import { putWebhook } from '#test/support/webhooks/make-webhooks.ts';
+import { countDue, writtenDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 
 const [phoneNumber, otherNumber] = ['+14155550100', '+14155550110'];
 

@@ -8,19 +8,19 @@ import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { parseId, type WebhookId } from '#server/platform/ids/ids.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
-import {
-  removeSubscription,
-  setSubscription,
-  switchSubscription,
-} from '#test/support/events/given-subscriptions.ts';
-import { countDue, writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { endLease } from '#test/support/messages/given-messages.ts';
 import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
-import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
-import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
+import {
+  putWebhook,
+  removeSubscription,
+  setSubscription,
+  switchSubscription,
+  uuidOf,
+} from '#test/support/webhooks/make-webhooks.ts';
+import { countDue, writtenDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 
 /** The recipient of every message, and the sender of every text. */
 const contact = '+12125550100';

@@ -3,9 +3,13 @@ import { describe, it } from 'node:test';
 import { HistoryPurge } from '#server/app/history-purge.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { countAttempts, putAttempts } from '#test/support/webhooks/given-attempts.ts';
-import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
-import { newDelivery, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
+import {
+  countAttempts,
+  newDelivery,
+  putAttempts,
+  putWebhook,
+  uuidOf,
+} from '#test/support/webhooks/make-webhooks.ts';
 
 const dayMs = 86_400_000;
 

@@ -10,7 +10,7 @@ import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+import { putWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 const metricsToken = 'a-token-for-tests';
 

@@ -10,8 +10,8 @@ import { storedInvitations } from '#test/support/people/stored-invitations.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
-import { putFullTeams } from '#test/support/usage/given-full-teams.ts';
-import { storedNotices } from '#test/support/usage/stored-notices.ts';
+import { putFullTeams } from '#test/support/usage/given-usage.ts';
+import { storedNotices } from '#test/support/usage/stored-usage.ts';
 
 const appUrl = 'https://texts.example.com';
 

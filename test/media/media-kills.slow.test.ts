@@ -19,8 +19,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database/te
 import { answerOf, type MediaHost, startMediaHost } from '#test/support/media/media-host.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { countStoredMedia, endFetchLeases, setClaims } from '#test/support/media/stored-media.ts';
-import { acceptAll } from '#test/support/messages/accept-all.ts';
-import { sendRow } from '#test/support/messages/send-row.ts';
+import { acceptAll, sendRow } from '#test/support/messages/accept-all.ts';
 import { putNumber } from '#test/support/numbers/given-numbers.ts';
 import { spawnService } from '#test/support/processes/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';

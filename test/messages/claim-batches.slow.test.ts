@@ -8,7 +8,7 @@ import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { untilTriedAgain } from '#test/support/database/watch-statements.ts';
 import { holdMessageChange } from '#test/support/messages/given-messages.ts';
 import { messagesInFlight, storedMessages } from '#test/support/messages/stored-messages.ts';
-import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/many-phones.ts';
+import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/direct-phone.ts';
 import { givenRuntime } from '#test/support/service/given-runtime.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 

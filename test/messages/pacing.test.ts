@@ -2,12 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pacedCheckMaxMs } from '#server/device-protocol/limits.ts';
 import { purgeRecentHandOuts, resolveOverdue } from '#server/messages/sweep-messages.ts';
-import { storedConversation } from '#test/support/messages/stored-conversations.ts';
-import { handOutsOf } from '#test/support/messages/stored-messages.ts';
+import { handOutsOf, storedConversation } from '#test/support/messages/stored-messages.ts';
 import { DirectPhone } from '#test/support/phones/direct-phone.ts';
-import { heldPoll } from '#test/support/phones/held-poll.ts';
-import { contactAt, givenPacedTeam } from '#test/support/phones/paced-team.ts';
-import { type ConnectedNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { contactAt, givenPacedTeam } from '#test/support/phones/phone-team.ts';
+import { type ConnectedNumber, DeviceWire, heldPoll } from '#test/support/phones/test-phone.ts';
 import { until } from '#test/support/service/until.ts';
 
 const hourMs = 3_600_000;

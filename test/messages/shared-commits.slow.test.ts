@@ -12,8 +12,8 @@ import type { DeviceSessionId, MessageId, NumberId } from '#server/platform/ids/
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { untilTriedAgain } from '#test/support/database/watch-statements.ts';
-import { sendRow } from '#test/support/messages/send-row.ts';
-import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/many-phones.ts';
+import { sendRow } from '#test/support/messages/accept-all.ts';
+import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/direct-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 

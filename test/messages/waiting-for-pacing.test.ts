@@ -3,9 +3,8 @@ import { describe, it } from 'node:test';
 import { failExpired } from '#server/messages/sweep-messages.ts';
 import { passServedTime } from '#test/support/numbers/pass-served-time.ts';
 import type { DirectPhone } from '#test/support/phones/direct-phone.ts';
-import { heldPoll } from '#test/support/phones/held-poll.ts';
-import { contactAt, givenPacedTeam } from '#test/support/phones/paced-team.ts';
-import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
+import { contactAt, givenPacedTeam } from '#test/support/phones/phone-team.ts';
+import { type ConnectedNumber, heldPoll } from '#test/support/phones/test-phone.ts';
 
 const hourMs = 3_600_000;
 const noGap = { gap_min_seconds: 0, gap_max_seconds: 0 };

@@ -5,20 +5,19 @@ import type { NumberHealth } from '#contract/number-health.ts';
 import { PollService } from '#server/numbers/poll-service.ts';
 import { watchNumbers } from '#server/numbers/watch-numbers.ts';
 import { refuseInsertsOf } from '#test/support/database/table-faults.ts';
-import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
-import { writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
+import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import {
   passServedTime,
   passWatchedTime,
   stopJoiningHeartbeats,
 } from '#test/support/numbers/pass-served-time.ts';
-import { heldPoll } from '#test/support/phones/held-poll.ts';
-import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber, heldPoll, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
-import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+import { putWebhook } from '#test/support/webhooks/make-webhooks.ts';
+import { writtenDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 
 const minuteMs = 60_000;
 

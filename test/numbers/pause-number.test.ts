@@ -6,11 +6,15 @@ import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { hearNotifications } from '#test/support/database/hear-notifications.ts';
 import { holdInserts } from '#test/support/database/table-faults.ts';
 import { untilTriedAgain } from '#test/support/database/watch-statements.ts';
-import { sendRow } from '#test/support/messages/send-row.ts';
+import { sendRow } from '#test/support/messages/accept-all.ts';
 import { handOutsOf } from '#test/support/messages/stored-messages.ts';
 import { holdPause } from '#test/support/numbers/given-numbers.ts';
-import { heldPoll } from '#test/support/phones/held-poll.ts';
-import { type ConnectedNumber, connectNumber, type FlatAnswer } from '#test/support/phones/test-phone.ts';
+import {
+  type ConnectedNumber,
+  connectNumber,
+  type FlatAnswer,
+  heldPoll,
+} from '#test/support/phones/test-phone.ts';
 import { givenRuntime } from '#test/support/service/given-runtime.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';

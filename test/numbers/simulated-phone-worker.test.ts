@@ -16,7 +16,7 @@ import { operator } from '#server/platform/actor.ts';
 import type { NumberId } from '#server/platform/ids/ids.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { putWaitingMessages } from '#test/support/messages/given-many-messages.ts';
-import { putLease } from '#test/support/numbers/given-simulated-leases.ts';
+import { putLease } from '#test/support/numbers/given-numbers.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';

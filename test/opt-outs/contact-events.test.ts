@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type EventType, eventTypes } from '#contract/event.ts';
-import { writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
 import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+import { putWebhook } from '#test/support/webhooks/make-webhooks.ts';
+import { writtenDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 
 const contact = '+14155550101';
 

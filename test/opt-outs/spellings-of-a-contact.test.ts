@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
-import { storedConversation } from '#test/support/messages/stored-conversations.ts';
+import { storedConversation } from '#test/support/messages/stored-messages.ts';
 import { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { givenService } from '#test/support/service/given-team.ts';

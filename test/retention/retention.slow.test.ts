@@ -10,14 +10,12 @@ import { refuseDeletesOf } from '#test/support/database/table-faults.ts';
 import { publishAll } from '#test/support/events/given-publication.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { countStoredMedia } from '#test/support/media/stored-media.ts';
-import { storedConversation } from '#test/support/messages/stored-conversations.ts';
-import { handOutsOf, storedMessages } from '#test/support/messages/stored-messages.ts';
+import { handOutsOf, storedConversation, storedMessages } from '#test/support/messages/stored-messages.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
-import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
+import { putWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const dayMs = 86_400_000;
 const customer = '+14155550188';

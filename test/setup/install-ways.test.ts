@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { parseBuffer } from 'bplist-parser';
 import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
 import { buildWorkflow, outbox, shortcuts } from '#shortcut/shortcuts.ts';
-import { countDevices } from '#test/support/devices/stored-setup-links.ts';
+import { countDevices } from '#test/support/devices/stored-devices.ts';
 import { newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { type OpenedPage, openSetupPage, shownToken } from '#test/support/setup/setup-page.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { getRoutingTag } from '#server/teams/team/team-store.ts';
-import { countDevices } from '#test/support/devices/stored-setup-links.ts';
+import { countDevices } from '#test/support/devices/stored-devices.ts';
 import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { startTestService } from '#test/support/service/test-service.ts';

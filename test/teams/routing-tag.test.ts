@@ -5,7 +5,7 @@ import { createSetupLink } from '#server/devices/setup-link.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { newRoutingTag } from '#server/teams/team/routing-tag.ts';
 import { getRoutingTag, insertTeam } from '#server/teams/team/team-store.ts';
-import { findTestLineDevice } from '#test/support/devices/stored-test-line.ts';
+import { findTestLineDevice } from '#test/support/devices/stored-devices.ts';
 import { claim, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { newTestClient } from '#test/support/service/test-client.ts';

@@ -2,37 +2,38 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AttemptFailure } from '#contract/attempt-outcome.ts';
 import type { Queryable } from '#server/database/statement.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import type { ClaimedDelivery } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { lockLeasedDeliveries } from '#server/webhooks/dispatch/failure-store.ts';
 import { recordResults } from '#server/webhooks/dispatch/record-results.ts';
-import { oneAtATimeFailuresMin, teamSlots } from '#server/webhooks/limits.ts';
-import { claimFromAll } from '#test/support/webhooks/claim-from-all.ts';
+import { teamSlots } from '#server/webhooks/limits.ts';
+import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
 import {
   bringForward,
+  claimFromAll,
   dropDueDeliveries,
+  dropLeasedDeliveries,
   endLeases,
+  moveToLanes,
   putNewestFirst,
 } from '#test/support/webhooks/given-due-deliveries.ts';
-import { setFailureCount } from '#test/support/webhooks/given-webhooks.ts';
+import { setFailureCount, switchSubscription } from '#test/support/webhooks/make-webhooks.ts';
 import { attemptsOf, deliveriesOf, dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
 import { addWebhook, emit, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
+/** Slots per lane, as section 6.3 states them, not read from the server. */
+const places = { live: 128, replay: 16, retry: 32, manual: 8 };
+
 /** Number of rounds. In each, simultaneous claims read the queue before other claims have locked their rows. */
-const rounds = 60;
+const rounds = 25;
 
 describe('claims by several processes at once (specification section 6.3, decision 0017)', () => {
   const service = givenWebhookService({ ROLES: 'api' });
 
-  const claimed = (db: Queryable, inFlight = new Map()) => {
+  const claimed = (db: Queryable, inFlight = new Map(), free = 100) => {
     const { clock } = service;
-    const limits = {
-      now: clock.now(),
-      leasedUntil: clock.in(20_000),
-      free: 100,
-      inFlight,
-    };
-    return claimFromAll(db, limits);
+    return claimFromAll(db, { now: clock.now(), leasedUntil: clock.in(20_000), free, inFlight });
   };
   const claim = async (db: Queryable, inFlight = new Map()): Promise<readonly ClaimedDelivery[]> =>
     (await claimed(db, inFlight)).deliveries;
@@ -53,7 +54,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
     await emit(service.runtime, teamId, Array(deliveries).fill('Hello'));
-    await setFailureCount(service, webhook.id, oneAtATimeFailuresMin);
+    await setFailureCount(service, webhook.id, 3);
     return webhook;
   }
 
@@ -67,6 +68,9 @@ describe('claims by several processes at once (specification section 6.3, decisi
       assert.equal((await claim(database.pool)).length, 0);
     });
     assert.equal((await claim(database.pool)).length, 0);
+    await endLeases(service);
+    await setFailureCount(service, webhook.id, 2);
+    assert.equal((await claim(database.pool)).length, 5, 'after two failures');
     await dropDueDeliveries(service, { webhookId: webhook.id });
   });
 
@@ -162,5 +166,45 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await assert.rejects(recordResults(service.runtime, results), { code: '23505' });
     const [delivery] = await deliveriesOf(service, webhook);
     assert.equal(delivery?.attemptCount, 1);
+  });
+
+  it('a webhook has at most 128 first attempts, 32 retries, 16 replayed and 8 manual attempts at a time, over all processes (§6.3/slots)', async () => {
+    const { runtime } = service;
+    const { id: teamId } = await service.newTeam();
+    const webhook = await addWebhook(runtime, teamId, 'https://hooks.example.com/');
+    const lanes = ['live', 'replay', 'retry', 'manual'] as const;
+    await emit(runtime, teamId, Array(600).fill('Hello'));
+    await moveToLanes(service, webhook.id, ...lanes);
+    /** Claims as another process does. @returns the number of deliveries by lane */
+    const claimLanes = async () => {
+      const { deliveries } = await claimed(runtime.database.pool, new Map(), 1_024);
+      return Object.fromEntries(
+        lanes.map((lane) => [lane, deliveries.filter((delivery) => delivery.lane === lane).length]),
+      );
+    };
+    assert.deepEqual(await claimLanes(), places);
+    assert.deepEqual(await claimLanes(), { live: 0, replay: 0, retry: 0, manual: 0 });
+    await dropLeasedDeliveries(service, 'replay', 5);
+    assert.deepEqual(await claimLanes(), { live: 0, replay: 5, retry: 0, manual: 0 });
+    await dropDueDeliveries(service);
+  });
+
+  it('the sweep skips deliveries that were added while their webhook was disabled, except manual attempts (§6.3/failure-count)', async () => {
+    const { runtime } = service;
+    const team = await service.newTeam();
+    const off = await addWebhook(runtime, team.id, 'http://127.0.0.1:9/');
+    await emit(runtime, team.id, ['met it']);
+    const on = await addWebhook(runtime, team.id, 'http://127.0.0.1:9/');
+    await emit(runtime, team.id, ['to both']);
+    const test = await team.api.post(`/v1/webhooks/${publicId('wh', off.id)}/test`);
+    assert.equal(test.status, 202, test.text);
+    await switchSubscription(service, off.id, false);
+    await sweepDeliveries(runtime);
+    const statuses = async (webhook: typeof off) =>
+      (await deliveriesOf(service, webhook)).map(({ status }) => status);
+    assert.deepEqual(await statuses(off), ['skipped', 'skipped', 'pending']);
+    assert.deepEqual(await statuses(on), ['pending']);
+    const waiting = await dueDeliveries(service);
+    assert.deepEqual(waiting.map(({ lane }) => lane).sort(), ['live', 'manual']);
   });
 });

@@ -9,8 +9,7 @@ import {
 import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { putEventsAtOnce } from '#test/support/service/insert-events.ts';
 import { until } from '#test/support/service/until.ts';
-import { putAttempts } from '#test/support/webhooks/given-attempts.ts';
-import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+import { putAttempts, putWebhook } from '#test/support/webhooks/make-webhooks.ts';
 import { attemptsOf, deliveriesOf } from '#test/support/webhooks/stored-deliveries.ts';
 import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit, eventIdOf, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';

@@ -5,8 +5,7 @@ import { publicId } from '#server/platform/ids/ids.ts';
 import { releaseDelivery, skipDelivery } from '#server/webhooks/dispatch/release-delivery.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
-import { claimFromAll } from '#test/support/webhooks/claim-from-all.ts';
-import { dropDueDeliveries, moveToLanes } from '#test/support/webhooks/given-due-deliveries.ts';
+import { claimFromAll, dropDueDeliveries, moveToLanes } from '#test/support/webhooks/given-due-deliveries.ts';
 import { pausedAfter } from '#test/support/webhooks/paused-dispatcher.ts';
 import {
   attemptsOf,

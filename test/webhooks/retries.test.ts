@@ -13,7 +13,7 @@ import {
   startWebhookReceiver,
   type WebhookReceiver,
 } from '#test/support/webhooks/webhook-receiver.ts';
-import { addWebhook, emit, eventIdOf, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
 const offsetsMs = [0, 10_000, 60_000, 300_000];
 
@@ -163,59 +163,5 @@ describe('retries of deliveries (specification section 6.3)', () => {
     const seenMs = performance.now() - answeredMs;
     assert.equal(field(attempt, 'response_body'), 'taken');
     assert.ok(seenMs < 1_000, `seen after ${seenMs} ms`);
-  });
-
-  it('a webhook has one attempt at a time after its third failure in a row (§6.3/failure-count)', async () => {
-    const { webhook, receiver } = await newWebhook(answering(500));
-    const counted = (failures: number) =>
-      until('it is counted', async () => (await stateOf(service, webhook)).failureCount === failures);
-    for (let failures = 1; failures <= 2; failures += 1) {
-      await emit(service.runtime, webhook.teamId, ['fails']);
-      await counted(failures);
-    }
-    let running = 0;
-    let most = 0;
-    const answers: (() => void)[] = [];
-    receiver.behave((answer) => {
-      running += 1;
-      most = Math.max(most, running);
-      answers.push(() => {
-        running -= 1;
-        answer.writeHead(500).end();
-      });
-    });
-    await emit(service.runtime, webhook.teamId, ['two', 'at once']);
-    await until('after two failures both run', () => receiver.hanging() === 2);
-    answers.shift()?.();
-    await counted(3);
-    most = running;
-    const other = await service.startAnother();
-    await emit(service.runtime, webhook.teamId, ['a', 'b', 'c', 'd']);
-    for (let failures = 4; failures <= 8; failures += 1) {
-      (await until('one runs', () => answers.pop()))();
-      await counted(failures);
-    }
-    await other.close();
-    assert.equal(most, 1);
-  });
-
-  it('two processes share the deliveries, and no attempt is made by both', async () => {
-    const { webhook, receiver } = await newWebhook(answering(200));
-    const other = await service.startAnother();
-    const events = 600;
-    await Promise.all(
-      Array.from({ length: 6 }, (_, part) =>
-        emit(
-          service.runtime,
-          webhook.teamId,
-          Array.from({ length: events / 6 }, (_, n) => `${part}/${n}`),
-        ),
-      ),
-    );
-    await settled(service, webhook);
-    await other.close();
-    const sent = receiver.received.map(({ body }) => eventIdOf(body));
-    assert.equal(sent.length, events);
-    assert.equal(new Set(sent).size, events);
   });
 });

@@ -6,8 +6,15 @@ import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import { disableByFailures, setFailureCount } from '#test/support/webhooks/given-webhooks.ts';
-import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
+import {
+  disableByFailures,
+  newDelivery,
+  newWebhook,
+  nowhere,
+  queueMany,
+  setFailureCount,
+  uuidOf,
+} from '#test/support/webhooks/make-webhooks.ts';
 import { deliveriesOf, dueDeliveries, type Lane } from '#test/support/webhooks/stored-deliveries.ts';
 import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
 

@@ -4,10 +4,12 @@ import { type Claim, type ClaimingPoll, claimMessages, nothing } from '#server/m
 import type { HandOut } from '#server/messages/claim-statement.ts';
 import { releaseMessage } from '#server/messages/release-message.ts';
 import { type Report, reportMessage } from '#server/messages/report-message.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import type { DeviceCaller } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
-import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
+import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { type ConnectedNumber, connectNumber } from './test-phone.ts';
 
 /** A connected phone that claims and reports messages without HTTP, so that thousands of messages take seconds. */
 export class DirectPhone {
@@ -49,4 +51,47 @@ export class DirectPhone {
     await this.report(runtime, claim.handOut);
     return publicId('msg', claim.handOut.message_id);
   }
+}
+
+/** One of many phones of a team. */
+export interface OneOfMany {
+  readonly number: ConnectedNumber;
+  readonly phone: DirectPhone;
+  /** A contact that no other phone of the test file writes to. */
+  readonly contact: string;
+  /** The phone as the caller of its requests. */
+  readonly caller: DeviceCaller;
+}
+
+/** Connects as many new numbers with their phones. */
+export function connectMany(service: TestService, team: TestTeam, count: number): Promise<OneOfMany[]> {
+  const connect = async (): Promise<OneOfMany> => {
+    const number = await connectNumber(service, team);
+    const phone = await DirectPhone.of(service, number);
+    const { teamId, deviceId, numberId } = phone.session;
+    const { phoneNumber, wire } = number;
+    return {
+      number,
+      phone,
+      contact: phoneNumber.replace('+1415', '+1212'),
+      caller: {
+        ...{ teamId, deviceId, numberId, phoneNumber, tokenHash: sha256(wire.token) },
+        ...{ isPoll: true, isOverLimit: false, endToken: () => undefined },
+      },
+    };
+  };
+  return Promise.all(Array.from({ length: count }, connect));
+}
+
+/** Sends a message from each phone's number to its contact. @returns the ids, in the order of the phones */
+export function sendFromEach(
+  team: TestTeam,
+  phones: readonly OneOfMany[],
+  content: string,
+): Promise<string[]> {
+  return Promise.all(
+    phones.map(({ number, contact }) =>
+      team.api.send({ from: number.phoneNumber, to: contact, content: `${content} ${contact}` }),
+    ),
+  );
 }

@@ -1,7 +1,6 @@
 import { publicId } from '#server/platform/ids/ids.ts';
-import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
-import type { ApiClient } from '#test/support/service/api-client.ts';
-import { field } from '#test/support/service/api-client.ts';
+import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
+import { type ApiClient, field } from '#test/support/service/api-client.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -115,4 +114,31 @@ export async function findNumber(
   const list = await api.get('/v1/numbers');
   const numbers = Array.isArray(list.json.numbers) ? list.json.numbers : [];
   return numbers.find((number) => field(number, 'phone_number') === phoneNumber);
+}
+
+/** Starts a poll and resolves once the server counts it as held. */
+export async function heldPoll(
+  service: TestService,
+  number: ConnectedNumber,
+  wire: DeviceWire = number.wire,
+): Promise<{ answer: Promise<FlatAnswer>; leave: () => void; leaveNoticed: () => Promise<void> }> {
+  const counted = async () => {
+    const session = await findDeviceSession(service, number.phoneNumber);
+    return session?.poll ?? 0;
+  };
+  const leaving = new AbortController();
+  const before = await counted();
+  const answer = wire.poll({}, leaving.signal);
+  answer.catch(() => undefined);
+  await until('the poll is counted', async () => (await counted()) > before);
+  const leave = () => leaving.abort();
+  // Until the server has noticed that the phone left, its poll may get a message.
+  const leaveNoticed = async () => {
+    leave();
+    await until('the server noticed that the phone left', async () => {
+      const session = await findDeviceSession(service, number.phoneNumber);
+      return session?.hasLeft === true;
+    });
+  };
+  return { answer, leave, leaveNoticed };
 }

@@ -1,6 +1,5 @@
-import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
-import type { DeviceWire } from '#test/support/phones/test-phone.ts';
-import { claim, findNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
+import { claim, type DeviceWire, findNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { type FlakyProxy, startFlakyProxy } from '#test/support/proxies/flaky-proxy.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';

@@ -32,3 +32,15 @@ export async function sentByDay({ query }: Service, teamId: TeamId): Promise<num
   );
   return days.map(({ messages }) => messages);
 }
+
+/** Percentages of the monthly limit at which a team was notified, lowest first. */
+export async function storedNotices(
+  { query }: Pick<TestService, 'query'>,
+  teamId: TeamId,
+): Promise<number[]> {
+  const notices = await query<{ percent: number }>(
+    'SELECT percent FROM usage_notices WHERE team_id = $1 ORDER BY month, percent',
+    [teamId],
+  );
+  return notices.map(({ percent }) => percent);
+}

@@ -1,4 +1,7 @@
+import type { Queryable } from '#server/database/statement.ts';
 import type { EventId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import { type ClaimedPage, claimDeliveries } from '#server/webhooks/dispatch/claim-deliveries.ts';
+import { findQueuedWebhooks } from '#server/webhooks/queue/due-webhooks.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import type { Lane } from './stored-deliveries.ts';
 
@@ -74,4 +77,13 @@ export async function dropAttempts({ query }: Service): Promise<void> {
 export async function dropEvent({ query }: Service, eventId: EventId): Promise<void> {
   const dropped = await query('DELETE FROM events WHERE id = $1 RETURNING id', [eventId]);
   if (dropped.length !== 1) throw new Error('the event does not exist');
+}
+
+type Limits = Omit<Parameters<typeof claimDeliveries>[1], 'webhooks'>;
+
+/** Claims deliveries of all webhooks in the queue, like the first claim of a new process. */
+export async function claimFromAll(db: Queryable, limits: Limits): Promise<ClaimedPage> {
+  const queued = await findQueuedWebhooks(db);
+  const webhooks = queued.map(({ id }) => ({ id, live: 0, retry: 0, replay: 0, manual: 0 }));
+  return claimDeliveries(db, { ...limits, webhooks });
 }

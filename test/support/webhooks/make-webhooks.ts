@@ -1,6 +1,14 @@
 import type { EventType } from '#contract/event.ts';
 import type { AttemptOutcome, DeliveryStatus } from '#contract/webhook.ts';
-import { type Id, type IdPrefix, parseId, publicId } from '#server/platform/ids/ids.ts';
+import {
+  type DeliveryId,
+  type Id,
+  type IdPrefix,
+  parseId,
+  publicId,
+  type TeamId,
+  type WebhookId,
+} from '#server/platform/ids/ids.ts';
 import type { ApiClient } from '#test/support/service/api-client.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
@@ -126,4 +134,123 @@ export async function queueMany(
      SELECT webhook_id, id, team_id, event_id, created_at FROM made WHERE status = 'pending' ORDER BY id`,
     [team.id, uuidOf('wh', webhookId), runtime.ids.next('evt'), count, runtime.clock.now(), status],
   );
+}
+
+/** Inserts `count` attempts of a delivery at the present time. */
+export async function putAttempts(
+  { runtime, clock, query }: Pick<TestService, 'runtime' | 'clock' | 'query'>,
+  teamId: TeamId,
+  deliveryId: DeliveryId,
+  count: number,
+): Promise<void> {
+  const ids = Array.from({ length: count }, () => runtime.ids.next('att'));
+  await query(
+    `INSERT INTO attempts (team_id, delivery_id, id, started_at, duration_ms, outcome, url, response_body, is_counted)
+     SELECT team_id, id, attempt, $3, 5, 'succeeded', 'https://hooks.example.com/', 'ok', true
+     FROM deliveries, unnest($4::uuid[]) AS attempt WHERE team_id = $1 AND id = $2`,
+    [teamId, deliveryId, clock.now(), ids],
+  );
+}
+
+/** Number of stored attempts of a team. */
+export async function countAttempts({ query }: Pick<TestService, 'query'>, teamId: TeamId): Promise<number> {
+  return (await query('SELECT FROM attempts WHERE team_id = $1', [teamId])).length;
+}
+
+type Service = Pick<TestService, 'query'>;
+
+/** Sets a webhook's number of failed attempts in a row. */
+export async function setFailureCount(
+  { query }: Service,
+  webhookId: WebhookId,
+  failures: number,
+): Promise<void> {
+  one(
+    await query('UPDATE webhooks SET failure_count = $2 WHERE id = $1 RETURNING id', [webhookId, failures]),
+  );
+}
+
+/** Disables a webhook as its tenth failed attempt in a row does, without changing its deliveries. */
+export async function disableByFailures(
+  { query, clock }: Pick<TestService, 'query' | 'clock'>,
+  webhookId: WebhookId,
+): Promise<void> {
+  one(
+    await query(
+      `UPDATE webhooks SET failure_count = 10, is_active = false, disabled_at = $2, disabled_by = 'failures'
+       WHERE id = $1 RETURNING id`,
+      [webhookId, clock.now()],
+    ),
+  );
+}
+
+function one(rows: readonly unknown[]): void {
+  if (rows.length !== 1) throw new Error(`${rows.length} webhooks instead of one`);
+}
+
+interface WebhookOptions {
+  readonly phoneNumber?: string;
+  readonly isActive?: boolean;
+  /** Reason why the webhook is disabled; undefined for an active one. */
+  readonly disabledBy?: 'member' | 'failures';
+  readonly failureCount?: number;
+}
+
+/** Inserts a webhook, whose URL is never called. */
+export async function putWebhook(
+  { runtime, query }: Pick<TestService, 'runtime' | 'query'>,
+  teamId: TeamId,
+  events: readonly EventType[],
+  { phoneNumber, isActive = true, disabledBy = 'member', failureCount = 0 }: WebhookOptions = {},
+): Promise<{ readonly id: WebhookId; readonly publicId: string }> {
+  const id = runtime.ids.next('wh');
+  const now = runtime.clock.now();
+  await query(
+    `INSERT INTO webhooks (team_id, id, url, events, phone_number, is_active, disabled_at, disabled_by, secret, created_at, failure_count)
+     VALUES ($1, $2, 'https://hooks.example.com/', $3, $4, $5, $6, $7, 'none', $8, $9)`,
+    [
+      teamId,
+      id,
+      events,
+      phoneNumber ?? null,
+      isActive,
+      isActive ? null : now,
+      isActive ? null : disabledBy,
+      now,
+      failureCount,
+    ],
+  );
+  return { id, publicId: publicId('wh', id) };
+}
+
+/** Changes the events of a webhook, not its deliveries. */
+export async function setSubscription(
+  { query }: Service,
+  webhookId: WebhookId,
+  types: readonly EventType[],
+  phoneNumber?: string,
+): Promise<void> {
+  await query('UPDATE webhooks SET events = $2, phone_number = $3 WHERE id = $1', [
+    webhookId,
+    types,
+    phoneNumber ?? null,
+  ]);
+}
+
+/** Enables or disables a webhook without changing its deliveries. */
+export async function switchSubscription(
+  { query }: Service,
+  webhookId: WebhookId,
+  isActive: boolean,
+): Promise<void> {
+  await query(
+    `UPDATE webhooks SET is_active = $2, disabled_at = CASE WHEN NOT $2 THEN created_at END,
+       disabled_by = CASE WHEN NOT $2 THEN 'member' END WHERE id = $1`,
+    [webhookId, isActive],
+  );
+}
+
+/** Deletes a webhook, not its deliveries. */
+export async function removeSubscription({ query }: Service, webhookId: WebhookId): Promise<void> {
+  await query('DELETE FROM webhooks WHERE id = $1', [webhookId]);
 }

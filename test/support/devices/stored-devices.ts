@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -25,4 +26,32 @@ export async function findDeviceSession(
     [phoneNumber],
   );
   return sessions.at(-1);
+}
+
+type Service = Pick<TestService, 'query'>;
+
+export async function countSetupLinks({ query }: Service): Promise<number> {
+  return (await query('SELECT FROM setup_links')).length;
+}
+
+/** Counts devices that were claimed with a setup link. */
+export async function countDevices({ query }: Service, setupUrl: string): Promise<number> {
+  const hash = createHash('sha256')
+    .update(setupUrl.split('/').at(-1) ?? '')
+    .digest();
+  const rows = await query(
+    'SELECT FROM devices d JOIN setup_links l ON l.id = d.setup_link_id WHERE l.token_hash = $1',
+    [hash],
+  );
+  return rows.length;
+}
+
+/** Finds the device of a team's test line; undefined until its simulated phone is connected. */
+export async function findTestLineDevice({ query }: Pick<TestService, 'query'>, teamId: TeamId) {
+  const [row] = await query<{ team_id: TeamId; number_id: NumberId }>(
+    `SELECT d.team_id, d.number_id FROM devices d JOIN test_teams t ON t.test_team_id = d.team_id
+     WHERE t.team_id = $1`,
+    [teamId],
+  );
+  return row;
 }
