@@ -100,49 +100,31 @@ describe('held messages, and messages for later (decision 0034)', () => {
 
   it('the expiry stands still under a restore, an outage and before the time of a message, but not under an approval', async () => {
     const number = await connectNumber(service, team);
-    const send = (content: string) =>
-      team.api.send({ from: number.phoneNumber, to: '+12125550199', content });
-    const [restored, away, asked, later, ready] = [
-      await send('restored'),
-      await send('away'),
-      await send('asked'),
-      await send('later'),
-      await send('ready'),
-    ];
-    await hold(restored, 'restore');
-    await hold(away, 'outage');
-    await hold(asked, 'approval');
-    await holdMessage(service, later, { readyAt: service.clock.in(400 * dayMs) });
+    const ids: Record<string, string> = {};
+    for (const name of ['restore', 'outage', 'approval', 'later', 'ready'])
+      ids[name] = await send(number, name);
+    for (const reason of ['restore', 'outage', 'approval'] as const) await hold(ids[reason] ?? '', reason);
+    await holdMessage(service, ids.later ?? '', { readyAt: service.clock.in(400 * dayMs) });
     service.clock.advance(300 * dayMs);
     await failExpired(service.runtime);
-    const statuses = await Promise.all(
-      [restored, away, asked, later, ready].map(async (id) => (await messageOf(id)).status),
-    );
-    assert.deepEqual(statuses, ['queued', 'queued', 'failed', 'queued', 'failed']);
+    const statuses: Record<string, unknown> = {};
+    for (const [name, id] of Object.entries(ids)) statuses[name] = (await messageOf(id)).status;
+    assert.deepEqual(statuses, {
+      ...{ restore: 'queued', outage: 'queued', approval: 'failed' },
+      ...{ later: 'queued', ready: 'failed' },
+    });
   });
 
-  it('a message for later that waits for an approval expires after its time', async () => {
-    const number = await connectNumber(service, team);
-    const asked = await send(number, 'asked');
-    await holdMessage(service, asked, { readyAt: service.clock.in(30 * dayMs), hold: 'approval' });
-    service.clock.advance(30 * dayMs + 1);
-    await failExpired(service.runtime);
-    assert.equal((await messageOf(asked)).status, 'queued');
-    service.clock.advance(4 * dayMs);
-    await failExpired(service.runtime);
-    assert.equal((await messageOf(asked)).error_code, 'expired');
-  });
-
-  it('a message for later expires QUEUE_EXPIRY_HOURS after its time, not after its acceptance (§3.2/expired)', async () => {
-    const number = await connectNumber(service, team);
-    const later = await send(number, 'later');
-    await holdMessage(service, later, { readyAt: service.clock.in(30 * dayMs) });
-    service.clock.advance(30 * dayMs + 1);
-    assert.equal(await releaseDueMessages(service.runtime), 1);
-    await failExpired(service.runtime);
-    assert.equal((await messageOf(later)).status, 'queued');
-    service.clock.advance(4 * dayMs);
-    await failExpired(service.runtime);
-    assert.equal((await messageOf(later)).error_code, 'expired');
-  });
+  for (const reason of [null, 'approval'] as const)
+    it(`a message for later, with hold ${reason}, expires QUEUE_EXPIRY_HOURS after its time, not after its acceptance (§3.2/expired)`, async () => {
+      const later = await send(await connectNumber(service, team), 'later');
+      await holdMessage(service, later, { readyAt: service.clock.in(30 * dayMs), hold: reason });
+      service.clock.advance(30 * dayMs + 1);
+      assert.equal(await releaseDueMessages(service.runtime), reason === null ? 1 : 0);
+      await failExpired(service.runtime);
+      assert.equal((await messageOf(later)).status, 'queued');
+      service.clock.advance(4 * dayMs);
+      await failExpired(service.runtime);
+      assert.equal((await messageOf(later)).error_code, 'expired');
+    });
 });

@@ -8,12 +8,14 @@ import type { ClaimingPoll } from '#server/messages/claim-message.ts';
 import { createReportBatcher } from '#server/messages/report-batcher.ts';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import type { DeviceCaller } from '#server/platform/http/route.ts';
-import type { DeviceSessionId, MessageId, NumberId } from '#server/platform/ids/ids.ts';
+import { type DeviceSessionId, type MessageId, type NumberId, publicId } from '#server/platform/ids/ids.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { untilTriedAgain } from '#test/support/database/watch-statements.ts';
 import { sendRow } from '#test/support/messages/accept-all.ts';
+import { holdMessageChange } from '#test/support/messages/given-messages.ts';
 import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/direct-phone.ts';
+import { givenRuntime } from '#test/support/service/given-runtime.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
@@ -55,6 +57,19 @@ function lookUps(isReporting: boolean): Kind {
   };
 }
 
+const claims: Kind = {
+  statement: 'messages.claim',
+  locks: ['number', 'session', 'queue entry', 'conversation'],
+  start: (runtime) => {
+    const batcher = createClaimBatcher(runtime, 60_000);
+    return async ({ session }) => {
+      const claim = await batcher.claim(session, () => false);
+      return claim.kind === 'hand_out' ? claim.handOut.message_id : claim.kind;
+    };
+  },
+  outcomeOf: ({ messageId }) => messageId,
+};
+
 const kinds: Readonly<Record<string, Kind>> = {
   sends: {
     statement: 'messages.accept-sends',
@@ -67,18 +82,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     },
     outcomeOf: () => 'accepted',
   },
-  claims: {
-    statement: 'messages.claim',
-    locks: ['number', 'session', 'queue entry', 'conversation'],
-    start: (runtime) => {
-      const batcher = createClaimBatcher(runtime, 60_000);
-      return async ({ session }) => {
-        const claim = await batcher.claim(session, () => false);
-        return claim.kind === 'hand_out' ? claim.handOut.message_id : claim.kind;
-      };
-    },
-    outcomeOf: ({ messageId }) => messageId,
-  },
+  claims,
   reports: {
     statement: 'messages.confirm-sent',
     locks: ['session'],
@@ -96,6 +100,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 describe('rows that share commits (specification section 11.4, decision 0039)', () => {
   // No sweep runs in the background, so messages change by these rows only.
   const { service, team } = givenTeam({ ROLES: 'api', DEVICE_HOLD_SECONDS: '25' });
+  const other = givenRuntime(service);
 
   /** Phones with conversations: each has a message in flight, or one that `waits` to be claimed. */
   async function threePhones(waits: boolean): Promise<[Phone, ...Phone[]]> {
@@ -178,4 +183,61 @@ describe('rows that share commits (specification section 11.4, decision 0039)', 
       assert.deepEqual(await figures(), { batches: 1, rows: 3, againRows: 0, aloneRows: 3, rollbacks: 1 });
     });
   }
+
+  it('a claim that waits while its poll ends takes nothing (§3.2/handed-out-once)', async (t) => {
+    const [phone, second] = await threePhones(true);
+    assert.ok(second);
+    const phoneNumber = [phone, second].map(({ one }) => one.number.phoneNumber);
+    const lock = await holdRowLock(service, { phoneNumber });
+    t.after(() => lock.release());
+    const batcher = createClaimBatcher(service.runtime, 60_000);
+    let hasEnded = false;
+    const held = batcher.claim(phone.session, () => false);
+    const ended = batcher.claim(second.session, () => hasEnded);
+    await untilTriedAgain('messages.claim');
+    hasEnded = true;
+    await untilTriedAgain('messages.claim');
+    await lock.release();
+    assert.deepEqual([(await held).kind, (await ended).kind], ['hand_out', 'nothing']);
+    assert.equal(await claims.start(service.runtime)(second), second.messageId, 'it still waits');
+  });
+
+  it('a message that is cancelled between the snapshot and the lock of a claim is not handed out: the next one is (§4.3/cancel)', async (t) => {
+    const [phone, ...others] = await threePhones(true);
+    const lock = await holdRowLock(service, { messagesTo: phone.one.contact });
+    t.after(() => lock.release());
+    const [next = ''] = await sendFromEach(team, [phone.one], 'next');
+    // The cancellation has removed the queue entry, and waits for the lock of the message.
+    const cancelling = team.api.post(`/v1/messages/${publicId('msg', phone.messageId)}/cancel`);
+    await lock.waiting(1);
+    const claim = claims.start(service.runtime);
+    const waiting = claim(phone);
+    assert.deepEqual(await Promise.all(others.map(claim)), others.map(claims.outcomeOf));
+    await untilTriedAgain('messages.claim');
+    await lock.release();
+    assert.equal((await cancelling).status, 200);
+    assert.equal(await waiting, uuidOf('msg', next));
+  });
+
+  it('a message that an erasure writes during a claim goes once that is committed (§3.2/handed-out-once)', async (t) => {
+    const phones = await threePhones(true);
+    const change = await holdMessageChange(service, phones[0].one.contact);
+    t.after(() => change.release());
+    const claiming = Promise.all(phones.map(claims.start(service.runtime)));
+    await change.waiting(1);
+    await change.release();
+    assert.deepEqual(await claiming, phones.map(claims.outcomeOf));
+  });
+
+  it('two processes that claim for the same polls hand out each message once (§3.2/handed-out-once)', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const phones = await threePhones(true);
+      const processes = [claims.start(service.runtime), claims.start(other)];
+      const taken = await Promise.all(processes.flatMap((claim) => phones.map(claim)));
+      assert.deepEqual(
+        taken.filter((outcome) => outcome !== 'nothing').toSorted(),
+        phones.map(({ messageId }) => messageId).toSorted(),
+      );
+    }
+  });
 });
