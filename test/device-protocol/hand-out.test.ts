@@ -5,13 +5,22 @@ import { hearNotifications } from '#test/support/database/hear-notifications.ts'
 import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { givenPhoneTeam } from '#test/support/phones/phone-team.ts';
-import { DeviceWire, heldPoll } from '#test/support/phones/test-phone.ts';
+import { type ConnectedNumber, DeviceWire, heldPoll } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 describe('hand-outs (specification section 11.4)', () => {
   const phones = givenPhoneTeam();
   const { service, team } = phones;
+  const other = given(() => service.startAnother());
+
+  /** The phone of a number, whose calls another process answers. */
+  const wireElsewhere = ({ wire: { token, session } }: ConnectedNumber) => {
+    const wire = new DeviceWire(other.baseUrl, token);
+    wire.session = session;
+    return wire;
+  };
 
   it('a message is handed out once, and the next one only after its report (§3.1/handed-out, §3.2/handed-out-once)', async () => {
     const number = await phones.connect();
@@ -30,39 +39,27 @@ describe('hand-outs (specification section 11.4)', () => {
 
   it('a send wakes the held poll, on another process too', async () => {
     const number = await phones.connect();
-    const other = await service.startAnother();
-    try {
-      const wire = new DeviceWire(other.baseUrl, number.wire.token);
-      wire.session = number.wire.session;
-      const { answer } = await heldPoll(service, number, wire);
-      const id = await phones.send(number, 'across processes');
-      assert.equal((await answer).id, id);
-    } finally {
-      await other.close();
-    }
+    const { answer } = await heldPoll(service, number, wireElsewhere(number));
+    const id = await phones.send(number, 'across processes');
+    assert.equal((await answer).id, id);
   });
 
   it('a report by status wakes the held poll of its number on every process, without waiting for the sweep', async () => {
     const number = await phones.connect();
-    const other = await service.startAnother();
-    try {
-      const [first, second] = [await phones.send(number, 'one'), await phones.send(number, 'two')];
-      assert.equal((await number.wire.poll()).id, first);
-      service.clock.advance(61_000);
-      const sessionOf = async () => (await findDeviceSession(service, number.phoneNumber))?.sessionId;
-      const before = await sessionOf();
-      const answer = new DeviceWire(other.baseUrl, number.wire.token).poll();
-      await until('the poll has a session of its own', async () => (await sessionOf()) !== before);
-      const notified = await hearNotifications(service, pacingChannel);
-      const report = { id: first, status: 'failed', error: 'No service' };
-      assert.equal((await number.wire.call('status', report)).ok, '1');
-      assert.equal((await answer).id, second);
-      await until('the notification is heard', () => notified.heard.length > 0);
-      await notified.stop();
-      assert.deepEqual(notified.heard, [{ channel: pacingChannel, payload: uuidOf('num', number.numberId) }]);
-    } finally {
-      await other.close();
-    }
+    const [first, second] = [await phones.send(number, 'one'), await phones.send(number, 'two')];
+    assert.equal((await number.wire.poll()).id, first);
+    service.clock.advance(61_000);
+    const sessionOf = async () => (await findDeviceSession(service, number.phoneNumber))?.sessionId;
+    const before = await sessionOf();
+    const answer = new DeviceWire(other.baseUrl, number.wire.token).poll();
+    await until('the poll has a session of its own', async () => (await sessionOf()) !== before);
+    const notified = await hearNotifications(service, pacingChannel);
+    const report = { id: first, status: 'failed', error: 'No service' };
+    assert.equal((await number.wire.call('status', report)).ok, '1');
+    assert.equal((await answer).id, second);
+    await until('the notification is heard', () => notified.heard.length > 0);
+    await notified.stop();
+    assert.deepEqual(notified.heard, [{ channel: pacingChannel, payload: uuidOf('num', number.numberId) }]);
   });
 
   it('a report that changes nothing wakes no held poll: a repeated, a late and a refused one (§3.2/repeated-reports)', async () => {
@@ -97,19 +94,12 @@ describe('hand-outs (specification section 11.4)', () => {
 
   it('an older poll on another process gets no message', async () => {
     const number = await phones.connect();
-    const other = await service.startAnother();
-    try {
-      const wire = new DeviceWire(other.baseUrl, number.wire.token);
-      wire.session = number.wire.session;
-      const older = await heldPoll(service, number, wire);
-      const newer = await heldPoll(service, number);
-      const id = await phones.send(number, 'to the newest');
-      assert.equal((await newer.answer).id, id);
-      service.clock.advance(25_000);
-      assert.equal((await older.answer).action, 'idle');
-    } finally {
-      await other.close();
-    }
+    const older = await heldPoll(service, number, wireElsewhere(number));
+    const newer = await heldPoll(service, number);
+    const id = await phones.send(number, 'to the newest');
+    assert.equal((await newer.answer).id, id);
+    service.clock.advance(25_000);
+    assert.equal((await older.answer).action, 'idle');
   });
 
   it('a phone that disconnects while its poll is held gets no message', async () => {
@@ -146,11 +136,11 @@ describe('hand-outs (specification section 11.4)', () => {
 
   it('a process that stops answers its held polls with unavailable, never with idle or stop', async () => {
     const number = await phones.connect();
-    const other = await service.startAnother();
-    const wire = new DeviceWire(other.baseUrl, number.wire.token);
+    const stopping = await service.startAnother();
+    const wire = new DeviceWire(stopping.baseUrl, number.wire.token);
     wire.session = number.wire.session;
     const { answer } = await heldPoll(service, number, wire);
-    await other.close();
+    await stopping.close();
     assert.deepEqual(await answer, { ok: '0', reason: 'unavailable', wait: '15' });
   });
 

@@ -11,6 +11,7 @@ describe('inbound messages (specification section 11.5)', () => {
   const { service, team } = givenTeam();
 
   const connect = () => connectNumber(service, team);
+  const from = '+12125550100';
   const messageOf = async (answer: FlatAnswer) => {
     assert.equal(answer.ok, '1', JSON.stringify(answer));
     return (await team.api.get(`/v1/messages/${answer.id}`)).json;
@@ -18,7 +19,7 @@ describe('inbound messages (specification section 11.5)', () => {
 
   it('an inbound message is stored as received, with its event (§3.1/received, §6.2/message-received)', async () => {
     const { wire, phoneNumber } = await connect();
-    const answer = await wire.call('inbound', { from: '+12125550100', text: 'Yes 👍', v: '1' });
+    const answer = await wire.call('inbound', { from, text: 'Yes 👍', v: '1' });
     const message = await messageOf(answer);
     assert.deepEqual(
       [message.from, message.to, message.content, message.status, message.direction],
@@ -55,7 +56,7 @@ describe('inbound messages (specification section 11.5)', () => {
       [undefined, false],
     ];
     for (const [n, [recipients, isGroup]] of cases.entries()) {
-      const answer = await wire.call('inbound', { from: '+12125550100', text: `Hello ${n}`, recipients });
+      const answer = await wire.call('inbound', { from, text: `Hello ${n}`, recipients });
       const expected = isGroup ? true : undefined;
       const label = JSON.stringify(recipients);
       assert.equal((await messageOf(answer)).group, expected, label);
@@ -74,7 +75,7 @@ describe('inbound messages (specification section 11.5)', () => {
 
   it('the same sender and text within 20 s are one message, and a new message afterwards', async () => {
     const { wire } = await connect();
-    const text = { from: '+12125550100', text: 'Yes' };
+    const text = { from, text: 'Yes' };
     const first = await wire.call('inbound', text);
     service.clock.advance(19_000);
     await purgeKeysAndFingerprints(service.runtime);
@@ -88,14 +89,11 @@ describe('inbound messages (specification section 11.5)', () => {
 
   it('repeats with an id of the device are one message for ever', async () => {
     const { wire } = await connect();
-    const first = await wire.call('inbound', { from: '+12125550100', text: 'Hello', id: 'A-1' });
-    const second = await wire.call('inbound', { from: '+12125550100', text: 'Hello', id: 'A-2' });
+    const first = await wire.call('inbound', { from, text: 'Hello', id: 'A-1' });
+    const second = await wire.call('inbound', { from, text: 'Hello', id: 'A-2' });
     assert.notEqual(second.id, first.id, 'another id is another message, even at once');
     service.clock.advance(30 * 24 * 3_600_000);
-    assert.equal(
-      (await wire.call('inbound', { from: '+12125550100', text: 'Hello', id: 'A-1' })).id,
-      first.id,
-    );
+    assert.equal((await wire.call('inbound', { from, text: 'Hello', id: 'A-1' })).id, first.id);
   });
 
   it('a device-given id that is “none”, empty or missing is no id, so different texts are different messages', async () => {
@@ -103,10 +101,10 @@ describe('inbound messages (specification section 11.5)', () => {
     const answers: FlatAnswer[] = [];
     for (const id of ['none', '']) {
       for (const text of ['one', 'two'])
-        answers.push(await wire.call('inbound', { from: '+12125550100', text: `${text} ${id}`, id }));
+        answers.push(await wire.call('inbound', { from, text: `${text} ${id}`, id }));
     }
     assert.equal(new Set(answers.map((answer) => answer.id)).size, 4);
-    const repeat = await wire.call('inbound', { from: '+12125550100', text: 'one none' });
+    const repeat = await wire.call('inbound', { from, text: 'one none' });
     assert.equal(repeat.id, answers[0]?.id);
   });
 
@@ -114,7 +112,7 @@ describe('inbound messages (specification section 11.5)', () => {
     const one = await connect();
     const other = await connect();
     for (const id of ['none', 'A-1']) {
-      const text = { from: '+12125550100', text: 'to both', id };
+      const text = { from, text: 'to both', id };
       assert.notEqual((await one.wire.call('inbound', text)).id, (await other.wire.call('inbound', text)).id);
     }
   });
@@ -182,15 +180,9 @@ describe('inbound messages (specification section 11.5)', () => {
     );
     assert.equal(odd.content, 'a\ufffdb\ufffdc');
     const long = 'x'.repeat(200_000);
-    assert.equal(
-      (await messageOf(await wire.call('inbound', { from: '+12125550100', text: long }))).content,
-      long,
-    );
+    assert.equal((await messageOf(await wire.call('inbound', { from, text: long }))).content, long);
     for (const text of ['', 'none']) {
-      assert.equal(
-        (await messageOf(await wire.call('inbound', { from: '+12125550100', text }))).content,
-        text,
-      );
+      assert.equal((await messageOf(await wire.call('inbound', { from, text }))).content, text);
     }
   });
 
@@ -212,13 +204,10 @@ describe('inbound messages (specification section 11.5)', () => {
       [second.id, first.id],
     );
     const id = noise(4_000);
-    const third = await wire.call('inbound', { from: '+12125550100', text: 'a', id: `${id}1` });
-    const fourth = await wire.call('inbound', { from: '+12125550100', text: 'b', id: `${id}2` });
+    const third = await wire.call('inbound', { from, text: 'a', id: `${id}1` });
+    const fourth = await wire.call('inbound', { from, text: 'b', id: `${id}2` });
     assert.equal((await messageOf(fourth)).content, 'b');
-    assert.equal(
-      (await wire.call('inbound', { from: '+12125550100', text: 'a', id: `${id}1` })).id,
-      third.id,
-    );
+    assert.equal((await wire.call('inbound', { from, text: 'a', id: `${id}1` })).id, third.id);
   });
 
   it('a number or boolean is read as text, and a list as its texts, one a line (section 11.1)', async () => {
@@ -232,18 +221,18 @@ describe('inbound messages (specification section 11.5)', () => {
       ['+12125550108', null, '+12125550108', ''],
       ['+12125550109', [], '+12125550109', ''],
     ];
-    for (const [from, text, keptFrom, keptText] of cases) {
-      const message = await messageOf(await wire.call('inbound', { from, text }));
-      assert.deepEqual([message.from, message.content], [keptFrom, keptText], JSON.stringify({ from, text }));
+    for (const [sender, text, keptFrom, keptText] of cases) {
+      const message = await messageOf(await wire.call('inbound', { from: sender, text }));
+      assert.deepEqual([message.from, message.content], [keptFrom, keptText], JSON.stringify([sender, text]));
     }
   });
 
   it('a paused number still receives messages, and a deleted number does not (§3.3/pause-and-resume, §4.6/deleted-number)', async () => {
     const { wire, numberId } = await connect();
     await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
-    assert.equal((await wire.call('inbound', { from: '+12125550100', text: 'while paused' })).ok, '1');
+    assert.equal((await wire.call('inbound', { from, text: 'while paused' })).ok, '1');
     await team.api.delete(`/v1/numbers/${numberId}`);
-    const answer = await wire.call('inbound', { from: '+12125550100', text: 'STOP' });
+    const answer = await wire.call('inbound', { from, text: 'STOP' });
     assert.deepEqual(answer, { ok: '0', reason: 'deleted' });
     assert.deepEqual((await team.api.get('/v1/opt-outs')).json.opt_outs, []);
   });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lockTimeoutMs } from '#server/database/database.ts';
-import { countBlocked } from '#test/support/database/blocked-statements.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { untilTriedAgain, watchStatements } from '#test/support/database/watch-statements.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
@@ -93,39 +92,6 @@ describe('phones of a team that call together (specification sections 11.4 and 1
     await Promise.all([sessions.release(), numbers.release()]);
     assert.deepEqual(await idsOf(waiting), stuckIds);
   });
-
-  for (const [name, rowsOf, statement] of [
-    [
-      'session',
-      ({ number }: OneOfMany) => ({ sessionOf: number.phoneNumber }),
-      'device-protocol.look-up-polls',
-    ],
-    ['number', ({ number }: OneOfMany) => ({ phoneNumber: number.phoneNumber }), 'messages.claim'],
-  ] as const) {
-    it(`phones of a team whose ${name} stays locked delay no phone of another team whose lock ends, and no request of their own team`, async (t) => {
-      const [stuckTeam, otherTeam] = [await service.newTeam(), await service.newTeam()];
-      const stuck = await connectMany(service, stuckTeam, 4);
-      const [other] = await connectMany(service, otherTeam, 1);
-      assert.ok(other);
-      const stuckIds = await sendFromEach(stuckTeam, stuck, 'to');
-      const [id] = await sendFromEach(otherTeam, [other], 'to');
-      const locks = await Promise.all(stuck.map((phone) => holdRowLock(service, rowsOf(phone))));
-      const lock = await holdRowLock(service, rowsOf(other));
-      t.after(() => Promise.all([lock, ...locks].map((each) => each.release())));
-      const waiting = pollAll(stuck);
-      await untilTriedAgain(statement);
-      const [poll] = pollAll([other]);
-      await untilTriedAgain(statement);
-      assert.equal(await countBlocked(service, ''), 0, 'no statement waits for a lock');
-      const startedMs = performance.now();
-      assert.equal((await stuckTeam.api.get('/v1/numbers')).status, 200);
-      await lock.release();
-      assert.equal((await poll)?.id, id);
-      assert.ok(performance.now() - startedMs < 1_000, 'neither waited for a time-out');
-      await Promise.all(locks.map((each) => each.release()));
-      assert.deepEqual(await idsOf(waiting), stuckIds);
-    });
-  }
 
   it('a phone whose session or number stays locked beyond the time-out is answered unavailable, and no other phone is', async (t) => {
     const phones = await connectMany(service, team, 4);

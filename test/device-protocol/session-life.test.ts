@@ -4,11 +4,10 @@ import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
 import { claim, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('the life of a session: 60 s after its last answer, 25 s of them for the next poll’s hold (specification section 11.2)', () => {
-  const { service, team } = givenTeam({ DEVICE_HOLD_SECONDS: '25' });
+  const { service, team } = givenTeam({ DEVICE_HOLD_SECONDS: '25', DEVICE_LEASE_SECONDS: '60' });
 
   const sessionOf = async (phone: string) => {
     const session = await findDeviceSession(service, phone);
@@ -44,22 +43,16 @@ describe('the life of a session: 60 s after its last answer, 25 s of them for th
     assert.equal((await wire.poll()).id, id);
     await livesForSixtySeconds(phone, wire.token);
   });
-});
 
-it('a takeover never lengthens a lease that is shorter than the grace (specification sections 11.2 and 11.4)', async () => {
-  const service = await startTestService({ DEVICE_LEASE_SECONDS: '60' });
-  try {
-    const team = await service.newTeam();
-    const number = await connectNumber(service, team, '+14155550100');
-    const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'in doubt' });
-    assert.equal((await number.wire.poll()).id, id);
-    const { json } = await team.api.post(`/v1/numbers/${number.numberId}/reconnect`);
+  it('a takeover never lengthens a lease that is shorter than the grace', async () => {
+    const { phoneNumber, numberId, wire } = await connectNumber(service, team);
+    const id = await team.api.send({ from: phoneNumber, to: '+12125550100', content: 'in doubt' });
+    assert.equal((await wire.poll()).id, id);
+    const { json } = await team.api.post(`/v1/numbers/${numberId}/reconnect`);
     const fresh = await claim(team.api, String(json.setup_url));
-    assert.equal((await fresh.poll()).action, 'idle');
-    service.clock.advance(60_000);
+    await idlePoll(phoneNumber, fresh);
+    service.clock.advance(35_000);
     await resolveOverdue(service.runtime);
     assert.equal((await team.api.get(`/v1/messages/${id}`)).json.error_code, 'device_timeout');
-  } finally {
-    await service.close();
-  }
+  });
 });
