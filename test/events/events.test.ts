@@ -326,16 +326,6 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.ok(all.every((answer) => answer.status === 200));
   });
 
-  it('held requests are answered at once when the process stops (§4.5/long-poll)', async () => {
-    const other = await service.startAnother();
-    const waiting = await held('?wait=25', new ApiClient(other.baseUrl, team.api.key));
-    await other.close();
-    assert.deepEqual(await waiting.answer, {
-      status: 200,
-      json: { events: [], cursor: '', has_more: false, gap: false },
-    });
-  });
-
   it('a key that was revoked while its request was held gets 401, with an event and without one (§4.5/recheck-permission)', async () => {
     for (const [passedMs, events] of [
       [1_001, 1],

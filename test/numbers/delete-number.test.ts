@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { storedEvents } from '#test/support/events/stored-events.ts';
+import { putWaitingMessages } from '#test/support/messages/given-many-messages.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { claim, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
+import { setAccepted } from '#test/support/usage/given-usage.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
@@ -87,15 +89,13 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
   it('deleting a number fails some of a long queue at once, and the sweep fails the rest (§4.2/delete-effects)', async () => {
     const { numberId, phoneNumber } = await connectNumber(service, team, '+14155550190');
     const before = await used();
-    const ids = await Promise.all(
-      Array.from({ length: 603 }, (_, n) =>
-        team.api.send({ from: phoneNumber, to: '+12125550100', content: `long ${n}` }),
-      ),
-    );
+    const sender = { teamId: team.id, numberId: uuidOf('num', numberId), phoneNumber };
+    await putWaitingMessages(service, sender, 1_203);
+    await setAccepted(service, team.id, before + 1_203);
     assert.equal((await team.api.delete(`/v1/numbers/${numberId}`)).status, 200);
     await until('all of them have failed', async () => {
       const stored = await storedMessages(service, { from: phoneNumber });
-      return stored.filter(({ errorCode }) => errorCode === 'number_removed').length === ids.length;
+      return stored.filter(({ errorCode }) => errorCode === 'number_removed').length === 1_203;
     });
     assert.equal(await used(), before);
   });

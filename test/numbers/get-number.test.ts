@@ -81,18 +81,4 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
       ...pacingOff,
     });
   });
-
-  it('messages_today counts the messages of this number alone, cancelled ones included (§2.5/messages-today)', async () => {
-    const first = await connectNumber(service, team, '+14155550130');
-    const second = await connectNumber(service, team, '+14155550140');
-    const today = async (id: string) => (await team.api.get(`/v1/numbers/${id}`)).json.messages_today;
-    const id = await team.api.send({ from: first.phoneNumber, to: second.phoneNumber, content: 'Hello' });
-    assert.deepEqual([await today(first.numberId), await today(second.numberId)], [1, 0]);
-    await second.wire.call('inbound', { from: first.phoneNumber, text: 'Hello' });
-    assert.deepEqual([await today(first.numberId), await today(second.numberId)], [1, 1]);
-    assert.equal((await team.api.post(`/v1/messages/${id}/cancel`)).status, 200);
-    assert.equal(await today(first.numberId), 1);
-    service.clock.advance(new Date(service.clock.nowMs()).setUTCHours(24, 0, 0, 0) - service.clock.nowMs());
-    assert.deepEqual([await today(first.numberId), await today(second.numberId)], [0, 0]);
-  });
 });

@@ -132,9 +132,9 @@ describe('keywords (specification section 4.6)', () => {
         if (keyword !== undefined) keywords += 1;
         if (!known.has(dotless(letters(one)))) assert.equal(keyword, undefined, JSON.stringify(one));
       }),
-      { seed, numRuns: 20_000 },
+      { seed, numRuns: 5_000 },
     );
-    assert.ok(keywords > 100, 'the generator reaches keywords, too');
+    assert.ok(keywords > 50, 'the generator reaches keywords, too');
   });
 });
 

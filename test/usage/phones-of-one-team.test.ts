@@ -8,8 +8,8 @@ import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 
-const phones = 12;
-const textsEach = 25;
+const phones = 6;
+const textsEach = 10;
 const metricsToken = 'a-token-for-metrics';
 
 describe('many phones of one team (§8/device-concurrency)', () => {

@@ -40,7 +40,7 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
         const wanted = made.filter(
           (one) => (status ?? one.status) === one.status && (event_type ?? one.event_type) === one.event_type,
         );
-        for (const limit of [1, 7, 100]) {
+        for (const limit of [3, 100]) {
           const shown: Shown[] = [];
           for (let cursor = ''; ; ) {
             const filters = Object.entries({ status, event_type, limit: String(limit), cursor }).filter(
