@@ -6,7 +6,7 @@ import { createRequestLog } from '#server/app/request-log.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
-import { securityHeaders } from '#server/platform/http/security-headers.ts';
+import { securityHeaders } from '#server/platform/http/send-error.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 
 /**

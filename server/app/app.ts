@@ -53,7 +53,7 @@ import { closeServer } from '#server/platform/http/close-server.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { listen } from '#server/platform/http/listen.ts';
 import type { Route } from '#server/platform/http/route.ts';
-import { securityHeaders } from '#server/platform/http/security-headers.ts';
+import { securityHeaders } from '#server/platform/http/send-error.ts';
 import type { NumberId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { Lifecycle } from '#server/platform/process/lifecycle.ts';
@@ -64,10 +64,14 @@ import { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
 import { createTeamConcurrencyLimiter } from '#server/usage/team-concurrency-limiter.ts';
 import { Dispatcher } from '#server/webhooks/dispatch/dispatcher.ts';
 import { createAuthenticators } from './authenticators.ts';
-import { createBackgroundJobs, createClockLoop, createRestoreHoldLoop } from './background-jobs.ts';
+import {
+  createBackgroundJobs,
+  createClockLoop,
+  createRestoreHoldLoop,
+  registerJobMetrics,
+} from './background-jobs.ts';
 import { leasePostponers } from './clock-step-effects.ts';
 import { firstRun } from './first-run.ts';
-import { registerJobMetrics } from './job-metrics.ts';
 import { warnOfUnreachableLinks } from './link-warnings.ts';
 import { toListenError } from './listen-error.ts';
 import { logRestoreHold } from './log-restore-hold.ts';

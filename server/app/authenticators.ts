@@ -14,13 +14,19 @@ import { createDeviceAuthenticator } from '#server/devices/device-authenticator.
 import { notFound } from '#server/platform/app-error.ts';
 import type { Audience, Authenticator } from '#server/platform/http/route.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
-import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
+import { FixedWindowLimiter, NetworkRateLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import { createMemberAuthenticator } from '#server/teams/members/member-authenticator.ts';
 import { teamMembersRateMultiple } from '#server/usage/limits.ts';
 import { TeamRateLimiter } from '#server/usage/team-rate-limiter.ts';
-import { publicRequestsPerMinute, visitorRequestsPerMinute } from './limits.ts';
-import { isProbeTicket } from './probe/probe-ticket.ts';
+import { isProbeTicket } from './probe/probe-route.ts';
+
+/* Limits of requests that need no credential (specification section 7.2). */
+
+/** Requests per minute and client network for pages, static content and unknown paths. */
+export const publicRequestsPerMinute = 6_000;
+
+/** Requests per minute and client network for forms and operations without a session, such as signing in. */
+export const visitorRequestsPerMinute = 120;
 
 interface AuthenticatorServices extends Runtime {
   readonly uses: LastUsedTimes;

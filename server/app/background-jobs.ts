@@ -1,3 +1,4 @@
+import { Counter } from 'prom-client';
 import { purgeExpired } from '#server/accounts/sign-in/purge-expired.ts';
 import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import type { NightlyBackup } from '#server/backups/nightly-backup.ts';
@@ -29,10 +30,11 @@ import { pollServiceIntervalMs } from '#server/numbers/limits.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { PollService } from '#server/numbers/poll-service.ts';
 import { watchNumbers } from '#server/numbers/watch-numbers.ts';
-import { Loop } from '#server/platform/concurrency/loop.ts';
+import { jobState, Loop } from '#server/platform/concurrency/loop.ts';
 import { wholeLook } from '#server/platform/concurrency/low-water-mark.ts';
 import type { ProcessRole } from '#server/platform/config.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
+import { labelledGauges } from '#server/platform/process/metrics.ts';
 import { sendLockTexts } from '#server/setup/send-lock-texts.ts';
 import { purgeTestRecipients } from '#server/setup/setup-store.ts';
 import { purgeInvitations } from '#server/teams/invitations/purge-invitations.ts';
@@ -179,4 +181,39 @@ export function createBackgroundJobs(
       limitFutureTimes(services),
     ),
   ];
+}
+
+/**
+ * Registers the health of this process's background jobs, read for each request of /metrics (specification section
+ * 10.4). The label is `name`, because Prometheus adds a label `job` itself.
+ */
+export function registerJobMetrics(
+  { clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>,
+  jobs: () => readonly Loop[],
+): void {
+  const byName = () => Object.fromEntries(jobs().map((job) => [job.name, job]));
+  labelledGauges({ metrics, label: 'name' }, byName, {
+    ownline_job_last_success_timestamp_seconds: [
+      'When a background job of this process last succeeded, in Unix time; absent before its first success.',
+      ({ health: { lastSuccessAtMs: atMs } }) => (atMs === undefined ? undefined : clock.atMs(atMs) / 1_000),
+    ],
+    ownline_job_last_duration_seconds: [
+      'How long the latest finished round of a background job took.',
+      ({ health: { lastDurationMs: ms } }) => (ms === undefined ? undefined : ms / 1_000),
+    ],
+    ownline_job_late: [
+      '1 where a background job has not succeeded for three intervals and five minutes more, else 0.',
+      ({ health, intervalMs }) => (jobState(health, intervalMs, performance.now()) === 'late' ? 1 : 0),
+    ],
+  });
+  new Counter({
+    name: 'ownline_job_failures_total',
+    help: 'Rounds of a background job that failed; each is repeated.',
+    labelNames: ['name'] as const,
+    registers: [metrics],
+    collect() {
+      this.reset();
+      for (const { name, health } of jobs()) this.inc({ name }, health.failures);
+    },
+  });
 }

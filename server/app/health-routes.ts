@@ -6,7 +6,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, unavailable } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { toAppError } from '#server/platform/http/to-app-error.ts';
+import { toAppError } from '#server/platform/http/send-error.ts';
 import { ReadinessDetails, type ReadinessServices, readReadinessDetails } from './readiness-details.ts';
 
 export interface HealthServices extends Runtime, ReadinessServices {

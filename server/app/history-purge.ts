@@ -1,8 +1,8 @@
 import { auditHistory } from '#server/audit/purge-audit.ts';
 import { purgeReadMarks } from '#server/dashboard/conversations/read-store.ts';
-import { PurgeRotation } from '#server/database/purge-rotation.ts';
 import {
   type PurgeEnd,
+  PurgeRotation,
   PurgeWalk,
   purgeBatchMax,
   purgeInBatches,

@@ -6,10 +6,8 @@ import type { ClockStatus } from '#server/database/clock-sync.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { schemaVersion } from '#server/database/schema-version.ts';
 import { isMailFailing, type MailHealth } from '#server/mail/mail-health.ts';
-import { jobState, jobStates } from '#server/platform/concurrency/job-health.ts';
-import type { Loop } from '#server/platform/concurrency/loop.ts';
-import { productCommit } from '#server/platform/process/product-commit.ts';
-import { productVersion } from '#server/platform/process/product-version.ts';
+import { jobState, jobStates, type Loop } from '#server/platform/concurrency/loop.ts';
+import { productCommit, productVersion } from '#server/platform/process/product-version.ts';
 
 /** The answer of `/readyz?verbose`, with status 200 or 503 (specification section 10.4). */
 export const ReadinessDetails = Type.Object(

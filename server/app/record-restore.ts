@@ -1,5 +1,5 @@
 import { endAllAccess } from '#server/accounts/sign-in/end-all-access.ts';
-import { insertRestore, type Restore, resetClockState } from '#server/database/restore-store.ts';
+import { insertRestore, type Restore, resetClockState } from '#server/database/restore-hold.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { endDeviceSessions } from '#server/devices/device-store.ts';
 import { recordLostEvents } from '#server/events/feed-store.ts';

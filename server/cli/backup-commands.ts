@@ -11,10 +11,9 @@ import { loadSecretsKey } from '#server/database/secrets-key.ts';
 import { type Config, loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { armFailpoint } from '#server/platform/failpoint.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
-import { explainInput, openInput, readPassphrase } from './backup-input.ts';
+import { explainInput, openInput, readPassphrase, TerminalProgress } from './backup-input.ts';
 import { printResult, withDatabaseUrl } from './command-context.ts';
 import { withInterruption } from './interruption.ts';
-import { TerminalProgress } from './terminal-progress.ts';
 
 interface BackupOptions {
   readonly passphraseFile?: string;

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { BackupError } from '#server/database/backup/backup-error.ts';
 import { readPassphraseFile } from '#server/database/backup/passphrase.ts';
+import type { Progress } from '#server/database/backup/progress.ts';
 import { fileErrorSentence } from '#server/platform/file-error.ts';
 
 export async function readPassphrase(path: string | undefined): Promise<string | undefined> {
@@ -20,4 +21,45 @@ export function openInput(file: string): Readable {
 export function explainInput(error: unknown, file: string): unknown {
   const isOfFile = error instanceof Error && 'syscall' in error && !('address' in error);
   return isOfFile ? new BackupError(`${file} can't be read: ${fileErrorSentence(error)}.`, error) : error;
+}
+
+const intervalMs = 250;
+const megabyte = 1_000_000;
+
+/**
+ * One line on standard error that shows progress and is overwritten; nothing is shown if standard error is no terminal.
+ */
+export class TerminalProgress implements Progress {
+  readonly #verb: string;
+  #table = '';
+  #bytes = 0;
+  #writtenAtMs = 0;
+
+  /** @param verb such as `backing up` */
+  constructor(verb: string) {
+    this.#verb = verb;
+  }
+
+  begin(table: string): void {
+    this.#table = table;
+    this.#write();
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    this.#write();
+  }
+
+  end(): void {
+    if (process.stderr.isTTY && this.#writtenAtMs > 0) process.stderr.write('\r\x1b[K');
+  }
+
+  #write(): void {
+    const nowMs = performance.now();
+    if (!process.stderr.isTTY || nowMs - this.#writtenAtMs < intervalMs) return;
+    this.#writtenAtMs = nowMs;
+    process.stderr.write(
+      `\r\x1b[K${this.#verb}: ${(this.#bytes / megabyte).toFixed(0)} MB, now ${this.#table}`,
+    );
+  }
 }

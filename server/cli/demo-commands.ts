@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { explainUnreachableLinks } from '#server/platform/network/unreachable-links.ts';
 import { printResult, withRuntime } from './command-context.ts';
-import { fillDemo } from './demo/fill-demo.ts';
-import { removeDemo } from './demo/remove-demo.ts';
+import { fillDemo, removeDemo } from './demo/fill-demo.ts';
 
 export function addDemoCommands(program: Command): void {
   program

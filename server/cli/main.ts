@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { schemaVersion } from '#server/database/schema-version.ts';
 import { loadEnvironment, readConfig } from '#server/platform/config.ts';
-import { productCommit } from '#server/platform/process/product-commit.ts';
-import { productVersion } from '#server/platform/process/product-version.ts';
+import { productCommit, productVersion } from '#server/platform/process/product-version.ts';
 import { databaseUrlOf, describeCommandError } from './command-context.ts';
 import { InterruptedError } from './interruption.ts';
 
@@ -16,14 +15,14 @@ const adders: Readonly<Record<string, () => Promise<AddCommands>>> = {
   doctor: async () => (await import('./doctor-commands.ts')).addDoctorCommands,
   team: async () => (await import('./team-commands.ts')).addTeamCommands,
   key: async () => (await import('./key-commands.ts')).addKeyCommands,
-  link: async () => (await import('./link-commands.ts')).addLinkCommands,
+  link: async () => (await import('./team-commands.ts')).addLinkCommands,
   number: async () => (await import('./number-commands.ts')).addNumberCommands,
   phone: async () => (await import('./phone-commands.ts')).addPhoneCommands,
   shortcut: async () => (await import('./shortcut-commands.ts')).addShortcutCommands,
   webhook: async () => (await import('./webhook-commands.ts')).addWebhookCommands,
   erase: async () => (await import('./erasure-commands.ts')).addErasureCommands,
   demo: async () => (await import('./demo-commands.ts')).addDemoCommands,
-  routes: async () => (await import('./route-commands.ts')).addRouteCommands,
+  routes: async () => (await import('./route-table.ts')).addRouteCommands,
 };
 
 const program = new Command('ownline')

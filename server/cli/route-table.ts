@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
 import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
 import { createRequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import { createRoutes } from '#server/app/routes.ts';
@@ -23,6 +24,7 @@ import { createLogger } from '#server/platform/process/logger.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { ProgressRequests } from '#server/setup/follow-progress.ts';
+import { printRows } from './command-context.ts';
 
 /** A row of the route table, as JSON for other programs. */
 export interface RouteRow {
@@ -43,7 +45,7 @@ export interface RouteRow {
 }
 
 /** The routes of a process with all process roles. It opens no database and reads no settings. */
-export function buildRouteTable(): RouteRow[] {
+function buildRouteTable(): RouteRow[] {
   return createRoutes(unusedServices()).map(toRouteRow);
 }
 
@@ -107,4 +109,23 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
     isStopping: () => false,
     heldProbes: new LongPolls<'probe'>(),
   };
+}
+
+export function addRouteCommands(program: Command): void {
+  program
+    .command('routes')
+    .description('every route that the server answers; needs no database and no running server')
+    .option('--json', 'print as JSON, with the schemas of bodies and queries', false)
+    .action((options: { json: boolean }) => {
+      const rows = buildRouteTable();
+      const shown = rows.map(({ method, path, audience, permission, held, body_limit_bytes }) => ({
+        method,
+        path,
+        audience,
+        permission: permission ?? '',
+        'body limit': body_limit_bytes === null ? '' : `${body_limit_bytes / 1_024} KiB`,
+        notes: held ? 'long poll' : '',
+      }));
+      printRows(options.json ? rows : shown, options.json);
+    });
 }

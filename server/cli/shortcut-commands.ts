@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { type ExportedShortcut, exportShortcuts } from '#shortcut/export-shortcuts.ts';
 import { type ClaimedDevice, CommandError, claimDevice } from '#simulated-phone/device-client.ts';
-import { resolveSecretOptions, secretOptionHint } from './secret-options.ts';
+import { resolveSecretOptions, secretOptionHint } from './command-options.ts';
 
 interface ExportOptions {
   readonly to: string;

@@ -1,10 +1,13 @@
 import type { Command } from 'commander';
 import { isPlanName, planNames, plans } from '#contract/plans.ts';
+import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { operator } from '#server/platform/actor.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { explainUnreachableLinks } from '#server/platform/network/unreachable-links.ts';
 import { commandLine } from '#server/platform/process/command-line.ts';
+import { createSignInOrOwnerLink } from '#server/teams/invitations/create-sign-in-or-owner-link.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
 import { findTeam, listTeams } from '#server/teams/team/team-store.ts';
@@ -92,4 +95,26 @@ function readLimit(text: string | undefined): number | undefined {
   if (!/^\d{1,15}$/.test(text))
     throw invalid('monthly-message-limit', '--monthly-message-limit must be a whole number.');
   return Number(text);
+}
+
+export function addLinkCommands(program: Command): void {
+  program
+    .command('link')
+    .description('a link that signs a person in, or makes the owner of a team that has none; shown only now')
+    .requiredOption('--email <address>', 'the address of the account, such as ada@example.com')
+    .option('--team <id>', 'for a team without an owner: team_… (default: the only team)')
+    .option('--json', 'print as JSON', false)
+    .action(async (options: { email: string; team?: string; json: boolean }) => {
+      const teamId = options.team === undefined ? undefined : readTeamId(options.team);
+      const link = await withRuntime(async (runtime) => {
+        if (teamId !== undefined) await requireTeam(runtime, teamId);
+        const services = { ...runtime, onRoleChanged: roleChangedHooks(runtime) };
+        return {
+          result: await createSignInOrOwnerLink(services, options.email, teamId),
+          problems: explainUnreachableLinks(runtime.config),
+        };
+      });
+      printResult({ ...link.result }, options.json);
+      if (!options.json) for (const sentence of link.problems) process.stderr.write(`${sentence}\n`);
+    });
 }

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { listenForEvents } from '#webhook-listener/listen-command.ts';
-import { parseNumericOption } from './parse-numeric-option.ts';
-import { resolveSecretOptions, secretOptionHint } from './secret-options.ts';
+import { parseNumericOption, resolveSecretOptions, secretOptionHint } from './command-options.ts';
 
 interface ListenOptions {
   readonly port: string;

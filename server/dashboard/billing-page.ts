@@ -4,7 +4,7 @@ import { type Html, html } from '#server/platform/http/html.ts';
 import { pageAnswer } from '#server/platform/http/html-page.ts';
 import type { Answer } from '#server/platform/http/route.ts';
 import { commandLine } from '#server/platform/process/command-line.ts';
-import { dayForPeople } from '#server/platform/time/day-for-people.ts';
+import { dayForPeople } from '#server/platform/time/calendar.ts';
 import { hasOwnLimit, isSmaller, type PlanChoice } from '#server/teams/team/plan-choice.ts';
 import type { ResourceCounts } from './plan-usage.ts';
 

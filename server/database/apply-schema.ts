@@ -4,8 +4,8 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
 import { StartError } from '#server/platform/start-error.ts';
 import { errorCodeOf } from './database.ts';
-import { schemaFiles } from './schema-files.ts';
 import { readSchemaVersion, schemaVersion } from './schema-version.ts';
+import { schemaFiles } from './table-declaration.ts';
 
 /**
  * Advisory lock: processes that start at the same time create the schema one after another. The number is arbitrary,

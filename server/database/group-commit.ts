@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { Counter, Histogram } from 'prom-client';
 import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
 import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/keyed-semaphore.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { isDatabaseAway, isLocked } from './database.ts';
-import { batchMetricsOf } from './group-commit-metrics.ts';
 
 /** Another transaction has locked or changed the row: it goes back into its queue, until its deadline. */
 export const again = Symbol('again');
@@ -193,4 +193,43 @@ export class GroupCommit<Row, Outcome> {
 
 function locked(): Error {
   return unavailable('Another change of the same data has not ended yet. Repeat the request in a moment.');
+}
+
+const registered = new WeakMap<Metrics, ReturnType<typeof register>>();
+
+/**
+ * Returns the metrics that all group commits of a process share (specification section 10.4). The first call registers
+ * them.
+ */
+function batchMetricsOf(metrics: Metrics): ReturnType<typeof register> {
+  const known = registered.get(metrics) ?? register(metrics);
+  registered.set(metrics, known);
+  return known;
+}
+
+function register(metrics: Metrics) {
+  const shared = { labelNames: ['batch'] as const, registers: [metrics] };
+  return {
+    size: new Histogram({
+      ...shared,
+      name: 'ownline_batch_size',
+      help: 'Rows of a shared batch: sends, claims, reports, or polls that were looked up.',
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+    }),
+    againRows: new Counter({
+      ...shared,
+      name: 'ownline_batch_again_rows_total',
+      help: 'Rows that go into a later batch, because another transaction has locked or changed them.',
+    }),
+    aloneRows: new Counter({
+      ...shared,
+      name: 'ownline_batch_alone_rows_total',
+      help: 'Rows that ran in a transaction of their own.',
+    }),
+    rollbacks: new Counter({
+      ...shared,
+      name: 'ownline_batch_rollbacks_total',
+      help: 'Batches that were rolled back, so that their rows ran again, by team or alone.',
+    }),
+  };
 }

@@ -1,12 +1,12 @@
 import type { Clock } from '#server/platform/time/clock.ts';
 import { createHostClock, type HostClock } from '#server/platform/time/host-clock.ts';
-import { shouldPauseExpiry } from './clock-step.ts';
 import {
   type BootClockReading,
   type ClockSample,
   listBootClockReadings,
   sampleDatabaseClock,
 } from './clock-store.ts';
+import { shouldPauseExpiry } from './clock-sync.ts';
 import { clockStepMinMs, expiryClockAheadMaxMs } from './limits.ts';
 import type { ChangeRecordingPool } from './statement.ts';
 

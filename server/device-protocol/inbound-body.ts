@@ -1,4 +1,4 @@
-import { endOfString } from '#server/platform/http/json-bounds.ts';
+import { endOfString } from '#server/platform/http/read-json-body.ts';
 import { type DeviceBody, parseDeviceBody } from './device-body.ts';
 import { mediaPieceBytes, textBodyMaxBytes } from './limits.ts';
 

@@ -5,19 +5,18 @@ import { type PacingMode, pacingModes } from '#contract/pacing.ts';
 import { type PlanName, planNames } from '#contract/plans.ts';
 import { type AddressRange, parseAddressRange } from '#server/platform/network/ip-address.ts';
 import { namedRanges } from '#server/platform/network/trusted-proxies.ts';
-import { ConfigError } from './config-error.ts';
 import { parseSecretsKey } from './crypto.ts';
 import { parseDatabaseUrl } from './database-address.ts';
 import { type ArmedFailpoint, parseFailpoint } from './failpoint.ts';
 import { isMailAddress, type NamedMailAddress, parseNamedMailAddress } from './mail-address.ts';
-import { misspeltSettings } from './misspelt-settings.ts';
-import { SettingReader } from './setting-reader.ts';
+import { misspeltSettings, SettingReader } from './setting-reader.ts';
 import {
   parseSignCommand,
   type ShortcutLinks,
   type SignCommand,
   shortcutLinkProblem,
 } from './shortcut-settings.ts';
+import { ConfigError } from './start-error.ts';
 
 /** Process roles: parts of the work that a process can take on, listed in ROLES (docs/configuration.md). */
 const processRoles = ['api', 'deliver', 'maintain'] as const;

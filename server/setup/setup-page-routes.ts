@@ -7,7 +7,7 @@ import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
 import { disconnectSignal } from '#server/platform/http/client-disconnect.ts';
-import { parseForm } from '#server/platform/http/parse-form.ts';
+import { parseForm } from '#server/platform/http/form-route.ts';
 import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { shortcuts } from '#shortcut/shortcuts.ts';

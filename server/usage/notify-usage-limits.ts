@@ -4,8 +4,7 @@ import type { MailContent } from '#server/mail/mail-template.ts';
 import { isMailEnabled, queueMails } from '#server/mail/queue-mail.ts';
 import { countText } from '#server/platform/count-text.ts';
 import { firstIdAt } from '#server/platform/ids/ids.ts';
-import { monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
-import { dayForPeople } from '#server/platform/time/day-for-people.ts';
+import { dayForPeople, monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { listEmailsOf } from '#server/teams/members/member-store.ts';
 import { insertNotice, listTeamsToNotify, type NearLimitRow } from './limit-notice-store.ts';
 

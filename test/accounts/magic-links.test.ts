@@ -11,7 +11,7 @@ import {
 import { signInPageRoutes } from '#server/accounts/sign-in/sign-in-page-routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
-import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
+import { NetworkRateLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
 import { storedRowTexts } from '#test/support/database/stored-text.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';

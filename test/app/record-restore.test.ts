@@ -8,7 +8,7 @@ import {
   saveBootClockReading,
   writeStep,
 } from '#server/database/clock-store.ts';
-import { findOpenRestore, markResumed } from '#server/database/restore-store.ts';
+import { findOpenRestore, markResumed } from '#server/database/restore-hold.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
 import { releaseHeld } from '#server/messages/held-messages.ts';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';

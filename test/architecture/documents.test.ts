@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { schemaFiles } from '#server/database/schema-files.ts';
+import { schemaFiles } from '#server/database/table-declaration.ts';
 import { columnDeclaration, files, root } from '#test/support/architecture/sources.ts';
 
 describe('the rules for citations and names (docs/architecture.md)', () => {

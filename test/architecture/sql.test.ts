@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { schemaFiles } from '#server/database/schema-files.ts';
+import { schemaFiles } from '#server/database/table-declaration.ts';
 import {
   columnDeclaration,
   files,

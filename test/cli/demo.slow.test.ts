@@ -6,8 +6,7 @@ import { directions, failureCodes, messageStatuses } from '#contract/message.ts'
 import { roles } from '#contract/permissions.ts';
 import { timelineStepKinds } from '#contract/timeline.ts';
 import { deliveryStatuses } from '#contract/webhook.ts';
-import { fillDemo } from '#server/cli/demo/fill-demo.ts';
-import { removeDemo } from '#server/cli/demo/remove-demo.ts';
+import { fillDemo, removeDemo } from '#server/cli/demo/fill-demo.ts';
 import { Database } from '#server/database/database.ts';
 import { isDemoAddress } from '#server/platform/demo-domain.ts';
 import { findDemoTeam } from '#server/teams/team/team-store.ts';

@@ -1,5 +1,4 @@
-import { schemaFiles } from '#server/database/schema-files.ts';
-import { type TableDeclaration, tableDeclarations } from '#server/database/table-declaration.ts';
+import { schemaFiles, type TableDeclaration, tableDeclarations } from '#server/database/table-declaration.ts';
 
 /** A table as its SQL file declares it. */
 interface SchemaTable {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { mergePage, type PositionedConversation } from '#server/dashboard/conversations/merge-page.ts';
-import { formatCursor, type Position, readCursor } from '#server/dashboard/conversations/page-position.ts';
+import {
+  formatCursor,
+  mergePage,
+  type Position,
+  type PositionedConversation,
+  readCursor,
+} from '#server/dashboard/conversations/page-position.ts';
 import type { MessageId } from '#server/platform/ids/ids.ts';
 
 const at = (second: number): Position => ({

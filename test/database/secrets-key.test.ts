@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { Database } from '#server/database/database.ts';
 import { loadSecrets } from '#server/database/secrets-key.ts';
 import { readConfig } from '#server/platform/config.ts';
-import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { ConfigError } from '#server/platform/start-error.ts';
 import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { given } from '#test/support/service/given.ts';
 

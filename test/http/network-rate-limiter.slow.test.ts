@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
-import { publicRequestsPerMinute, visitorRequestsPerMinute } from '#server/app/limits.ts';
+import { publicRequestsPerMinute, visitorRequestsPerMinute } from '#server/app/authenticators.ts';
 import { countText } from '#server/platform/count-text.ts';
-import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
+import { NetworkRateLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { KeptConnections } from '#test/support/http/raw-http.ts';
 import { newMember } from '#test/support/people/people.ts';

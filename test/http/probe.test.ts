@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { createProbeTicket } from '#server/app/probe/probe-ticket.ts';
+import { createProbeTicket } from '#server/app/probe/probe-route.ts';
 import { Secrets } from '#server/platform/crypto.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 

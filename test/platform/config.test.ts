@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fastify } from 'fastify';
 import { readConfig } from '#server/platform/config.ts';
-import { ConfigError } from '#server/platform/config-error.ts';
+import { ConfigError } from '#server/platform/start-error.ts';
 
 describe('the settings (specification section 10.5, docs/configuration.md)', () => {
   it('all settings have defaults, which an empty environment gives (§6.3/retry-offsets, §6.5/allowed-ranges)', () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { jobState } from '#server/platform/concurrency/job-health.ts';
-import { Loop } from '#server/platform/concurrency/loop.ts';
+import { jobState, Loop } from '#server/platform/concurrency/loop.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 
 const minute = 60_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { it } from 'node:test';
 import { promisify } from 'node:util';
-import { formatForTerminal } from '#server/platform/process/terminal-log.ts';
+import { formatForTerminal } from '#server/platform/process/logger.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
 
 it('a logged error is its message and stack, without properties that a library added', async () => {

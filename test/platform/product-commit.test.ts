@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { readCommit } from '#server/platform/process/product-commit.ts';
+import { readCommit } from '#server/platform/process/product-version.ts';
 
 describe('the commit of a clone, read from the files of git', () => {
   const commit = 'b0a1'.repeat(10);

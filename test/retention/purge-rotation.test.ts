@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PurgeRotation } from '#server/database/purge-rotation.ts';
-import type { PurgeEnd } from '#server/database/purge-walk.ts';
+import { type PurgeEnd, PurgeRotation } from '#server/database/purge-walk.ts';
 
 describe('the rotation of a purge (specification section 10.9)', () => {
   it('a purge step that never finishes delays no other step', async () => {

@@ -5,8 +5,10 @@ import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { Authenticator, SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
-import type { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
+import {
+  FixedWindowLimiter,
+  type NetworkRateLimiter,
+} from '#server/platform/network/fixed-window-limiter.ts';
 import { AccountSessionLookup } from './account-session-lookup.ts';
 import { csrfRefusal } from './csrf.ts';
 import { SessionCookie } from './session-cookie.ts';

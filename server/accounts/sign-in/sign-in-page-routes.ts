@@ -8,8 +8,7 @@ import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { redirectTo, safeRedirect, withAppBasePath } from '#server/platform/http/app-base-path.ts';
-import { formRoutes, pageAnswers } from '#server/platform/http/form-route.ts';
-import { parseForm } from '#server/platform/http/parse-form.ts';
+import { formRoutes, pageAnswers, parseForm } from '#server/platform/http/form-route.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { AccountRow } from '#server/accounts/account/account-store.ts';
-import { formField, formProblem } from '#server/platform/http/form-field.ts';
-import type { RefusedForm } from '#server/platform/http/form-route.ts';
+import { formField, formProblem, type RefusedForm } from '#server/platform/http/form-route.ts';
 import { html } from '#server/platform/http/html.ts';
 import { pageAnswer } from '#server/platform/http/html-page.ts';
 import type { Answer } from '#server/platform/http/route.ts';

@@ -1,15 +1,25 @@
 import { plans } from '#contract/plans.ts';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { simulatedNumbersChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
+import { deleteTeamRows } from '#server/database/delete-team-rows.ts';
 import { insertRows } from '#server/database/insert-rows.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { findTakenPhoneNumbers } from '#server/numbers/number-store.ts';
-import { conflict } from '#server/platform/app-error.ts';
+import { lockCurrentSession } from '#server/devices/device-store.ts';
+import { findTakenPhoneNumbers, lockNumbersOfTeams } from '#server/numbers/number-store.ts';
+import { AppError, conflict } from '#server/platform/app-error.ts';
 import { demoDomain } from '#server/platform/demo-domain.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { commandLine } from '#server/platform/process/command-line.ts';
-import { findDemoTeam, insertTeam, markAsDemo } from '#server/teams/team/team-store.ts';
+import { listAccountsOnlyOf } from '#server/teams/members/member-store.ts';
+import {
+  findDemoTeam,
+  findTestTeam,
+  insertTeam,
+  lockTeam,
+  markAsDemo,
+} from '#server/teams/team/team-store.ts';
+import { lockUsage } from '#server/usage/usage-store.ts';
 import { addEvents } from './demo-events.ts';
 import { addMessages } from './demo-messages.ts';
 import { DemoRows } from './demo-rows.ts';
@@ -92,4 +102,35 @@ async function freePhoneNumbers(trx: Transaction, teamId: TeamId): Promise<strin
     'A demo needs four of the numbers +16285550150 to +16285550199, and fewer are free. Release one with ' +
       `\`${commandLine} number release --phone-number +16285550150\`, and repeat the command.`,
   );
+}
+
+export interface RemovedDemo {
+  readonly removed: true;
+  readonly id: string;
+  /** Rows of all tables that were deleted. */
+  readonly rows: number;
+}
+
+/**
+ * Deletes the demo team with all its rows, its test team and its accounts (specification section 10.12). An account that
+ * is a member of another team stays. The locks, in their usual order, make sends and simulated phones wait. Afterwards
+ * these find no team and no number.
+ * @throws AppError 404 if there is no demo team
+ */
+export function removeDemo({ database }: Pick<Runtime, 'database'>): Promise<RemovedDemo> {
+  return database.transaction(async (trx) => {
+    const found = await findDemoTeam(trx);
+    const team = found && (await lockTeam(trx, found.id));
+    if (!team) throw new AppError('not_found', 'There is no demo team, so nothing was removed.');
+    const testTeam = await findTestTeam(trx, team.id);
+    const teams = [team.id, ...(testTeam ? [testTeam.id] : [])];
+    await lockUsage(trx, teams);
+    const numbers = await lockNumbersOfTeams(trx, teams);
+    for (const { team_id: teamId, id } of numbers) await lockCurrentSession(trx, teamId, id);
+    const rows = await deleteTeamRows(trx, {
+      teams,
+      accounts: (await listAccountsOnlyOf(trx, team.id, `%@${demoDomain}`)).map((row) => row.account_id),
+    });
+    return { removed: true, id: publicId('team', team.id), rows };
+  });
 }

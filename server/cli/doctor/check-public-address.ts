@@ -1,14 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type ProbeAnswer, probeText } from '#server/app/probe/probe-route.ts';
-import { createProbeTicket, probePath } from '#server/app/probe/probe-ticket.ts';
+import { createProbeTicket, type ProbeAnswer, probePath, probeText } from '#server/app/probe/probe-route.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { Secrets } from '#server/platform/crypto.ts';
 import { spoofedAddress } from '#server/platform/network/trusted-proxies.ts';
 import { findAddressProblem } from '#server/platform/network/unreachable-links.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 import { checkForwarding } from './check-forwarding.ts';
-import { checkTls } from './check-tls.ts';
-import { explainUnanswered } from './explain-unanswered.ts';
+import { checkTls, explainUnanswered } from './check-tls.ts';
 import { type Answered, type Authorities, type NotAnswered, post, postHttp2 } from './public-client.ts';
 
 const timeoutMs = 30_000;

@@ -1,13 +1,14 @@
 import { deviceUrlOf } from '#server/devices/device-url.ts';
-import type { Check } from './check.ts';
-import { warning } from './check.ts';
+import type { Config } from '#server/platform/config.ts';
+import { ConfigError } from '#server/platform/start-error.ts';
+import { type AddressSource, readCommandConfig } from '../command-context.ts';
+import { type Check, failed, ok, warning } from './check.ts';
 import { checkBackups } from './check-backups.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkDisk, checkFiles } from './check-files.ts';
 import { checkEgress, checkMail } from './check-outside.ts';
 import { checkPublicAddress } from './check-public-address.ts';
 import { checkService } from './check-service.ts';
-import { checkSettings } from './check-settings.ts';
 
 export interface DoctorOptions {
   /** True skips the check of a held request. */
@@ -56,5 +57,33 @@ export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Check> 
       serviceMs: database.serviceMs,
       isQuick: options.quick,
     });
+  }
+}
+
+export interface SettingsFindings {
+  /** Undefined if a setting is invalid: then nothing else can be checked. */
+  readonly config: Config | undefined;
+  readonly addressSource: AddressSource;
+  readonly checks: readonly Check[];
+}
+
+/** Reads the settings, and the address that the service recorded. */
+async function checkSettings(): Promise<SettingsFindings> {
+  try {
+    const { config, addressSource } = await readCommandConfig();
+    const misspelt = config.misspelt.map((sentence) =>
+      warning('settings', sentence, 'Correct the name, or remove the variable.'),
+    );
+    return {
+      config,
+      addressSource,
+      checks: misspelt.length > 0 ? misspelt : [ok('settings', 'All settings can be read.')],
+    };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const checks = error.problems.map((problem) =>
+      failed('settings', problem, 'Correct the setting (docs/configuration.md).'),
+    );
+    return { config: undefined, addressSource: 'default', checks };
   }
 }

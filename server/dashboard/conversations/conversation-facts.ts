@@ -6,8 +6,7 @@ import { messageView } from '#server/messages/message-view.ts';
 import { sqlReadyAndHeld } from '#server/numbers/queue-sql.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import type { MemberId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
-import type { ConversationKey } from './conversation-key.ts';
-import { sqlNumbersOfPhone, sqlRowsOfConversation } from './conversation-sql.ts';
+import { type ConversationKey, sqlNumbersOfPhone, sqlRowsOfConversation } from './conversation-key.ts';
 import { unreadExaminedMax } from './limits.ts';
 import { type Reader, sqlReadUntil } from './read-store.ts';
 

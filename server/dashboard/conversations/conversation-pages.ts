@@ -1,7 +1,7 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { sqlReadyAndHeld } from '#server/numbers/queue-sql.ts';
 import type { MemberId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
-import { sqlNumbersOfPhone, sqlRowsOfConversation } from './conversation-sql.ts';
+import { sqlNumbersOfPhone, sqlRowsOfConversation } from './conversation-key.ts';
 import { waitingExaminedMax } from './limits.ts';
 import type { Position } from './page-position.ts';
 import { type Reader, sqlReadUntil } from './read-store.ts';

@@ -9,8 +9,13 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import { conversationView, listFacts } from './conversation-facts.ts';
 import { listPageRows, listWaitingRows, type PageRow, type WaitingRow } from './conversation-pages.ts';
 import { conversationPageExaminedMax } from './limits.ts';
-import { mergePage, type PositionedConversation } from './merge-page.ts';
-import { comparePositions, formatCursor, readCursor } from './page-position.ts';
+import {
+  comparePositions,
+  formatCursor,
+  mergePage,
+  type PositionedConversation,
+  readCursor,
+} from './page-position.ts';
 import type { Reader } from './read-store.ts';
 
 /**

@@ -7,10 +7,11 @@ import {
   type KeyChange,
   type SetupLinkState,
 } from '#contract/home.ts';
-import { allows } from '#contract/permissions.ts';
+import { allows, type Role } from '#contract/permissions.ts';
 import { hasUsedKey } from '#server/api-keys/api-key-store.ts';
 import { lagDays, readRetentionLags } from '#server/database/retention.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { statement } from '#server/database/statement.ts';
 import { anyText, inboundCoverageOf } from '#server/devices/inbound-tests.ts';
 import {
   countFailedMessages,
@@ -22,11 +23,57 @@ import { listNumberFacts, type NumberFactsRow } from '#server/numbers/number-fac
 import { firstIdOfDay, listNumbers, type NumberListRow } from '#server/numbers/number-store.ts';
 import { numberView } from '#server/numbers/number-view.ts';
 import type { Principal } from '#server/platform/http/route.ts';
-import { firstIdAt, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { firstIdAt, type Id, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { getUsageSummary } from '#server/usage/get-usage-summary.ts';
 import { countWebhookHealth } from '#server/webhooks/endpoints/webhook-store.ts';
-import { type KeyChangeRow, listKeyChanges } from './key-change-store.ts';
-import { failedPeriodMs, firstRunMessagesMax, keyChangePeriodMs } from './limits.ts';
+
+/*
+ * Limits and periods of the Home page (specification section 12.10).
+ */
+
+/** The period in which failed messages are counted. */
+const failedPeriodMs = 24 * 3_600_000;
+
+/** The period in which changes of the team by API keys are shown. */
+const keyChangePeriodMs = 7 * 24 * 3_600_000;
+
+/** How many of the team's first messages, and of its latest ones, are searched for a message that a phone has sent. */
+const firstRunMessagesMax = 1_000;
+
+/** A change of the people or the name of a team by an API key, from the audit log. */
+interface KeyChangeRow {
+  readonly id: Id<'aud'>;
+  readonly created_at: Date;
+  readonly actor_id: string;
+  readonly actor_name: string;
+  readonly action:
+    | 'invitation.made'
+    | 'invitation.sent_again'
+    | 'member.role_changed'
+    | 'member.removed'
+    | 'team.renamed';
+  /** `name` is the new name of the team. */
+  readonly details: {
+    readonly email?: string;
+    readonly role?: Role;
+    readonly before?: Role;
+    readonly name?: string;
+  };
+  /** The member; null for an invitation and for a name. */
+  readonly member_email: string | null;
+  readonly member_name: string | null;
+}
+
+/** Lists the changes of a team by API keys, newest first. @param after only entries with larger ids are listed */
+const listKeyChanges = statement<[teamId: TeamId, after: string, limit: number], KeyChangeRow>(
+  'home.key-changes',
+  // The conditions are those of the index audit_log_of_home.
+  `SELECT l.id, l.created_at, l.actor_id, l.actor_name, l.action, l.details, a.email AS member_email, a.name AS member_name
+   FROM audit_log l LEFT JOIN accounts a ON a.id = l.account_id
+   WHERE l.team_id = $1 AND l.id > $2 AND l.outcome = 'done' AND l.actor_kind = 'key'
+     AND l.action IN ('invitation.made', 'invitation.sent_again', 'member.role_changed', 'member.removed', 'team.renamed')
+   ORDER BY l.id DESC LIMIT $3`,
+).rows;
 
 /**
  * Reads a team's state for the Home page (specification section 12.10). Each statement reads a limited number of rows.

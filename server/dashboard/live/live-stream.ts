@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
-import type { ResourceType } from '#contract/change.ts';
+import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import type { LiveEndReason, LiveEventName, LiveEvents } from '#contract/live.ts';
+import { allows, type Permission, type PersonalPermission, type RoleGrant } from '#contract/permissions.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import {
   EventStream,
@@ -12,7 +13,6 @@ import type { HandlerContext, Principal } from '#server/platform/http/route.ts';
 import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { accessCheckMs, retryMaxMs, retryMinMs, streamBufferMaxBytes } from './limits.ts';
-import { visibleResources } from './visible-resources.ts';
 
 /** How a stream ended, for the metrics. */
 export type StreamEnd = 'left' | 'slow' | 'access' | 'stopped' | 'failed';
@@ -140,4 +140,24 @@ function endReason(error: unknown): LiveEndReason | undefined {
   if (!(error instanceof AppError)) return undefined;
   if (error.status === 401) return 'signed_out';
   return error.status === 403 || error.status === 404 ? 'no_access' : undefined;
+}
+
+/** The permission that reading each resource type requires, in live streams and in the API's operations. */
+const readPermissions: Readonly<Record<ResourceType, Permission | PersonalPermission>> = {
+  team: 'team:read',
+  member: 'team:read',
+  invitation: 'team:read',
+  key: 'keys:manage',
+  number: 'numbers:read',
+  message: 'messages:read',
+  event: 'messages:read',
+  opt_out: 'messages:read',
+  webhook: 'webhooks:read',
+  delivery: 'webhooks:read',
+  usage: 'team:read',
+  audit: 'audit:read',
+};
+
+function visibleResources(grants: readonly RoleGrant[]): ResourceType[] {
+  return resourceTypes.filter((type) => allows(grants, readPermissions[type]));
 }

@@ -5,8 +5,7 @@ import { forbidden } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { findFirstTeam } from '#server/teams/team/team-store.ts';
-import { readRestoreState } from './read-restore-state.ts';
-import { resumeRestore } from './resume-restore.ts';
+import { readRestoreState, resumeRestore } from './resume-restore.ts';
 
 /** Routes of the restore hold, for the banner of every page (specification sections 10.8 and 12.3). */
 export function restoreRoutes(services: Runtime): Route[] {

@@ -1,13 +1,20 @@
+import { type HeldCounts, heldCountMax, type RestoreState } from '#contract/restore.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import { restoresChannel } from '#server/database/channels.ts';
-import { heldBefore } from '#server/database/restore-hold.ts';
-import { findOpenRestore, markResumed, type ResumeChoices } from '#server/database/restore-store.ts';
+import {
+  findOpenRestore,
+  heldBefore,
+  markResumed,
+  type ResumeChoices,
+} from '#server/database/restore-hold.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { cancelHeldMessages } from '#server/messages/cancel-held-messages.ts';
+import type { Queryable } from '#server/database/statement.ts';
+import { countHeldMails } from '#server/mail/mail-store.ts';
+import { cancelHeldMessages, countHeldMessages } from '#server/messages/cancel-held-messages.ts';
 import { releaseHeld } from '#server/messages/held-messages.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { listTeams } from '#server/teams/team/team-store.ts';
-import { skipHeldDeliveries } from '#server/webhooks/deliveries/skip-held-deliveries.ts';
+import { countHeldDeliveries, skipHeldDeliveries } from '#server/webhooks/deliveries/skip-held-deliveries.ts';
 
 export interface ResumeResult {
   /** false if no restore hold was active. */
@@ -52,4 +59,40 @@ export async function resumeRestore(
   if (resumed) await releaseHeld(services, 'restore');
   await restoreHold.check(database.pool, logger);
   return { resumed, cancelledMessages, skippedDeliveries };
+}
+
+const nothingHeld: RestoreState = {
+  held: false,
+  restored_at: null,
+  backup_taken_at: null,
+  may_resume: false,
+  waiting: null,
+};
+
+/**
+ * Reads the restore hold (specification section 10.8). Only callers who may resume get the counts of waiting work,
+ * because the counts cover all teams of the installation.
+ */
+export async function readRestoreState(
+  { database }: Pick<Runtime, 'database'>,
+  mayResume: boolean,
+): Promise<RestoreState> {
+  const restore = await findOpenRestore(database.pool);
+  if (!restore) return nothingHeld;
+  return {
+    held: true,
+    restored_at: restore.restored_at.toISOString(),
+    backup_taken_at: restore.backup_taken_at.toISOString(),
+    may_resume: mayResume,
+    waiting: mayResume ? await countHeld(database.pool, heldBefore(restore)) : null,
+  };
+}
+
+async function countHeld(db: Queryable, before: Date): Promise<HeldCounts> {
+  const [messages, deliveries, mails] = await Promise.all(
+    [countHeldMessages, countHeldDeliveries, countHeldMails].map((count) =>
+      count(db, before, heldCountMax + 1),
+    ),
+  );
+  return { messages: messages ?? 0, deliveries: deliveries ?? 0, mails: mails ?? 0 };
 }

@@ -1,6 +1,5 @@
 import { html, rawHtml } from '#server/platform/http/html.ts';
-import { iconLink } from '#server/platform/http/html-page.ts';
-import { themeScript, themeScriptSource } from '#server/platform/http/theme-script.ts';
+import { iconLink, themeScript, themeScriptSource } from '#server/platform/http/html-page.ts';
 import type { WebFile } from './web-files.ts';
 
 /** The logo of web/shell/brand.tsx without its bubble. */

@@ -1,13 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { Type } from 'typebox';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { redirectTo, withAppBasePath } from '#server/platform/http/app-base-path.ts';
+import { fontPath, icon, iconPath } from '#server/platform/http/html-page.ts';
 import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
 import { StaticAnswer } from '#server/platform/http/static-answer.ts';
 import { readOverview } from '../read-overview.ts';
 import { findEntryFiles, renderShell, shellHeaders } from './shell-page.ts';
 import { WebFiles } from './web-files.ts';
+
+/** The Latin-1 letters in all weights, from the package of the dashboard's font. */
+const file = import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2');
+
+const cached = { 'cache-control': 'public, max-age=604800' };
+
+/** Serves the font and the icon, also to pages that need no build of the dashboard (specification section 12.3). */
+export function pageFileRoutes(): Route[] {
+  const font = new StaticAnswer(async () => ({
+    body: await readFile(fileURLToPath(file)),
+    headers: { 'content-type': 'font/woff2', ...cached },
+  }));
+  const drawing = new StaticAnswer(async () => ({
+    body: icon,
+    headers: { 'content-type': 'image/svg+xml', ...cached },
+  }));
+  return [[fontPath, font] as const, [iconPath, drawing] as const].map(([path, content]) =>
+    route({
+      method: 'GET',
+      path,
+      audience: 'page',
+      answers: { 200: Type.Unknown(), 304: Type.Undefined() },
+      handle: ({ request }) => content.answer(request),
+    }),
+  );
+}
 
 /** Paths of the dashboard's pages; the web application renders the page of each (web/router.tsx). */
 const pagePaths = [

@@ -1,6 +1,5 @@
 import type { ClientBase } from 'pg';
-import { schemaFiles } from '../schema-files.ts';
-import { type TableDeclaration, tableDeclarations } from '../table-declaration.ts';
+import { schemaFiles, type TableDeclaration, tableDeclarations } from '../table-declaration.ts';
 import { BackupError } from './backup-error.ts';
 import type { BackupSequence, BackupTable } from './backup-format.ts';
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { backupLock } from '../backup-lock.ts';
 import { errorCodeOf } from '../database.ts';
 import { readSchemaVersion, schemaVersion } from '../schema-version.ts';
+import { type Transaction, transactionStatement } from '../statement.ts';
 import { BackupError, OtherBackupError } from './backup-error.ts';
 import type { BackupSequence, BackupTable } from './backup-format.ts';
 import { listBackupTables, quoteName, readSequences } from './backup-tables.ts';
@@ -105,4 +105,23 @@ async function readKnownVersion(client: pg.Client): Promise<number> {
     `The database has schema version ${version}, made by a newer release of Ownline; this release knows ${schemaVersion}. ` +
       'Back it up with that release.',
   );
+}
+
+/**
+ * Advisory lock of backups. A backup holds it exclusively; work that removes or changes rows which the backup must
+ * still read holds it shared (docs/architecture.md, "Lock order"). The number is arbitrary, and no other code uses it.
+ */
+export const backupLock = 7_061_726_402;
+
+const tryShared = transactionStatement<[], { is_free: boolean }>(
+  'backups.exclude',
+  `SELECT pg_try_advisory_xact_lock_shared(${backupLock}) AS is_free`,
+);
+
+/**
+ * Keeps backups from starting until the end of this transaction.
+ * @returns false while a backup runs or waits: the caller then does its work in a later round
+ */
+export async function excludeBackups(trx: Transaction): Promise<boolean> {
+  return (await tryShared.row(trx))?.is_free === true;
 }

@@ -1,4 +1,6 @@
+import { fileErrorSentence, isFileError } from '#server/platform/file-error.ts';
 import { StartError } from '#server/platform/start-error.ts';
+import { describeFullDisk } from '../disk-space.ts';
 
 /** The embedded database can't be used. The message has the cause and the remedy. */
 export class EngineError extends StartError {
@@ -6,4 +8,23 @@ export class EngineError extends StartError {
     super(message, cause);
     this.name = 'EngineError';
   }
+}
+
+/**
+ * Maps an error to the cause and remedy of a failed start of the embedded database.
+ * @returns an EngineError; the error itself if the cause is unknown
+ */
+export async function toEngineError(error: unknown, dataDir: string): Promise<unknown> {
+  const message = error instanceof Error ? error.message : String(error);
+  const full = await describeFullDisk(dataDir).catch(() => undefined);
+  if (full !== undefined || /No space left on device|ENOSPC/.test(message)) {
+    const tooSmall = `The disk of ${dataDir} is too small: a new database takes 130 MB. Free space on it, or make it larger.`;
+    return new EngineError(`${full ?? tooSmall} The failure: ${message}`, error);
+  }
+  if (!isFileError(error)) return error;
+  return new EngineError(
+    `DATA_DIR ${dataDir} can't be used, because of ${error.path}: ${fileErrorSentence(error)}. Start Ownline as the user who owns ` +
+      'the folder, or choose another DATA_DIR.',
+    error,
+  );
 }

@@ -2,8 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { EngineError } from './engine-error.ts';
 import { engineLayout } from './engine-layout.ts';
-import { isPostmasterOf } from './engine-process.ts';
-import { readPostmasterRecord } from './postmaster-files.ts';
+import { isPostmasterOf, readPostmasterRecord } from './postmaster-files.ts';
 import { isPrivateTo, readSocketFolder, socketPort } from './socket-folder.ts';
 
 /** The URL of the application's database, in a form that both node-postgres and psql accept. */

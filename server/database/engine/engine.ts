@@ -1,16 +1,15 @@
 import type { Logger } from '#server/platform/process/logger.ts';
 import { prepareCluster } from './cluster.ts';
 import { prepareApplicationDatabase } from './engine-connection.ts';
+import { toEngineError } from './engine-error.ts';
 import { findEnginePackage, installPrograms, removeOtherVersions } from './engine-files.ts';
 import { checkReachable, prepareDataDir } from './engine-folders.ts';
 import { engineLayout } from './engine-layout.ts';
 import { lockDataDir } from './engine-lock.ts';
 import { engineUrl } from './engine-url.ts';
 import { chooseEngineUser } from './engine-user.ts';
-import { postgresArguments } from './postgres-settings.ts';
 import { prepareSocketFolder, socketPort } from './socket-folder.ts';
 import { Supervisor } from './supervisor.ts';
-import { toEngineError } from './to-engine-error.ts';
 
 /** The embedded PostgreSQL of one DATA_DIR, owned by this process. */
 export interface Engine {
@@ -87,4 +86,38 @@ function runningEngine(supervisor: Supervisor, databaseUrl: string, release: () 
       return stopped;
     },
   };
+}
+
+/**
+ * The command line of PostgreSQL. Settings are passed here rather than in postgresql.conf, so that a new release can
+ * change them. `parameters` override them.
+ */
+function postgresArguments(
+  pgFolder: string,
+  socketFolder: string,
+  port: number,
+  parameters: Readonly<Record<string, string>>,
+): string[] {
+  const settings = {
+    listen_addresses: '',
+    // The setting is a list: quotes protect a path with a comma or a space.
+    unix_socket_directories: `"${socketFolder.replaceAll('"', '""')}"`,
+    unix_socket_permissions: '0700',
+    port: String(port),
+    max_connections: '200',
+    shared_buffers: '128MB',
+    jit: 'off',
+    // Queues change all the time. Their dead rows are removed often, so that look-ups pass few of them.
+    autovacuum_naptime: '10s',
+    // Compression and checkpoints of the write-ahead log keep their defaults (decision 0036).
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_line_prefix: '%m [%p] ',
+    // The detail and the statement of an error may contain addresses, texts and hashes, so PostgreSQL does not log
+    // them.
+    log_error_verbosity: 'terse',
+    log_min_error_statement: 'panic',
+    ...parameters,
+  };
+  return ['-D', pgFolder, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }

@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { copyFile, readFile, rm, stat, truncate } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { EngineError } from './engine-error.ts';
-import { isPostmasterOf, isPostmasterOfSync } from './engine-process.ts';
 import type { EngineUser } from './engine-user.ts';
 import { endProcessSync } from './exit-guard.ts';
-import { rotateLog } from './postgres-log.ts';
-import { readPostmasterRecord } from './postmaster-files.ts';
+import { isPostmasterOf, isPostmasterOfSync, readPostmasterRecord } from './postmaster-files.ts';
 
 /** The main process of a running PostgreSQL. */
 export interface Postmaster {
@@ -113,4 +112,28 @@ async function endsAfter(postmaster: Postmaster, signal: NodeJS.Signals, limitMs
     await pause(20);
   }
   return true;
+}
+
+const logMaxBytes = 10 * 1024 * 1024;
+
+/**
+ * Moves the content of a log that is too long to `postgres.log.1`, replacing the earlier one. PostgreSQL keeps the file
+ * open, so the file is copied and truncated, not renamed.
+ */
+export async function rotateLog(logFile: string): Promise<void> {
+  const size = await stat(logFile).then(
+    (found) => found.size,
+    () => 0,
+  );
+  if (size <= logMaxBytes) return;
+  const older = `${logFile}.1`;
+  await rm(older, { force: true });
+  await copyFile(logFile, older);
+  await truncate(logFile);
+}
+
+/** The last lines of PostgreSQL's log, for an error message. The log has neither statements nor their values. */
+export async function lastLogLines(logFile: string): Promise<string> {
+  const text = await readFile(logFile, 'utf8').catch(() => '');
+  return text.trimEnd().split('\n').slice(-8).join('\n');
 }

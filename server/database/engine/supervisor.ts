@@ -6,11 +6,12 @@ import { EngineError } from './engine-error.ts';
 import type { EngineLayout } from './engine-layout.ts';
 import type { EngineUser } from './engine-user.ts';
 import { runAtExit } from './exit-guard.ts';
-import { lastLogLines, rotateLog } from './postgres-log.ts';
 import {
   findRunningPostmaster,
+  lastLogLines,
   launchPostmaster,
   type Postmaster,
+  rotateLog,
   shutDown,
   shutDownSync,
 } from './postmaster.ts';

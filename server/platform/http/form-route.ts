@@ -1,8 +1,12 @@
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { AppError } from '#server/platform/app-error.ts';
-import { parseForm } from './parse-form.ts';
+import { type Html, html } from './html.ts';
+import { messageHtml } from './html-page.ts';
+import { formFieldsMax } from './limits.ts';
 import { type Answer, type HandlerContext, type Route, route } from './route.ts';
 import { textFieldsSchema } from './text-fields-schema.ts';
+import { validateStrings } from './validate-body.ts';
 
 const statuses = [200, 303, 400, 401, 402, 403, 404, 409, 415, 429, 503];
 export const pageAnswers = Object.fromEntries(statuses.map((status) => [status, Type.String()]));
@@ -49,4 +53,63 @@ export function formRoutes<Field extends string>(page: FormPage<Field>): Route[]
     route({ ...shared, method: 'GET', handle: (call) => show(call) }),
     route({ ...shared, method: 'POST', looseBody: textFieldsSchema(...fields), audit, handle }),
   ];
+}
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Parses a form of one of the server's pages.
+ * @returns a function that reads a field: '' for a missing one, the last value of a repeated one
+ * @throws 400 for invalid UTF-8; 415 for another Content-Type
+ */
+export function parseForm(request: FastifyRequest): (name: string) => string {
+  const { body } = request;
+  if (!Buffer.isBuffer(body) || body.length === 0) return () => '';
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded') {
+    throw new AppError('invalid_request', 'Send the form as application/x-www-form-urlencoded.', {
+      status: 415,
+    });
+  }
+  const text = decode(body);
+  if (text.split('&', formFieldsMax + 1).length > formFieldsMax) {
+    throw new AppError('invalid_request', `The form has too many fields. Send at most ${formFieldsMax}.`);
+  }
+  const fields = new Map(new URLSearchParams(text));
+  for (const [name, value] of fields) validateStrings(value, name);
+  return (name) => fields.get(name) ?? '';
+}
+
+function decode(body: Buffer): string {
+  try {
+    return strictUtf8.decode(body);
+  } catch (error) {
+    throw new AppError('invalid_request', 'The form is not valid UTF-8. Send it again.', { cause: error });
+  }
+}
+
+interface FormField<Name extends string> {
+  readonly name: Name;
+  readonly label: string;
+  readonly hint?: string;
+  readonly attributes: Html;
+}
+
+/** Renders an input with its label and hint. It keeps what was typed, except a password, and an error points to it. */
+export function formField<Name extends string>(
+  { name, label, hint, attributes }: FormField<Name>,
+  refused: RefusedForm<Name> | undefined,
+): Html {
+  const param = refused?.error.param;
+  const value = refused && name !== 'password' && html` value="${refused.form[name]}"`;
+  const isDescribed = refused !== undefined && (param ?? name) === name;
+  return html`<label for="${name}">${label}${hint !== undefined && html` <span class="quiet">${hint}</span>`}</label>
+<input id="${name}" name="${name}" ${attributes}${value}${param === name && html` aria-invalid="true"`}${isDescribed && html` aria-describedby="problem"`}>`;
+}
+
+/** Renders the error of a refused form, which stands above its fields. */
+export function formProblem(refused: Pick<RefusedForm<string>, 'error'> | undefined): Html | undefined {
+  return (
+    refused && html`<p class="error" role="alert" id="problem">${messageHtml(refused.error.message)}</p>`
+  );
 }

@@ -1,7 +1,14 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Html, html, rawHtml } from './html.ts';
 import type { Answer } from './route.ts';
-import { sha256Source, themeScript, themeScriptSource } from './theme-script.ts';
+
+/** Source expression for a Content-Security-Policy that allows exactly this script or style. */
+const sha256Source = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/** Script of every page: applies the theme chosen in this browser, before the first paint. */
+export const themeScript = readFileSync(new URL('./theme.js', import.meta.url), 'utf8');
+export const themeScriptSource = sha256Source(themeScript);
 
 /** The dashboard's design tokens, such as the colours of both themes. */
 const tokens = readFileSync(new URL('../../../web/tokens.css', import.meta.url), 'utf8');

@@ -4,22 +4,20 @@ import type { AuditActor } from '#server/platform/actor.ts';
 import { WaitGroup } from '#server/platform/concurrency/wait-group.ts';
 import type { AccountId, Ids, TeamId } from '#server/platform/ids/ids.ts';
 import { clientNetwork } from '#server/platform/network/client-network.ts';
-import { createTrustProxy } from '#server/platform/network/trusted-proxies.ts';
-import { ClientErrorResponder } from './client-error.ts';
+import { createProxyWarning, createTrustProxy } from '#server/platform/network/trusted-proxies.ts';
+import { ClientErrorResponder, framingError } from './client-error.ts';
 import { DelayedClose, hasLargeRest } from './delayed-close.ts';
 import { bodyMaxBytes, pathMaxCharacters } from './limits.ts';
 import { ExtraListeners } from './listen.ts';
 import { OpenSockets } from './open-sockets.ts';
-import { parseQueryString } from './parse-query-string.ts';
 import { isPathTooLong, PathIndex, unroutedPath } from './path-index.ts';
 import { PipelineQueue } from './pipelining.ts';
-import { createProxyWarning } from './proxy-warning.ts';
 import { type RouteOptions, registerRoute } from './register-route.ts';
 import { auditActorOf } from './request-context.ts';
-import { framingError } from './request-framing.ts';
 import type { Audience, Caller, Route } from './route.ts';
 import { sendError } from './send-error.ts';
 import { SlowReaders } from './slow-readers.ts';
+import { parseQueryString } from './validate-query.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,14 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AppError } from '#server/platform/app-error.ts';
+import { AppError, unavailable } from '#server/platform/app-error.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { isRequestAborted } from './client-disconnect.ts';
-import { hasLargeRest } from './delayed-close.ts';
-import { drainBody } from './drain-body.ts';
+import { drainBody, hasLargeRest } from './delayed-close.ts';
 import { errorPage } from './html-page.ts';
+import { bodyMaxBytes } from './limits.ts';
 import { audienceOf, wantsHtml } from './path-index.ts';
 import type { Audience, Route } from './route.ts';
-import { toAppError } from './to-app-error.ts';
 
 export interface ErrorOptions {
   /** Maps a thrown error to an error that names the reason, such as a full disk. */
@@ -111,5 +110,60 @@ export function deviceErrorHandler(options: ErrorOptions, { onFailure, hangsUp }
       );
     setResponseHeaders(options, 'device', request, reply);
     reply.code(200).send(onFailure(appError));
+  };
+}
+
+/** Maps any thrown value to the error that the caller gets. @param limitBytes the body limit of the route */
+export function toAppError(error: unknown, limitBytes = bodyMaxBytes): AppError {
+  if (error instanceof AppError) return error;
+  const status = statusOf(error);
+  if (status === 413) {
+    return new AppError('invalid_request', `The body is too large. Send at most ${limitBytes / 1_024} KiB.`, {
+      status: 413,
+    });
+  }
+  if (status === 415) {
+    return new AppError('invalid_request', 'Send the body with Content-Type: application/json.', {
+      status: 415,
+    });
+  }
+  if (status !== undefined && status >= 400 && status < 500) {
+    return new AppError(
+      'invalid_request',
+      'The server could not read the request. Check its path, headers and length.',
+      {
+        cause: error,
+      },
+    );
+  }
+  return unavailable('Something went wrong on our side. Repeat the request in a moment.', {
+    status: 500,
+    cause: error,
+  });
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined;
+  return typeof error.statusCode === 'number' ? error.statusCode : undefined;
+}
+
+/** One year, during which a browser that has used https once uses https only. */
+const strictTransportSeconds = 31_536_000;
+
+/**
+ * Security headers of every answer (specification section 12.3). They forbid content sniffing, framing, scripts and
+ * other content, and a referrer for other sites. Pages replace the policy by their own. No header allows CORS, so that
+ * pages of other origins can't read answers (section 7.2).
+ */
+export function securityHeaders(appUrl: string): Readonly<Record<string, string>> {
+  return {
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'same-origin',
+    'content-security-policy':
+      "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+    // Strict-Transport-Security is sent with https only, because browsers ignore the header on plain http.
+    ...(appUrl.startsWith('https:')
+      ? { 'strict-transport-security': `max-age=${strictTransportSeconds}` }
+      : {}),
   };
 }

@@ -1,3 +1,5 @@
+import type { FastifyRequest } from 'fastify';
+import type { Logger } from '#server/platform/process/logger.ts';
 import { type AddressRange, bytesOfAddress, isInRange, parseAddressRange } from './ip-address.ts';
 import { forwardedAddressesMax } from './limits.ts';
 
@@ -50,4 +52,29 @@ function unmapRange(range: AddressRange | undefined): AddressRange[] {
 
 function isMapped(bytes: Uint8Array): boolean {
   return bytes.length === 16 && bytes.subarray(0, 12).every((byte, at) => byte === (at < 10 ? 0 : 255));
+}
+
+interface ProxyWarningOptions {
+  readonly logger: Logger;
+  readonly trustProxy: readonly string[];
+}
+
+/**
+ * Warns once about a proxy that TRUST_PROXY does not name: all its clients count as one network, and share its limits
+ * (specification section 12.2).
+ */
+export function createProxyWarning({
+  logger,
+  trustProxy,
+}: ProxyWarningOptions): (request: FastifyRequest) => void {
+  let isDone = trustProxy.length > 0;
+  return ({ headers, socket }) => {
+    const forwarded = headers['x-forwarded-for'];
+    // A proxy would have added an address to that of `ownline doctor`, or replaced it.
+    if (isDone || forwarded === undefined || forwarded === spoofedAddress) return;
+    isDone = true;
+    logger.warn(
+      `A request came through a proxy at ${socket.remoteAddress}, which TRUST_PROXY does not name. All its clients count as one, so a few wrong passwords throttle all of them. Set TRUST_PROXY=${socket.remoteAddress}.`,
+    );
+  };
 }

@@ -1,9 +1,15 @@
+import { createRequire } from 'node:module';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectSecure, type SecureContext } from 'node:tls';
-import type { Dispatcher } from 'undici';
+import type { Client as AnyClient, Dispatcher } from 'undici';
 import { responseHeaderMaxBytes } from './limits.ts';
-import { Client } from './undici-client.ts';
 import type { Target } from './validate-url.ts';
+
+/**
+ * Loads the client of undici alone, because undici's fetch, caches and web sockets would cost 14 MB, and 150 ms of
+ * every start.
+ */
+const Client: typeof AnyClient = createRequire(import.meta.url)('undici/lib/dispatcher/client.js');
 
 /** Shorter than the idle time-outs of receivers, so that this side closes first. The shortest known time-out is 2 s. */
 const idleMs = 1_000;

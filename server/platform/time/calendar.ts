@@ -14,3 +14,18 @@ export function monthOf(moment: Date): string {
 export function startOfNextMonth(moment: Date): Date {
   return new Date(Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth() + 1, 1));
 }
+
+/** Formats a UTC time for mails, such as `14:05 UTC on December 1, 2026`. */
+export function momentForPeople(moment: Date): string {
+  return `${moment.toISOString().slice(11, 16)} UTC on ${dayForPeople(moment)}`;
+}
+
+/** Formats a UTC day for pages, such as `December 1, 2026`. */
+export function dayForPeople(moment: Date): string {
+  return moment.toLocaleDateString('en', {
+    month: 'long',
+    day: 'numeric',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
+}

@@ -1,11 +1,10 @@
 import type { Role } from '#contract/permissions.ts';
 import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/limits.ts';
-import { formField, formProblem } from '#server/platform/http/form-field.ts';
-import type { RefusedForm } from '#server/platform/http/form-route.ts';
+import { formField, formProblem, type RefusedForm } from '#server/platform/http/form-route.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { pageAnswer } from '#server/platform/http/html-page.ts';
 import type { Answer } from '#server/platform/http/route.ts';
-import { dayForPeople } from '#server/platform/time/day-for-people.ts';
+import { dayForPeople } from '#server/platform/time/calendar.ts';
 import { ownlineDescription } from '#server/teams/invitations/mail-invitation.ts';
 import { type InvitationEnd, invitationEnds, type LoadedInvitation } from './load-invitation.ts';
 

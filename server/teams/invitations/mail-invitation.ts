@@ -5,7 +5,7 @@ import { findMailedReferences } from '#server/mail/mail-store.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { dayForPeople } from '#server/platform/time/day-for-people.ts';
+import { dayForPeople } from '#server/platform/time/calendar.ts';
 import type { MemberProfileRow } from '#server/teams/members/member-store.ts';
 import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { countInvitationMail } from './invitation-mail-throttle.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { failureClass } from '#server/platform/outbound-http/failure-class.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
+import { failureClass } from '#server/platform/outbound-http/response-reader.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import type { DnsAnswer } from '#test/support/webhooks/dns-server.ts';

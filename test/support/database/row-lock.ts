@@ -1,4 +1,4 @@
-import { backupLock } from '#server/database/backup-lock.ts';
+import { backupLock } from '#server/database/backup/snapshot.ts';
 import type { AccountId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { type HeldTransaction, holdTransaction } from './held-transaction.ts';

@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { pino } from 'pino';
 import { type Engine, startEngine } from '#server/database/engine/engine.ts';
-import { commandLineOf } from '#server/database/engine/engine-process.ts';
+import { commandLineOf } from '#server/database/engine/postmaster-files.ts';
 
 const run = promisify(execFile);
 export const isRoot = process.getuid?.() === 0;
