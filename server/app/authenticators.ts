@@ -82,7 +82,7 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
  * Limits the requests of all members of a team together, per minute and process (specification section 12.3). Keys are
  * counted apart, so that pages and integrations never use up each other's requests.
  */
-function createMembersLimit(services: Pick<Runtime, 'clock' | 'config'>) {
+function createMembersLimit(services: Runtime) {
   const limiter = new FixedWindowLimiter(services);
   return (teamId: TeamId, plan: PlanName): void => {
     const perMinute = teamMembersRateMultiple * plans[plan].requestsPerMinute;
@@ -102,7 +102,7 @@ async function ifAuthenticated<T>(authenticate: () => Promise<T>): Promise<T | u
 
 /** Authenticator of `operations`: answers 404, before the body is read, to a request without a valid ticket. */
 function createOperationsAuthenticator(
-  { secrets, clock }: Pick<Runtime, 'secrets' | 'clock'>,
+  { secrets, clock }: Runtime,
   limiter: NetworkRateLimiter,
 ): Authenticator {
   return async (request, _reply, { byToken }) => {

@@ -187,10 +187,7 @@ export function createBackgroundJobs(
  * Registers the health of this process's background jobs, read for each request of /metrics (specification section
  * 10.4). The label is `name`, because Prometheus adds a label `job` itself.
  */
-export function registerJobMetrics(
-  { clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>,
-  jobs: () => readonly Loop[],
-): void {
+export function registerJobMetrics({ clock, metrics }: Runtime, jobs: () => readonly Loop[]): void {
   const byName = () => Object.fromEntries(jobs().map((job) => [job.name, job]));
   labelledGauges({ metrics, label: 'name' }, byName, {
     ownline_job_last_success_timestamp_seconds: [

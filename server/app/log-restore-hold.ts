@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { commandLine } from '#server/platform/process/command-line.ts';
 
 /** Logs at start that a restore hold is on, and how to end it (specification section 10.8). */
-export function logRestoreHold({ restoreHold, logger }: Pick<Runtime, 'restoreHold' | 'logger'>): void {
+export function logRestoreHold({ restoreHold, logger }: Runtime): void {
   const { restore } = restoreHold;
   if (!restore) return;
   logger.warn(

@@ -52,7 +52,7 @@ export const ReadinessDetails = Type.Object(
 );
 export type ReadinessDetails = Static<typeof ReadinessDetails>;
 
-export interface ReadinessServices extends Pick<Runtime, 'config' | 'clock' | 'database' | 'restoreHold'> {
+export interface ReadinessServices extends Runtime {
   readonly clockStatus: () => ClockStatus;
   readonly mailHealth: MailHealth;
   readonly jobs: () => readonly Loop[];

@@ -10,17 +10,10 @@ import { auditRoutes } from '#server/audit/routes.ts';
 import { billingRoutes } from '#server/dashboard/billing-routes.ts';
 import type { Changes } from '#server/dashboard/changes.ts';
 import { conversationRoutes } from '#server/dashboard/conversations/routes.ts';
-import { erasureRoutes } from '#server/dashboard/erasure/erasure-routes.ts';
-import { homeRoutes } from '#server/dashboard/home/home-routes.ts';
-import { liveRoutes } from '#server/dashboard/live/live-routes.ts';
 import type { LiveStreams } from '#server/dashboard/live/live-streams.ts';
-import { overviewRoutes } from '#server/dashboard/overview-routes.ts';
-import { planUsageRoutes } from '#server/dashboard/plan-usage-routes.ts';
-import { restoreRoutes } from '#server/dashboard/restore/restore-routes.ts';
+import { dashboardRoutes } from '#server/dashboard/routes.ts';
 import { forMembers } from '#server/dashboard/team-routes.ts';
-import { timelineRoutes } from '#server/dashboard/timeline/timeline-routes.ts';
 import { pageFileRoutes, webRoutes } from '#server/dashboard/web/web-routes.ts';
-import { webhookHealthRoutes } from '#server/dashboard/webhooks/webhook-health-routes.ts';
 import { sessionLifeAfterAnswerMs } from '#server/device-protocol/limits.ts';
 import { createLookUpBatcher } from '#server/device-protocol/look-up-batcher.ts';
 import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
@@ -115,17 +108,10 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...signInPageRoutes(services),
     ...accountRoutes(services),
     ...passkeyRoutes(services),
-    ...overviewRoutes(services),
-    ...timelineRoutes(services),
-    ...webhookHealthRoutes(services),
+    ...dashboardRoutes({ ...services, onContactErased: contactErasedHooks() }),
     ...webRoutes(services),
     ...pageFileRoutes(),
-    ...homeRoutes(services),
-    ...liveRoutes(services),
     ...conversationRoutes(services),
-    ...restoreRoutes(services),
-    ...erasureRoutes({ ...services, onContactErased: contactErasedHooks() }),
-    ...planUsageRoutes(services),
     ...billingRoutes(services),
   ];
 }

@@ -1,14 +1,14 @@
 import { hostname } from 'node:os';
 import { settingsChannel } from '#server/database/channels.ts';
 import type { Database } from '#server/database/database.ts';
-import { statement } from '#server/database/statement.ts';
+import { query } from '#server/database/query.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 
-const notifySettings = statement<[string, string], { pg_notify: string }>(
+const notifySettings = query<{ channel: string; payload: string }>(
   'settings.notify',
-  'SELECT pg_notify($1, $2)',
-);
+  'SELECT pg_notify(:channel, :payload)',
+).run;
 
 interface SettingsMessage {
   /** Host name and process id of the sender, with a space between. */
@@ -94,11 +94,12 @@ export class SettingsComparison {
 
   #notify(asks: boolean): void {
     const message: SettingsMessage = { process: this.#process, asks, settings: this.#own };
-    notifySettings
-      .row(this.#services.database.pool, settingsChannel, JSON.stringify(message))
-      .catch((error: unknown) => {
+    const payload = JSON.stringify(message);
+    notifySettings(this.#services.database.pool, { channel: settingsChannel, payload }).catch(
+      (error: unknown) => {
         this.#services.logger.debug({ err: error }, 'settings were not compared');
-      });
+      },
+    );
   }
 }
 

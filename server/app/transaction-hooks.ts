@@ -15,15 +15,15 @@ import type { OnTestTeamCreated } from '#server/teams/team/ensure-test-team.ts';
  * The server and the command line use the same hooks.
  */
 
-export function numberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>): OnNumberRemoved[] {
+export function numberRemovedHooks(services: Runtime): OnNumberRemoved[] {
   return [(trx, number) => failMessagesOfDeletedNumber(services, trx, number)];
 }
 
-export function optedOutHooks(services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>): OnOptedOut[] {
+export function optedOutHooks(services: Runtime): OnOptedOut[] {
   return [(trx, optedOut) => failMessagesToContact(trx, services, optedOut)];
 }
 
-export function memberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>): OnMemberRemoved[] {
+export function memberRemovedHooks(services: Runtime): OnMemberRemoved[] {
   return [
     async (trx, { member, revokeKeys, by }) => {
       if (revokeKeys) await revokeMemberKeys(trx, services, member, by);
@@ -31,13 +31,11 @@ export function memberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids' | 'me
   ];
 }
 
-export function roleChangedHooks(services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>): OnRoleChanged[] {
+export function roleChangedHooks(services: Runtime): OnRoleChanged[] {
   return [(trx, { member, by }) => revokeExcessKeys(trx, services, member, by)];
 }
 
-export function testTeamCreatedHooks(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
-): OnTestTeamCreated[] {
+export function testTeamCreatedHooks(services: Runtime): OnTestTeamCreated[] {
   return [(trx, team) => createTestLine(trx, services, team)];
 }
 

@@ -161,7 +161,7 @@ export class NightlyBackup {
     await database.transaction(async (trx) => {
       const { is_failing: wasFailing } = await readBackupState(trx);
       await insertBackupRun(trx, run);
-      await purgeBackupRuns(trx, clock.in(-runsKeptMs));
+      await purgeBackupRuns(trx, { before: clock.in(-runsKeptMs) });
       if (!isDone && !wasFailing) await mailBackupFailed(trx, this.#services, run);
       if (isDone && wasFailing) await mailBackupWorksAgain(trx, this.#services, run);
     });

@@ -98,6 +98,6 @@ async function planInUse(services: Services, membership: MembershipRow): Promise
     resetsAt: startOfNextMonth(now),
     choice: isOwner ? planChoice(config, membership) : undefined,
     operatorEmails: config.operatorEmails,
-    ...(await countResources({ database, clock }, teamId)),
+    ...(await countResources(services, teamId)),
   };
 }

@@ -8,8 +8,6 @@ import { countSeats } from '#server/teams/invitations/seat-limit.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { countWebhooks } from '#server/webhooks/endpoints/webhook-store.ts';
 
-type Services = Pick<Runtime, 'database' | 'clock'>;
-
 /** How many members, numbers and webhooks of its plan a team uses. */
 export interface ResourceCounts {
   /** Open invitations included. */
@@ -20,7 +18,7 @@ export interface ResourceCounts {
 }
 
 export async function countResources(
-  { database: { pool }, clock }: Services,
+  { database: { pool }, clock }: Runtime,
   teamId: TeamId,
 ): Promise<ResourceCounts> {
   const [members, numbers, webhooks] = await Promise.all([
@@ -32,7 +30,7 @@ export async function countResources(
 }
 
 /** A team's plan and how much of it is used, apart from messages (specification section 12.7). */
-export async function getPlanUsage(services: Services, teamId: TeamId): Promise<PlanUsage> {
+export async function getPlanUsage(services: Runtime, teamId: TeamId): Promise<PlanUsage> {
   const team = await findTeam(services.database.pool, teamId);
   if (!team) throw notFound('team');
   const counts = await countResources(services, teamId);

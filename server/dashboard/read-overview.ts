@@ -8,7 +8,7 @@ import { listMemberships } from '#server/teams/members/member-store.ts';
 
 /** The account and its teams. @throws AppError 404 if the account was deleted meanwhile */
 export async function readOverview(
-  { database, restoreHold }: Pick<Runtime, 'database' | 'restoreHold'>,
+  { database, restoreHold }: Runtime,
   accountId: AccountId,
 ): Promise<AccountOverview> {
   const account = await findAccount(database.pool, accountId);

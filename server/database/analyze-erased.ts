@@ -1,25 +1,25 @@
 import { analyzeFilled } from './backup/backup-tables.ts';
 import { errorCodeOf } from './database.ts';
+import { query, transactionQuery } from './query.ts';
 import type { Runtime } from './runtime.ts';
-import { statement, transactionStatement } from './statement.ts';
 import { tableDeclarations } from './table-declaration.ts';
 
 /** SQLSTATE: PostgreSQL gave up waiting for a lock. */
 const lockNotAvailable = '55P03';
 
 /** Notes the end of an erasure, so that `analyzeErased` analyzes the tables. */
-export const noteErasure = transactionStatement<[at: Date]>(
+export const noteErasure = transactionQuery<{ at: Date }>(
   'database.note-erasure',
-  'UPDATE instance SET last_erased_at = $1',
+  'UPDATE instance SET last_erased_at = :at',
 ).run;
 
 // The planner's statistics of a table begin with its last analysis. After a crash of PostgreSQL their times are unknown.
-const listOutdated = statement<[names: readonly string[]], { readonly name: string }>(
+const listOutdated = query<{ names: readonly string[] }, { name: string }>(
   'database.list-unanalyzed-since-erasure',
   `SELECT s.relname AS name FROM pg_stat_user_tables s CROSS JOIN instance i
-   WHERE s.schemaname = current_schema() AND s.relname = ANY ($1)
+   WHERE s.schemaname = current_schema() AND s.relname = ANY (:names)
      AND i.last_erased_at > greatest(s.last_analyze, s.last_autoanalyze, '-infinity') ORDER BY s.relname`,
-);
+).rows;
 
 const erasedByHandle = [...tableDeclarations].flatMap(([name, { isErasedByHandle }]) =>
   isErasedByHandle ? [name] : [],
@@ -30,11 +30,8 @@ const erasedByHandle = [...tableDeclarations].flatMap(([name, { isErasedByHandle
  * values as statistics, so the contact's handle and texts stay there until the next analysis (specification section
  * 12.14).
  */
-export async function analyzeErased({
-  database,
-  logger,
-}: Pick<Runtime, 'database' | 'logger'>): Promise<void> {
-  for (const { name } of await listOutdated.rows(database.pool, erasedByHandle)) {
+export async function analyzeErased({ database, logger }: Runtime): Promise<void> {
+  for (const { name } of await listOutdated(database.pool, { names: erasedByHandle })) {
     await analyzeFilled(database.pool, name).catch((error: unknown) => {
       if (errorCodeOf(error) !== lockNotAvailable) throw error;
       logger.info({ table: name }, 'a table is in use; it is analyzed in the next round');

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
-import { type Queryable, statement, type Transaction, transactionStatement } from './statement.ts';
+import { query, transactionQuery } from './query.ts';
+import type { Transaction } from './statement.ts';
 
 /** State of the database's clock, which the processes of an installation share (table service_clock). */
 export interface ClockState {
@@ -33,65 +34,68 @@ const samples = 5;
 const stateColumns = 'held_ms, stepped_at, followed_ms, version';
 
 // The only statement of the service that reads the database's clock (decision 0007).
-const read = transactionStatement<[], ClockState & { readonly database_ms: number }>(
+const read = query<object, ClockState & { database_ms: number }>(
   'clock.read',
   `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS database_ms, ${stateColumns} FROM service_clock`,
-);
-const lock = transactionStatement<[], ClockState>(
+).one;
+
+/** Locks the clock's state, so that no other process changes it. */
+export const lockClockState = transactionQuery<object, ClockState>(
   'clock.lock',
   `SELECT ${stateColumns} FROM service_clock FOR UPDATE`,
-);
-const updateStep = statement<[number, Date | null, number]>(
+).one;
+
+/**
+ * Stores a step of the clock. A step of 0 ms ends the step before. @returns false if another process has changed the
+ * clock's state since the caller read `version`
+ */
+export const writeStep = query<{ heldMs: number; at: Date; version: number }>(
   'clock.write-step',
-  'UPDATE service_clock SET held_ms = $1, stepped_at = $2, version = version + 1 WHERE version = $3 RETURNING version',
-);
+  `UPDATE service_clock SET held_ms = :heldMs, version = version + 1,
+     stepped_at = CASE WHEN :heldMs <> 0 THEN :at::timestamptz END
+   WHERE version = :version RETURNING version`,
+).hasRow;
 
 /** Records that the service's time has followed the held step. */
-export const markStepFollowed = transactionStatement(
+export const markStepFollowed = transactionQuery(
   'clock.write-followed',
   `UPDATE service_clock
    SET followed_ms = followed_ms - held_ms, held_ms = 0, stepped_at = NULL, version = version + 1`,
 ).run;
 
-export const listBootClockReadings = statement<[], BootClockReading>(
+export const listBootClockReadings = query<object, BootClockReading>(
   'clock.list-readings',
   'SELECT boot_id, uptime_ms, monotonic_ms, service_at, followed_ms FROM clock_readings',
 ).rows;
 // Deletes old readings, too: those of machines that no longer exist would stay for ever. The newest readings show when
 // the service last ran.
-const writeReading = statement<[string, number, number, Date, number]>(
+export const saveBootClockReading = query<BootClockReading>(
   'clock.write-reading',
   `WITH old AS (
      DELETE FROM clock_readings WHERE boot_id IN (SELECT boot_id FROM clock_readings ORDER BY service_at DESC OFFSET 100)
-       AND boot_id <> $1
+       AND boot_id <> :boot_id
    )
-   INSERT INTO clock_readings AS r (boot_id, uptime_ms, monotonic_ms, service_at, followed_ms) VALUES ($1, $2, $3, $4, $5)
+   INSERT INTO clock_readings AS r (boot_id, uptime_ms, monotonic_ms, service_at, followed_ms)
+   VALUES (:boot_id, :uptime_ms, :monotonic_ms, :service_at, :followed_ms)
    ON CONFLICT (boot_id) DO UPDATE SET uptime_ms = excluded.uptime_ms, monotonic_ms = excluded.monotonic_ms,
      service_at = excluded.service_at, followed_ms = excluded.followed_ms`,
-);
+).run;
 
 /** Samples the database's clock as precisely as the round trip allows. */
 export async function sampleDatabaseClock(pool: Pool): Promise<ClockSample> {
   // Connects first: the wait for a connection must not be part of the round trip.
   const client = await pool.connect();
   try {
-    let best: ClockSample | undefined;
-    for (let sample = 0; sample < samples; sample += 1) {
+    const taken: ClockSample[] = [];
+    while (taken.length < samples) {
       const askedAtMs = performance.now();
-      const { rows } = await client.query<ClockState & { readonly database_ms: number }>({
-        name: read.name,
-        text: read.text,
-      });
+      // No transaction is needed, because the statement declares no change.
+      const { database_ms: databaseMs, ...state } = await read(client as Transaction);
       const heardAtMs = performance.now();
-      const [row] = rows;
-      if (!row) throw new Error('the row of service_clock, which the schema has from the start, was deleted');
       const uncertaintyMs = (heardAtMs - askedAtMs) / 2;
-      if (best && best.uncertaintyMs <= uncertaintyMs) continue;
-      const { database_ms: databaseMs, ...state } = row;
-      best = { ...state, databaseMs, atMs: (askedAtMs + heardAtMs) / 2, uncertaintyMs };
+      taken.push({ ...state, databaseMs, atMs: (askedAtMs + heardAtMs) / 2, uncertaintyMs });
     }
-    if (!best) throw new Error('no reading of the database’s clock succeeded');
-    return best;
+    return taken.reduce((best, one) => (one.uncertaintyMs < best.uncertaintyMs ? one : best));
   } finally {
     client.release();
   }
@@ -99,31 +103,6 @@ export async function sampleDatabaseClock(pool: Pool): Promise<ClockSample> {
 
 /** Reads the service's time for a restore, during which no process of the service keeps that time. */
 export async function readServiceTime(trx: Transaction): Promise<Date> {
-  const found = await read.row(trx);
-  if (!found) throw new Error('the row of service_clock, which the schema has from the start, was deleted');
-  return new Date(found.database_ms + found.held_ms);
-}
-
-/** Locks the clock's state, so that no other process changes it. */
-export async function lockClockState(trx: Transaction): Promise<ClockState> {
-  const state = await lock.row(trx);
-  if (!state) throw new Error('the row of service_clock, which the schema has from the start, was deleted');
-  return state;
-}
-
-/**
- * Stores a step of the clock. @returns false if another process has changed the clock's state since the caller read it
- */
-export async function writeStep(
-  db: Queryable,
-  heldMs: number,
-  steppedAt: Date,
-  version: number,
-): Promise<boolean> {
-  return updateStep.hasRow(db, heldMs, heldMs === 0 ? null : steppedAt, version);
-}
-
-export async function saveBootClockReading(db: Queryable, reading: BootClockReading): Promise<void> {
-  const { boot_id, uptime_ms, monotonic_ms, service_at, followed_ms } = reading;
-  await writeReading.run(db, boot_id, uptime_ms, monotonic_ms, service_at, followed_ms);
+  const { database_ms, held_ms } = await read(trx);
+  return new Date(database_ms + held_ms);
 }

@@ -109,30 +109,31 @@ export class ClockSync {
     this.#take(sample);
     const ownMs = clock.atMs(sample.atMs);
     const { held_ms: heldMs, databaseMs, uncertaintyMs } = sample;
-    const step = classifyClockStep({
-      ownMs,
-      databaseMs,
-      uncertaintyMs,
-      heldMs,
-      steadyMs: this.#steadyMs(sample),
-    });
-    if (step.kind === 'stepped') {
-      await writeStep(database.pool, step.heldMs, clock.now(), sample.version);
+    const expectedMs = databaseMs + heldMs;
+    if (Math.abs(expectedMs - ownMs) > clockStepMinMs + uncertaintyMs) {
+      const apartMs = Math.round(ownMs - databaseMs);
+      const step = {
+        // 0: the clock stepped back to the service's time.
+        heldMs: Math.abs(apartMs) <= clockStepMinMs ? 0 : apartMs,
+        at: clock.now(),
+        version: sample.version,
+      };
+      await writeStep(database.pool, step);
       return false;
     }
-    if (step.kind === 'settled') {
+    if (this.#steadyMs(sample) >= clockSettleMs) {
       await followClockStep(this.#services, this.#options.leases, sample.version);
       return false;
     }
     // Differences within the reading's own error are not corrected.
-    if (Math.abs(step.timeMs - ownMs) > uncertaintyMs) clock.follow(step.timeMs, sample.atMs);
+    if (Math.abs(expectedMs - ownMs) > uncertaintyMs) clock.follow(expectedMs, sample.atMs);
     return true;
   }
 
-  /** How long the clock was steady since a step, as far as this process has seen it. */
-  #steadyMs({ stepped_at: steppedAt }: ClockSample): number | undefined {
+  /** How long the clock was steady since a step, as far as this process has seen it; 0 without a step. */
+  #steadyMs({ stepped_at: steppedAt }: ClockSample): number {
     const { clock } = this.#services;
-    if (steppedAt === null) return undefined;
+    if (steppedAt === null) return 0;
     return Math.min(clock.nowMs() - steppedAt.getTime(), clock.elapsedMs() - this.#watchesSinceMs);
   }
 
@@ -230,46 +231,6 @@ export class ClockSync {
     });
     this.#readAtMs = clock.elapsedMs();
   }
-}
-
-interface ClockComparison {
-  /** The service's time when it was compared with the database's clock. */
-  readonly ownMs: number;
-  /** The database's clock at the moment of `ownMs`, and the maximum error of that reading. */
-  readonly databaseMs: number;
-  readonly uncertaintyMs: number;
-  /** The service's time minus the database's clock, as last known: 0, or the difference after a held step. */
-  readonly heldMs: number;
-  /** Time since the database's clock last stepped; undefined without a step. */
-  readonly steadyMs: number | undefined;
-}
-
-export type ClockClassification =
-  /** The database's clock runs steadily: the service's time is corrected to `timeMs`. */
-  | { readonly kind: 'steady'; readonly timeMs: number }
-  /**
-   * The database's clock stepped: the service keeps its own time, which now differs by `heldMs`. 0 means that the clock
-   * stepped back to the service's time.
-   */
-  | { readonly kind: 'stepped'; readonly heldMs: number }
-  /** The database's clock was steady for long enough after a step, so the service's time follows the step. */
-  | { readonly kind: 'settled' };
-
-/** Clock step: classifies one comparison of the service's time with the database's clock (decision 0020). */
-function classifyClockStep({
-  ownMs,
-  databaseMs,
-  uncertaintyMs,
-  heldMs,
-  steadyMs,
-}: ClockComparison): ClockClassification {
-  const expectedMs = databaseMs + heldMs;
-  if (Math.abs(expectedMs - ownMs) > clockStepMinMs + uncertaintyMs) {
-    const apartMs = Math.round(ownMs - databaseMs);
-    return { kind: 'stepped', heldMs: Math.abs(apartMs) <= clockStepMinMs ? 0 : apartMs };
-  }
-  if (steadyMs !== undefined && steadyMs >= clockSettleMs) return { kind: 'settled' };
-  return { kind: 'steady', timeMs: expectedMs };
 }
 
 /** True if the database's clock is so far ahead that nothing may expire until the step is resolved. */

@@ -1,6 +1,6 @@
 import type { Database } from './database.ts';
+import { query } from './query.ts';
 import { readSchemaVersion } from './schema-version.ts';
-import { statement } from './statement.ts';
 
 /** Facts about a database, for `ownline doctor` (specification section 10.11). */
 export interface DatabaseFacts {
@@ -10,17 +10,17 @@ export interface DatabaseFacts {
   readonly bytes: number;
 }
 
-const selectFacts = statement<[], DatabaseFacts>(
+const readFacts = query<object, DatabaseFacts>(
   'database.facts',
   `SELECT current_setting('server_version') AS version,
      pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS is_read_only,
      pg_database_size(current_database()) AS bytes`,
-);
+).one;
 
 /** Number of timed round trips; the shortest one is the latency without other work. */
 const roundTrips = 5;
 
-const ping = statement('database.ping', 'SELECT 1 AS one');
+const ping = query('database.ping', 'SELECT 1 AS one').run;
 
 /** @returns the facts, the schema version (0 before the first start) and the shortest round trip in milliseconds */
 export async function inspectDatabase({ pool }: Pick<Database, 'pool'>): Promise<{
@@ -28,13 +28,12 @@ export async function inspectDatabase({ pool }: Pick<Database, 'pool'>): Promise
   readonly schemaVersion: number;
   readonly roundTripMs: number;
 }> {
-  const facts = await selectFacts.row(pool);
-  if (!facts) throw new Error('PostgreSQL returned no facts about itself');
+  const facts = await readFacts(pool);
   const schemaVersion = await readSchemaVersion(pool);
   let roundTripMs = Number.POSITIVE_INFINITY;
   for (let trip = 0; trip < roundTrips; trip += 1) {
     const startedMs = performance.now();
-    await ping.run(pool);
+    await ping(pool);
     roundTripMs = Math.min(roundTripMs, performance.now() - startedMs);
   }
   return { facts, schemaVersion, roundTripMs };

@@ -16,20 +16,27 @@ export class NoConnectionError extends AppError {
 
 type ConnectCallback = Parameters<pg.Pool['connect']>[0];
 
-/**
- * Makes a pool fail with NoConnectionError if it has no connection for a caller. A pool's `query` calls `connect` with a
- * callback; transactions call it without one.
- */
+/** Makes a pool fail with NoConnectionError if it has no connection for a caller. */
 export function markConnectErrors(pool: pg.Pool): void {
+  wrapConnect(pool, () => (error) => error && new NoConnectionError(error));
+}
+
+type End = (error: Error | undefined) => Error | undefined;
+
+/**
+ * Wraps how a pool connects. A pool's `query` calls `connect` with a callback; transactions call it without one.
+ * @param begin called for each caller. The returned function gets the error, and returns the one that the caller gets
+ */
+export function wrapConnect(pool: pg.Pool, begin: () => End): void {
   const connect = pool.connect.bind(pool);
-  const marked = (callback?: ConnectCallback): unknown => {
-    if (callback === undefined)
-      return connect().catch((error: Error) => {
-        throw new NoConnectionError(error);
-      });
-    return connect((error, client, release) =>
-      callback(error && new NoConnectionError(error), client, release),
-    );
+  const wrapped = (callback?: ConnectCallback): unknown => {
+    const end = begin();
+    if (callback) return connect((error, client, release) => callback(end(error), client, release));
+    const onSuccess = (client: pg.PoolClient) => {
+      end(undefined);
+      return client;
+    };
+    return connect().then(onSuccess, (error: Error) => Promise.reject(end(error)));
   };
-  pool.connect = marked as pg.Pool['connect'];
+  pool.connect = wrapped as pg.Pool['connect'];
 }

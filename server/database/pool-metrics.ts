@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { Histogram } from 'prom-client';
 import { labelledGauges, type Metrics } from '#server/platform/process/metrics.ts';
+import { wrapConnect } from './no-connection.ts';
 
 /**
  * Registers gauges of the pools' connections and waiting callers, and a histogram of how long callers wait for a
@@ -27,22 +28,12 @@ export function measurePools(metrics: Metrics, pools: Readonly<Record<string, pg
   });
   for (const [name, pool] of Object.entries(pools)) {
     const series = waits.labels({ pool: name });
-    measure(pool, (ms) => series.observe(ms / 1_000));
-  }
-}
-
-type ConnectCallback = Parameters<pg.Pool['connect']>[0];
-
-/** A pool's `query` calls `connect` with a callback; transactions call it without one. */
-function measure(pool: pg.Pool, observe: (ms: number) => void): void {
-  const connect = pool.connect.bind(pool);
-  const measured = (callback?: ConnectCallback): unknown => {
-    const startedMs = performance.now();
-    if (callback === undefined) return connect().finally(() => observe(performance.now() - startedMs));
-    return connect((error, client, release) => {
-      observe(performance.now() - startedMs);
-      callback(error, client, release);
+    wrapConnect(pool, () => {
+      const startedMs = performance.now();
+      return (error) => {
+        series.observe((performance.now() - startedMs) / 1_000);
+        return error;
+      };
     });
-  };
-  pool.connect = measured as pg.Pool['connect'];
+  }
 }

@@ -2,9 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { firstIdAt, timeOfId } from '#server/platform/ids/ids.ts';
 import { excludeBackups } from './backup/snapshot.ts';
 import { errorCodeOf } from './database.ts';
+import { query, transactionQuery } from './query.ts';
 import type { HistoryName } from './retention.ts';
 import type { Runtime } from './runtime.ts';
-import { type Queryable, statement, type Transaction, transactionStatement } from './statement.ts';
+import type { Queryable, Transaction } from './statement.ts';
 
 /** A range of UUIDv7 ids: `from` is included, `to` is not. */
 export interface IdRange {
@@ -97,13 +98,13 @@ export function purgeTransaction<T>(
  * @param column the column of the primary key after `team_id`
  */
 export function nextIdOf(history: string, column = 'id'): History<OldRow>['findNext'] {
-  const find = statement<[string], { readonly id: string }>(
+  const find = query<{ from: string }, { id: string }>(
     `${history}.next`,
     `SELECT o.id FROM teams t CROSS JOIN LATERAL (
-       SELECT h.${column} AS id FROM ${history} h WHERE h.team_id = t.id AND h.${column} >= $1 ORDER BY h.team_id, h.${column} LIMIT 1
+       SELECT h.${column} AS id FROM ${history} h WHERE h.team_id = t.id AND h.${column} >= :from ORDER BY h.team_id, h.${column} LIMIT 1
      ) o ORDER BY o.id LIMIT 1`,
-  );
-  return async (db, from) => (await find.row(db, from))?.id;
+  ).row;
+  return async (db, from) => (await find(db, { from }))?.id;
 }
 
 /**
@@ -116,39 +117,37 @@ export function lockOldRows<Row extends OldTeamRow>(
   isFinished: string,
   columns = '',
 ): History<Row>['lock'] {
-  const lock = transactionStatement<[string, string, number, readonly string[]], Row>(
+  const lock = transactionQuery<IdRange & { limit: number; passedOver: readonly string[] }, Row>(
     `${history}.lock-old`,
     `SELECT o.* FROM teams t CROSS JOIN LATERAL (
        SELECT h.team_id, h.id${columns && `, ${columns}`} FROM ${history} h
-       WHERE h.team_id = t.id AND h.id >= $1 AND h.id < $2 AND h.id <> ALL ($4::uuid[]) AND ${isFinished}
-       ORDER BY h.team_id, h.id LIMIT $3 FOR UPDATE SKIP LOCKED
-     ) o LIMIT $3`,
-  );
-  return (trx, { from, to }, limit, passedOver) => lock.rows(trx, from, to, limit, passedOver);
+       WHERE h.team_id = t.id AND h.id >= :from AND h.id < :to AND h.id <> ALL (:passedOver::uuid[]) AND ${isFinished}
+       ORDER BY h.team_id, h.id LIMIT :limit FOR UPDATE SKIP LOCKED
+     ) o LIMIT :limit`,
+  ).rows;
+  return (trx, { from, to }, limit, passedOver) => lock(trx, { from, to, limit, passedOver });
 }
 
 /**
  * Defines the deletion of rows of a history whose primary key is (team_id, id).
- * @param sqlBefore SQL of a WITH clause, in which $1 and $2 are the teams and ids of the rows
+ * @param sqlBefore SQL of a WITH clause, in which `:teamIds` and `:ids` are those of the rows
  */
 export function removeOldRows(history: string, sqlBefore = ''): History<OldTeamRow>['remove'] {
-  type Rows = [teamIds: string[], ids: string[], least: string | undefined, greatest: string | undefined];
-  const remove = transactionStatement<Rows>(
+  const remove = transactionQuery<{ teamIds: string[]; ids: string[]; least: string; greatest: string }>(
     `${history}.purge`,
     // The range of ids is an index condition: a plan that was made while the table was empty reads no other rows.
-    `${sqlBefore} DELETE FROM ${history} h USING unnest($1::uuid[], $2::uuid[]) AS i (team_id, id)
-     WHERE h.team_id = i.team_id AND h.id = i.id AND h.id BETWEEN $3 AND $4`,
-  );
+    `${sqlBefore} DELETE FROM ${history} h USING unnest(:teamIds::uuid[], :ids::uuid[]) AS i (team_id, id)
+     WHERE h.team_id = i.team_id AND h.id = i.id AND h.id BETWEEN :least AND :greatest`,
+  ).run;
   return (trx, rows) => {
     const ids = rows.map(({ id }) => id);
-    const sorted = ids.toSorted();
-    return remove.run(
-      trx,
-      rows.map((row) => row.team_id),
+    const [least = '', ...others] = ids.toSorted();
+    return remove(trx, {
+      teamIds: rows.map((row) => row.team_id),
       ids,
-      sorted[0],
-      sorted.at(-1),
-    );
+      least,
+      greatest: others.at(-1) ?? least,
+    });
   };
 }
 

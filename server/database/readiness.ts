@@ -1,27 +1,27 @@
 import { singleFlightQuery } from '#server/platform/concurrency/single-flight-query.ts';
+import { transactionQuery } from './query.ts';
 import type { Runtime } from './runtime.ts';
-import { transactionStatement } from './statement.ts';
 
 /** Tests the disk: sorts more than fits into memory, so that PostgreSQL writes a temporary file of 116 KB. */
-const writeFile = transactionStatement(
+const writeFile = transactionQuery(
   'database.readiness',
   `SELECT sum(length(line))::int AS bytes
    FROM (SELECT n, repeat('x', 200) || n AS line FROM generate_series(1, 500) AS n ORDER BY n DESC OFFSET 0) AS sorted`,
-);
-const littleMemory = transactionStatement(
+).run;
+const littleMemory = transactionQuery(
   'database.readiness-memory',
   "SELECT set_config('work_mem', '64kB', true) AS work_mem",
-);
+).run;
 
 /**
  * Commits a record of the write-ahead log, which is flushed to the disk. The UPDATE matches no row, so no vacuum is
  * needed and no process waits for another. It fails if PostgreSQL is read-only, as on a standby.
  */
-const writeLog = transactionStatement(
+const writeLog = transactionQuery(
   'database.readiness-log',
   `WITH refused_while_read_only AS (UPDATE service_clock SET version = version WHERE false RETURNING version)
    SELECT pg_logical_emit_message(true, 'ownline', 'ready') FROM (SELECT count(*) FROM refused_while_read_only) AS none`,
-);
+).run;
 
 /** All callers share one check of the database per second (specification section 10.4). */
 const keptMs = 1_000;
@@ -33,9 +33,9 @@ export function createReadiness({
 }: Pick<Runtime, 'database' | 'clock'>): () => Promise<void> {
   return singleFlightQuery(clock, keptMs, () =>
     database.transaction(async (trx) => {
-      await littleMemory.run(trx);
-      await writeFile.run(trx);
-      await writeLog.run(trx);
+      await littleMemory(trx);
+      await writeFile(trx);
+      await writeLog(trx);
     }),
   );
 }

@@ -1,7 +1,8 @@
 import type { Actor } from '#server/platform/actor.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { errorCodeOf } from './database.ts';
-import { type Queryable, statement, type Transaction, transactionStatement } from './statement.ts';
+import { query, transactionQuery } from './query.ts';
+import type { Queryable, Transaction } from './statement.ts';
 
 const undefinedTable = '42P01';
 
@@ -75,38 +76,19 @@ export interface Restore {
   readonly schema_version: number;
 }
 
-const insert = transactionStatement<[Date, Date, string, number]>(
+/** Writes the row that holds back everything outgoing until the restore is resumed. */
+export const insertRestore = transactionQuery<Restore>(
   'restores.insert',
-  'INSERT INTO restores (restored_at, backup_taken_at, product_version, schema_version) VALUES ($1, $2, $3, $4)',
-);
+  `INSERT INTO restores (restored_at, backup_taken_at, product_version, schema_version)
+   VALUES (:restored_at, :backup_taken_at, :product_version, :schema_version)`,
+).run;
 
 /** Finds the newest restore that no person has resumed; undefined without a hold. */
-export const findOpenRestore = statement<[], Restore>(
+export const findOpenRestore = query<object, Restore>(
   'restores.find-open',
   `SELECT restored_at, backup_taken_at, product_version, schema_version FROM restores
    WHERE resumed_at IS NULL ORDER BY restored_at DESC LIMIT 1`,
 ).row;
-const resume = transactionStatement<
-  [Date, 'member' | 'key' | 'account' | 'operator' | 'server', string, string, boolean, boolean],
-  { readonly restored_at: Date }
->(
-  'restores.resume',
-  `UPDATE restores SET resumed_at = $1, resumed_by_kind = $2, resumed_by_id = $3, resumed_by_name = $4,
-     cancelled_messages = $5, skipped_deliveries = $6
-   WHERE resumed_at IS NULL RETURNING restored_at`,
-);
-// Resets the clock's state: the backup's held step and uptimes belong to the clocks of other machines.
-const forgetStep = transactionStatement(
-  'restores.forget-clock-step',
-  'UPDATE service_clock SET held_ms = 0, stepped_at = NULL, version = version + 1',
-);
-const forgetReadings = transactionStatement('restores.forget-clock-readings', 'DELETE FROM clock_readings');
-
-/** Writes the row that holds back everything outgoing until the restore is resumed. */
-export async function insertRestore(trx: Transaction, restore: Restore): Promise<void> {
-  const { restored_at, backup_taken_at, product_version, schema_version } = restore;
-  await insert.run(trx, restored_at, backup_taken_at, product_version, schema_version);
-}
 
 /** A person's choices for messages and deliveries that waited in the backup. */
 export interface ResumeChoices {
@@ -115,18 +97,21 @@ export interface ResumeChoices {
 }
 
 /** Ends the restore hold. @returns false if there was none */
-export async function markResumed(
-  trx: Transaction,
-  at: Date,
-  by: Actor,
-  { cancelMessages, skipDeliveries }: ResumeChoices,
-): Promise<boolean> {
-  const ended = await resume.rows(trx, at, by.kind, by.id, by.name, cancelMessages, skipDeliveries);
-  return ended.length > 0;
-}
+export const markResumed = transactionQuery<ResumeChoices & Actor & { at: Date }>(
+  'restores.resume',
+  `UPDATE restores SET resumed_at = :at, resumed_by_kind = :kind, resumed_by_id = :id, resumed_by_name = :name,
+     cancelled_messages = :cancelMessages, skipped_deliveries = :skipDeliveries
+   WHERE resumed_at IS NULL RETURNING restored_at`,
+).hasRow;
+// Resets the clock's state: the backup's held step and uptimes belong to the clocks of other machines.
+const forgetStep = transactionQuery(
+  'restores.forget-clock-step',
+  'UPDATE service_clock SET held_ms = 0, stepped_at = NULL, version = version + 1',
+).run;
+const forgetReadings = transactionQuery('restores.forget-clock-readings', 'DELETE FROM clock_readings').run;
 
 /** Resets the clock's state: the time between backup and restore is no clock step (decision 0020). */
 export async function resetClockState(trx: Transaction): Promise<void> {
-  await forgetStep.run(trx);
-  await forgetReadings.run(trx);
+  await forgetStep(trx);
+  await forgetReadings(trx);
 }

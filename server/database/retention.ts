@@ -1,5 +1,6 @@
 import type { Config } from '#server/platform/config.ts';
-import { type Queryable, statement } from './statement.ts';
+import { query } from './query.ts';
+import type { Queryable } from './statement.ts';
 
 /** The histories that retention walks, by the names of their tables. */
 export type HistoryName = 'attempts' | 'deliveries' | 'events' | 'messages' | 'audit_log';
@@ -18,16 +19,16 @@ export interface RetentionLag {
  */
 export const eventsOfMessageMs = 3_600_000;
 
-const save = statement<[string[], Date[]]>(
+const save = query<{ names: string[]; times: Date[] }>(
   'retention.save-progress',
   `INSERT INTO retention_progress AS p (history, walked_until)
-   SELECT history, walked_until FROM unnest($1::text[], $2::timestamptz[]) AS i (history, walked_until)
+   SELECT history, walked_until FROM unnest(:names::text[], :times::timestamptz[]) AS i (history, walked_until)
    ON CONFLICT (history) DO UPDATE SET walked_until = excluded.walked_until WHERE p.walked_until < excluded.walked_until`,
-);
-const read = statement<[], { readonly history: HistoryName; readonly walked_until: Date }>(
+).run;
+const read = query<object, { history: HistoryName; walked_until: Date }>(
   'retention.read-progress',
   'SELECT history, walked_until FROM retention_progress',
-);
+).rows;
 
 /**
  * The age at which rows of each history go, in milliseconds; undefined: they are kept. Attempts are kept for
@@ -53,11 +54,10 @@ export async function saveRetentionProgress(
   walks: readonly { readonly name: string; readonly walkedMs: number }[],
 ): Promise<void> {
   const begun = walks.filter(({ walkedMs }) => Number.isFinite(walkedMs));
-  await save.run(
-    db,
-    begun.map(({ name }) => name),
-    begun.map(({ walkedMs }) => new Date(walkedMs)),
-  );
+  await save(db, {
+    names: begun.map(({ name }) => name),
+    times: begun.map(({ walkedMs }) => new Date(walkedMs)),
+  });
 }
 
 /** Reads how far retention is behind. Histories that are kept, or were not walked yet, are left out. */
@@ -67,7 +67,7 @@ export async function readRetentionLags(
   nowMs: number,
 ): Promise<RetentionLag[]> {
   const kept = keptMs(config);
-  return (await read.rows(db)).flatMap(({ history, walked_until }) => {
+  return (await read(db)).flatMap(({ history, walked_until }) => {
     const ms = kept[history];
     return ms === undefined ? [] : { history, lateMs: Math.max(0, nowMs - ms - walked_until.getTime()) };
   });

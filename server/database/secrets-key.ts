@@ -6,17 +6,18 @@ import { parseSecretsKey, Secrets } from '#server/platform/crypto.ts';
 import { ConfigError } from '#server/platform/start-error.ts';
 import { createDataDir } from './data-dir.ts';
 import { errorCodeOf } from './database.ts';
-import { type Queryable, statement } from './statement.ts';
+import { query } from './query.ts';
+import type { Queryable } from './statement.ts';
 
-const findFingerprint = statement<[], { secrets_key_fingerprint: Buffer }>(
+const findFingerprint = query<object, { secrets_key_fingerprint: Buffer }>(
   'instance.find-fingerprint',
   'SELECT secrets_key_fingerprint FROM instance',
-);
-const keepFingerprint = statement<[Buffer<ArrayBufferLike>], { secrets_key_fingerprint: Buffer }>(
+).row;
+const keepFingerprint = query<{ fingerprint: Buffer }, { secrets_key_fingerprint: Buffer }>(
   'instance.keep-fingerprint',
-  `INSERT INTO instance (secrets_key_fingerprint) VALUES ($1)
+  `INSERT INTO instance (secrets_key_fingerprint) VALUES (:fingerprint)
    ON CONFLICT (only_row) DO UPDATE SET only_row = true RETURNING secrets_key_fingerprint`,
-);
+).one;
 
 /**
  * Reads SECRETS_KEY or the key in DATA_DIR/secrets.key, which is created on first use (0600). A key other than the
@@ -33,8 +34,8 @@ export async function loadSecretsKey(db: Queryable, config: Config): Promise<Buf
   const file = secretsKeyFile(config);
   const key = config.secretsKey ?? (await readKey(file)) ?? (await makeKey(db, config.dataDir, file));
   const fingerprint = new Secrets(key).fingerprint();
-  const kept = await keepFingerprint.row(db, fingerprint);
-  if (kept?.secrets_key_fingerprint.equals(fingerprint)) return key;
+  const kept = await keepFingerprint(db, { fingerprint });
+  if (kept.secrets_key_fingerprint.equals(fingerprint)) return key;
   throw new ConfigError([
     `The key in ${config.secretsKey ? 'SECRETS_KEY' : file} is not the one this database was set up with. ${theRightKey} ${lostKey}`,
   ]);
@@ -57,7 +58,7 @@ export async function inspectSecretsKey(db: Queryable | undefined, config: Confi
   const key = await findSecretsKey(config);
   if (key === undefined) return { kind: 'missing' };
   const secrets = new Secrets(key);
-  const kept = db && (await findFingerprint.row(db).catch(() => undefined));
+  const kept = db && (await findFingerprint(db).catch(() => undefined));
   if (!kept) return { kind: 'unproven', secrets };
   return kept.secrets_key_fingerprint.equals(secrets.fingerprint())
     ? { kind: 'right', secrets }
@@ -134,7 +135,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
 }
 
 async function makeKey(db: Queryable, dataDir: string, file: string): Promise<Buffer> {
-  if (await findFingerprint.row(db)) {
+  if (await findFingerprint(db)) {
     // Another starting process may have written the file: each writes the key's file before the database's fingerprint.
     const others = await readKey(file);
     if (others) return others;

@@ -15,7 +15,7 @@ const sqlKeepNewest = `
   WHERE feed_removals.position < EXCLUDED.position`;
 const sqlUnlist = `
   WITH unlisted AS (
-    DELETE FROM event_feed f USING unnest($1::uuid[], $2::uuid[]) AS i (team_id, id)
+    DELETE FROM event_feed f USING unnest(:teamIds::uuid[], :ids::uuid[]) AS i (team_id, id)
     WHERE f.team_id = i.team_id AND f.event_id = i.id
     RETURNING f.team_id, f.position, f.event_id
   ), newest AS (${sqlKeepNewest})`;

@@ -44,6 +44,15 @@ export function invalid(
   return new AppError('invalid_request', message, { param, details });
 }
 
+/** The error for a request that can't be read: its framing, encoding, size or form (specification section 7.1). */
+export function unreadable(
+  message: string,
+  status = 400,
+  options: Pick<AppErrorOptions, 'param' | 'headers' | 'cause'> = {},
+): AppError {
+  return new AppError('invalid_request', message, { ...options, status });
+}
+
 /** The error for a change that the present state excludes. */
 export function conflict(message: string, param?: string): AppError {
   return new AppError('conflict', message, param === undefined ? {} : { param });

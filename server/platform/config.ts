@@ -7,6 +7,7 @@ import { type AddressRange, parseAddressRange } from '#server/platform/network/i
 import { namedRanges } from '#server/platform/network/trusted-proxies.ts';
 import { parseSecretsKey } from './crypto.ts';
 import { parseDatabaseUrl } from './database-address.ts';
+import { decodePercent } from './decode-percent.ts';
 import { type ArmedFailpoint, parseFailpoint } from './failpoint.ts';
 import { isMailAddress, type NamedMailAddress, parseNamedMailAddress } from './mail-address.ts';
 import { misspeltSettings, SettingReader } from './setting-reader.ts';
@@ -123,7 +124,12 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     baseUrl,
     appUrl: settings.address('APP_URL', baseUrl),
     deviceUrl: readDeviceUrl(settings, baseUrl),
-    trustProxy: readTrustProxy(settings),
+    trustProxy: settings.parsedList(
+      'TRUST_PROXY',
+      (part) => (isAddressOrRange(part) ? part : undefined),
+      (part) =>
+        `TRUST_PROXY must be addresses or ranges such as 10.0.0.0/8, separated by commas, not "${part}".`,
+    ),
     dataDir: resolve(settings.text('DATA_DIR') ?? (userId === 0 ? '/var/lib/ownline' : './data')),
     databaseUrl: readDatabaseUrl(settings),
     secretsKey: settings.parsed(
@@ -141,8 +147,19 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     queueExpiryMs: settings.integer('QUEUE_EXPIRY_HOURS', 24, 1, 8_760) * 3_600_000,
     mail: readMail(settings),
     backup: readBackup(settings),
-    operatorEmails: readOperatorEmails(settings),
-    egressAllowed: readEgressAllowed(settings),
+    operatorEmails: settings.parsedList(
+      'OPERATOR_EMAIL',
+      (part) => (isMailAddress(part) ? part : undefined),
+      (part) =>
+        `OPERATOR_EMAIL must be mail addresses such as ops@example.com, separated by commas, not ${JSON.stringify(part)}.`,
+    ),
+    egressAllowed: settings.parsedList(
+      'EGRESS_ALLOW_CIDRS',
+      parseEgressRange,
+      (part) =>
+        'EGRESS_ALLOW_CIDRS must be addresses or ranges such as 10.0.0.0/8 or fd00::/8, none wider than /8 (of IPv6 /7), ' +
+        `with commas, not "${part}".`,
+    ),
     webhookOffsetsMs: readWebhookOffsets(settings),
     webhookTimeoutMs: settings.integer('WEBHOOK_TIMEOUT_MS', 10_000, 100, 30_000),
     mediaTimeoutMs: settings.integer('MEDIA_TIMEOUT_MS', 60_000, 100, 300_000),
@@ -191,17 +208,6 @@ function readDeviceUrl(settings: SettingReader, baseUrl: string): string {
   return url;
 }
 
-function readTrustProxy(settings: SettingReader): string[] {
-  const trustProxy = settings.list('TRUST_PROXY');
-  const invalid = trustProxy.find((part) => !isAddressOrRange(part));
-  if (invalid !== undefined) {
-    settings.problems.push(
-      `TRUST_PROXY must be addresses or ranges such as 10.0.0.0/8, separated by commas, not "${invalid}".`,
-    );
-  }
-  return trustProxy;
-}
-
 function readDatabaseUrl(settings: SettingReader): string | undefined {
   const isPostgres = (text: string) => /^postgres(ql)?:\/\//.test(text);
   return settings.parsed(
@@ -224,19 +230,6 @@ function readProcessRoles(settings: SettingReader): ReadonlySet<ProcessRole> {
   const problem = (text: string) =>
     `ROLES must be one or more of ${processRoles.join(',')}, not "${words(text).join(',')}".`;
   return new Set(settings.parsed('ROLES', parse, problem) ?? processRoles);
-}
-
-function readEgressAllowed(settings: SettingReader): AddressRange[] {
-  return settings.list('EGRESS_ALLOW_CIDRS').flatMap((part) => {
-    const range = parseEgressRange(part);
-    if (!range) {
-      settings.problems.push(
-        'EGRESS_ALLOW_CIDRS must be addresses or ranges such as 10.0.0.0/8 or fd00::/8, none wider than /8 (of IPv6 /7), ' +
-          `with commas, not "${part}".`,
-      );
-    }
-    return range ?? [];
-  });
 }
 
 function readMail(settings: SettingReader): Config['mail'] {
@@ -277,17 +270,6 @@ function readPlanChanges(settings: SettingReader): PlanName | undefined {
       `PLAN_CHANGES must be operator, or owner: with the largest plan that owners may choose, such as owner:pro (${planNames.join(', ')}), not "${text}".`,
   );
   return planNames.find((plan) => changes === `owner:${plan}`);
-}
-
-function readOperatorEmails(settings: SettingReader): string[] {
-  const emails = settings.list('OPERATOR_EMAIL');
-  const invalid = emails.find((part) => !isMailAddress(part));
-  if (invalid !== undefined) {
-    settings.problems.push(
-      `OPERATOR_EMAIL must be mail addresses such as ops@example.com, separated by commas, not ${JSON.stringify(invalid)}.`,
-    );
-  }
-  return emails;
 }
 
 function readWebhookOffsets(settings: SettingReader): number[] {
@@ -350,14 +332,6 @@ function parseOffsets(text: string): number[] | undefined {
   const offsets = parts.map((part) => (/^\d{1,5}$/.test(part) ? Number(part) : Number.NaN));
   const isGrowing = offsets.every((offset, index) => offset > (offsets[index - 1] ?? -1) && offset <= 86_400);
   return offsets.length === attemptsOfDelivery && offsets[0] === 0 && isGrowing ? offsets : undefined;
-}
-
-function decodePercent(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Accepts `10.0.0.1`, `10.0.0.0/8`, `fd00::/8` and named ranges such as loopback. */

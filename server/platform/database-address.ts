@@ -1,3 +1,5 @@
+import { decodePercent } from './decode-percent.ts';
+
 /** The parts of DATABASE_URL for messages, without the password. */
 export interface DatabaseAddress {
   /** Host and port, such as `db.example.com:5432`, or the path of a socket. */
@@ -12,9 +14,9 @@ export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
   const written = text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/, '$1socket');
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(written)) return undefined;
   const url = new URL(written);
-  const [role, database, hostname] = [url.username, url.pathname.slice(1), url.hostname].map(decode);
+  const [role, database, hostname] = [url.username, url.pathname.slice(1), url.hostname].map(decodePercent);
   if (role === undefined || database === undefined || hostname === undefined) return undefined;
-  if (decode(url.password) === undefined) return undefined;
+  if (decodePercent(url.password) === undefined) return undefined;
   const host = url.searchParams.get('host') ?? (written === text ? hostname : 'localhost');
   const port = url.searchParams.get('port') ?? (url.port || '5432');
   return {
@@ -22,12 +24,4 @@ export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
     role,
     database: database || role,
   };
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -21,3 +21,11 @@ export function fileErrorSentence(error: unknown): string {
 export function isFileError(error: unknown): error is NodeJS.ErrnoException & { readonly path: string } {
   return error instanceof Error && 'syscall' in error && 'code' in error && 'path' in error;
 }
+
+/** Makes a handler of a rejection: it returns `value` for an error with this code, and throws every other error. */
+export function onErrorCode<T>(code: string, value: T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof Error && 'code' in error && error.code === code) return value;
+    throw error;
+  };
+}

@@ -16,9 +16,18 @@ export class SettingReader {
     return this.#environment[name]?.trim() || undefined;
   }
 
-  /** The parts of a text with commas, without empty ones. */
-  list(name: string): string[] {
-    return (this.text(name) ?? '').split(',').flatMap((part) => part.trim() || []);
+  /** Parses the parts of a text with commas, without empty ones. @param problem a sentence about a part that `parse` refuses */
+  parsedList<Value>(
+    name: string,
+    parse: (part: string) => Value | undefined,
+    problem: (part: string) => string,
+  ): Value[] {
+    const parts = (this.text(name) ?? '').split(',').flatMap((part) => part.trim() || []);
+    return parts.flatMap((part) => {
+      const value = parse(part);
+      if (value === undefined) this.problems.push(problem(part));
+      return value ?? [];
+    });
   }
 
   /**

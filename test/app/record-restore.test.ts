@@ -48,7 +48,7 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.deepEqual(await findOpenRestore(database.pool), restore);
     const resume = () =>
       database.transaction((trx) =>
-        markResumed(trx, clock.now(), operator, { cancelMessages: false, skipDeliveries: false }),
+        markResumed(trx, { at: clock.now(), ...operator, cancelMessages: false, skipDeliveries: false }),
       );
     assert.equal(await resume(), true);
     assert.equal(await resume(), false);
@@ -164,7 +164,7 @@ describe('the record of a restore, written in the transaction that loads the bac
   it('the time between backup and restore is no clock step', async () => {
     const { database, clock } = service.runtime;
     const { version } = await sampleDatabaseClock(database.pool);
-    await writeStep(database.pool, 86_400_000, clock.now(), version);
+    await writeStep(database.pool, { heldMs: 86_400_000, at: clock.now(), version });
     const boot_id = '01990000-0000-7000-8000-000000000001';
     const uptime = { uptime_ms: 1_000, monotonic_ms: 1_000, followed_ms: 0 };
     await saveBootClockReading(database.pool, { boot_id, ...uptime, service_at: clock.now() });

@@ -256,7 +256,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
       found.sort(),
       [
         'server/dashboard/erasure/erase-contact.ts',
-        'server/dashboard/erasure/erasure-routes.ts',
+        'server/dashboard/routes.ts',
         'server/api-keys/routes.ts',
         'server/teams/team/ensure-test-team.ts',
         'server/opt-outs/create-opt-out.ts',

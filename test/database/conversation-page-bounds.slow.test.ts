@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type pg from 'pg';
+import { waitingExaminedMax } from '#server/dashboard/conversations/conversation-pages.ts';
 import {
   conversationMessagesExaminedMax,
-  conversationPageExaminedMax,
-  waitingExaminedMax,
-} from '#server/dashboard/conversations/limits.ts';
-import { listConversationMessages } from '#server/dashboard/conversations/list-conversation-messages.ts';
+  listConversationMessages,
+} from '#server/dashboard/conversations/list-conversation-messages.ts';
 import {
+  conversationPageExaminedMax,
   countUnreadConversations,
   listConversations,
 } from '#server/dashboard/conversations/list-conversations.ts';

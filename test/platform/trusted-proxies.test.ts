@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { fastify } from 'fastify';
-import { forwardedAddressesMax } from '#server/platform/network/limits.ts';
-import { createTrustProxy } from '#server/platform/network/trusted-proxies.ts';
+import { createTrustProxy, forwardedAddressesMax } from '#server/platform/network/trusted-proxies.ts';
 import {
   closeWithConnections,
   createBareServer,

@@ -34,7 +34,7 @@ const failure = {
 };
 
 /** Adds the rows of a demo's events, in the order of their times, and their deliveries to its webhooks. */
-export function addEvents(demo: DemoRows, services: Pick<Runtime, 'secrets'>): void {
+export function addEvents(demo: DemoRows, services: Runtime): void {
   const events = demo.events
     .toSorted((one, other) => one.at.getTime() - other.at.getTime())
     .map((event) => ({ ...event, id: demo.newId('evt', event.at.getTime()) }));

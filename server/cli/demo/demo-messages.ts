@@ -11,8 +11,6 @@ import { dayOf, monthOf } from '#server/platform/time/calendar.ts';
 import { bytesText, type DemoEvent, type DemoRows } from './demo-rows.ts';
 import { type DemoText, readDemoTexts } from './demo-texts.ts';
 
-type Services = Pick<Runtime, 'config' | 'secrets'>;
-
 /** A text with its message, in the state in which it ends, and the hand-out of the message; null for none. */
 interface Made {
   readonly text: DemoText;
@@ -24,7 +22,7 @@ const picture = 'insurance-card.png';
 const appointment = 'appointment.ics';
 
 /** Makes the message of a text. An outcome in tables.txt has columns of the message; its times are seconds. */
-function makeMessage(demo: DemoRows, services: Services, text: DemoText): Made {
+function makeMessage(demo: DemoRows, services: Runtime, text: DemoText): Made {
   const { by, contact, content, number, hasFile } = text;
   const { handed_out_at, sent_at, delivered_at, failed_at, ...outcome } =
     demo.outcomes.get(text.outcome) ?? {};
@@ -72,7 +70,7 @@ function eventsOf(message: MessageRow): DemoEvent[] {
 }
 
 /** Adds the hand-out of a message, and its place in the queue or at a phone. */
-function addHandOut(demo: DemoRows, { config }: Services, { text, message, handedOutAt }: Made): void {
+function addHandOut(demo: DemoRows, { config }: Runtime, { text, message, handedOutAt }: Made): void {
   const { id, number_id } = message;
   const of = { message_id: id, hand_out: 1, handed_out_at: handedOutAt };
   const phone = {
@@ -128,7 +126,7 @@ function addFile(demo: DemoRows, { id, direction, created_at }: MessageRow): voi
 }
 
 /** Opts the sender of a message out. @returns the event */
-function optOut(demo: DemoRows, { secrets }: Services, message: MessageRow): DemoEvent {
+function optOut(demo: DemoRows, { secrets }: Runtime, message: MessageRow): DemoEvent {
   const { id, created_at: at, from_handle: contact, to_handle: phoneNumber, number_id } = message;
   const optOutId = demo.newId('opt', at.getTime());
   demo.add('opt_outs', {
@@ -188,7 +186,7 @@ function addUsage(demo: DemoRows, made: readonly Made[]): void {
 }
 
 /** Adds the messages of a demo, with all that follows from them but the deliveries. */
-export function addMessages(demo: DemoRows, services: Services): void {
+export function addMessages(demo: DemoRows, services: Runtime): void {
   const made = readDemoTexts(demo.nowMs).map((text) => makeMessage(demo, services, text));
   for (const one of made) {
     demo.add('messages', { ...one.message });

@@ -1,14 +1,17 @@
 import { type Conversation, conversationCountMax } from '#contract/conversation.ts';
 import type { NumberStatus } from '#contract/number.ts';
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { query } from '#server/database/query.ts';
+import type { Queryable } from '#server/database/statement.ts';
 import { type MessageRow, sqlMessageColumns } from '#server/messages/message.ts';
 import { messageView } from '#server/messages/message-view.ts';
 import { sqlReadyAndHeld } from '#server/numbers/queue-sql.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
-import type { MemberId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { type ConversationKey, sqlNumbersOfPhone, sqlRowsOfConversation } from './conversation-key.ts';
-import { unreadExaminedMax } from './limits.ts';
 import { type Reader, sqlReadUntil } from './read-store.ts';
+
+/** Messages that a count of unread ones reads at most: some may be to other numbers of the team. */
+const unreadExaminedMax = 300;
 
 /** Columns of a conversation, and of the latest number that the team connected for its phone number. */
 interface FactsOfRow {
@@ -39,33 +42,28 @@ type WithoutMessage = { readonly [Column in keyof MessageRow]: null };
 /** A conversation with its newest message, unless that was purged. */
 export type FactsRow = FactsOfRow & (MessageRow | WithoutMessage);
 
-const readUntil = sqlReadUntil(
-  { memberId: '$4::uuid', joinedId: '$5::uuid' },
-  { teamId: '$1', phoneNumber: 'i.phone_number', contact: 'i.contact' },
-);
-
 /**
  * Reads each conversation through LATERAL, row by row along one index. The condition on unread messages compares rows
  * of (sender, id), so the planner uses the index on the sender.
  */
-const facts = statement<[TeamId, string[], string[], MemberId, string], FactsRow>(
+const facts = query<Reader & { teamId: TeamId; phoneNumbers: string[]; contacts: string[] }, FactsRow>(
   'conversations.facts',
   `SELECT i.phone_number, i.contact, n.id AS live_number_id, n.label, n.status AS number_status, n.verified_at IS NOT NULL AS is_verified,
      n.deleted_at IS NOT NULL AS is_removed, n.is_simulated, c.last_activity_at, c.handles, w.waiting_count, w.queued_at,
-     ${sqlIsOptedOut('$1', 'contact', 'i.contact')} AS opted_out,
-     (SELECT k.read_until FROM conversation_reads k WHERE k.team_id = $1 AND k.member_id = $4 AND k.phone_number = i.phone_number AND k.contact = i.contact)
+     ${sqlIsOptedOut(':teamId', 'contact', 'i.contact')} AS opted_out,
+     (SELECT k.read_until FROM conversation_reads k WHERE k.team_id = :teamId AND k.member_id = :memberId AND k.phone_number = i.phone_number AND k.contact = i.contact)
        AS read_until,
      greatest(u.unread_count, (c.last_inbound_id > r.read_until)::int) AS unread_count,
      ${sqlMessageColumns('m')}
-   FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS i (phone_number, contact, n)
-   CROSS JOIN LATERAL (SELECT l.* FROM (${sqlNumbersOfPhone('$1', 'i.phone_number')}) l LIMIT 1) n
+   FROM unnest(:phoneNumbers::text[], :contacts::text[]) WITH ORDINALITY AS i (phone_number, contact, n)
+   CROSS JOIN LATERAL (SELECT l.* FROM (${sqlNumbersOfPhone('i.phone_number')}) l LIMIT 1) n
    CROSS JOIN LATERAL (
      SELECT max(o.last_activity_at) AS last_activity_at, (array_agg(o.last_message_id ORDER BY o.last_message_id DESC))[1] AS last_message_id,
        (array_agg(o.last_inbound_id ORDER BY o.last_inbound_id DESC NULLS LAST))[1] AS last_inbound_id,
-       ARRAY(SELECT DISTINCT h.handle FROM (${sqlRowsOfConversation('$1', 'i.phone_number', 'i.contact')}) a CROSS JOIN unnest(a.handles) AS h (handle)) AS handles
-     FROM (${sqlRowsOfConversation('$1', 'i.phone_number', 'i.contact')}) o
+       ARRAY(SELECT DISTINCT h.handle FROM (${sqlRowsOfConversation('i.phone_number', 'i.contact')}) a CROSS JOIN unnest(a.handles) AS h (handle)) AS handles
+     FROM (${sqlRowsOfConversation('i.phone_number', 'i.contact')}) o
    ) c
-   CROSS JOIN LATERAL (SELECT ${readUntil} AS read_until OFFSET 0) r
+   CROSS JOIN LATERAL (SELECT ${sqlReadUntil('i.phone_number', 'i.contact')} AS read_until OFFSET 0) r
    CROSS JOIN LATERAL (
      SELECT least(count(*), ${conversationCountMax}) AS waiting_count, (array_agg(q.message_id ORDER BY q.message_id DESC))[1] AS message_id, max(q.queued_at) AS queued_at
      FROM ${sqlReadyAndHeld} CROSS JOIN LATERAL (
@@ -79,20 +77,20 @@ const facts = statement<[TeamId, string[], string[], MemberId, string], FactsRow
          SELECT x.to_handle, x.direction FROM unnest(i.contact || c.handles) AS h (handle)
          CROSS JOIN LATERAL (
            SELECT x.to_handle, x.direction FROM messages x
-           WHERE (x.team_id, x.from_handle, x.id) > ($1, h.handle, r.read_until) AND x.id > r.read_until
-             AND (x.team_id, x.from_handle, x.id) <= ($1, h.handle, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+           WHERE (x.team_id, x.from_handle, x.id) > (:teamId, h.handle, r.read_until) AND x.id > r.read_until
+             AND (x.team_id, x.from_handle, x.id) <= (:teamId, h.handle, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
            ORDER BY x.team_id, x.from_handle, x.id LIMIT ${unreadExaminedMax}
          ) x LIMIT ${unreadExaminedMax}
        ) x WHERE x.to_handle = i.phone_number AND x.direction = 'inbound' LIMIT ${conversationCountMax}
      ) x
    ) u
    LEFT JOIN LATERAL (
-     SELECT m.* FROM messages m WHERE m.team_id = $1
+     SELECT m.* FROM messages m WHERE m.team_id = :teamId
        AND m.id BETWEEN greatest(c.last_message_id, w.message_id) AND greatest(c.last_message_id, w.message_id)
      ORDER BY m.team_id, m.id LIMIT 1
    ) m ON true
    ORDER BY i.n`,
-);
+).rows;
 
 /**
  * Reads facts about conversations, in the order of the keys. Conversations of numbers that the team never had are
@@ -104,14 +102,12 @@ export function listFacts(
   keys: readonly ConversationKey[],
   reader: Reader,
 ): Promise<FactsRow[]> {
-  return facts.rows(
-    db,
+  return facts(db, {
     teamId,
-    keys.map(({ phoneNumber }) => phoneNumber),
-    keys.map(({ contact }) => contact),
-    reader.memberId,
-    reader.joinedId,
-  );
+    phoneNumbers: keys.map(({ phoneNumber }) => phoneNumber),
+    contacts: keys.map(({ contact }) => contact),
+    ...reader,
+  });
 }
 
 /** A conversation as one member sees it (specification section 12.11). */

@@ -1,6 +1,8 @@
 import type { MessageRow } from '#server/messages/message.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
-import { numbersOfPhoneMax } from './limits.ts';
+
+/** Connections of one phone number whose conversations are read; older ones are skipped. */
+const numbersOfPhoneMax = 20;
 
 /** Conversation as people see it: a phone number of the team, over all its connections, and a contact. */
 export interface ConversationKey {
@@ -24,15 +26,15 @@ export function textOfKey({ phoneNumber, contact }: ConversationKey): string {
   return `${phoneNumber} ${contact}`;
 }
 
-/** SQL of the numbers that a team has connected for a phone number, latest first, including deleted ones. */
-export function sqlNumbersOfPhone(teamId: string, phoneNumber: string): string {
-  return `SELECT s.* FROM numbers s WHERE s.team_id = ${teamId} AND s.phone_number = ${phoneNumber}
+/** SQL of the numbers that the team `:teamId` has connected for a phone number, latest first, including deleted ones. */
+export function sqlNumbersOfPhone(phoneNumber: string): string {
+  return `SELECT s.* FROM numbers s WHERE s.team_id = :teamId AND s.phone_number = ${phoneNumber}
     ORDER BY s.id DESC LIMIT ${numbersOfPhoneMax}`;
 }
 
 /** SQL of the rows of one conversation: one per connected number of its phone number. */
-export function sqlRowsOfConversation(teamId: string, phoneNumber: string, contact: string): string {
+export function sqlRowsOfConversation(phoneNumber: string, contact: string): string {
   return `SELECT o.last_activity_at, o.last_message_id, o.last_inbound_id, o.handles
-    FROM (${sqlNumbersOfPhone(teamId, phoneNumber)}) s
+    FROM (${sqlNumbersOfPhone(phoneNumber)}) s
     CROSS JOIN LATERAL (SELECT r.* FROM conversations r WHERE r.number_id = s.id AND r.contact = ${contact} OFFSET 0) o`;
 }

@@ -1,10 +1,13 @@
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { query } from '#server/database/query.ts';
+import type { Queryable } from '#server/database/statement.ts';
 import { sqlReadyAndHeld } from '#server/numbers/queue-sql.ts';
-import type { MemberId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { sqlNumbersOfPhone, sqlRowsOfConversation } from './conversation-key.ts';
-import { waitingExaminedMax } from './limits.ts';
 import type { Position } from './page-position.ts';
 import { type Reader, sqlReadUntil } from './read-store.ts';
+
+/** How many of the newest waiting messages move their conversations to the top, of a team or of the filtered number. */
+export const waitingExaminedMax = 500;
 
 /** A conversation that the page read: it matches the filters, or it is the last one that the page may read. */
 export interface PageRow {
@@ -30,82 +33,81 @@ export interface WaitingRow {
   readonly fits: boolean;
 }
 
-const reader = { memberId: '$2::uuid', joinedId: '$3::uuid' };
-
 /** The SQL condition that the newest inbound message is unread by the reader. */
 function sqlIsUnread(phoneNumber: string, contact: string): string {
-  return `EXISTS (SELECT FROM (${sqlRowsOfConversation('$1', phoneNumber, contact)}) u
-    WHERE u.last_inbound_id > ${sqlReadUntil(reader, { teamId: '$1', phoneNumber, contact })})`;
+  return `EXISTS (SELECT FROM (${sqlRowsOfConversation(phoneNumber, contact)}) u
+    WHERE u.last_inbound_id > ${sqlReadUntil(phoneNumber, contact)})`;
 }
 
 /**
  * Reads a team's conversations by activity, newest first. If a conversation has several rows, the latest one represents
- * it. Messages from unknown senders have an empty contact, and belong to no conversation.
+ * it. Messages from unknown senders have an empty contact, and belong to no conversation. At most `examinedMax`
+ * conversations are read; the last of them has `is_bound`.
  */
-const page = statement<
-  [TeamId, MemberId, string, Date, MessageId, string | null, boolean, number, number],
+export const listPageRows = query<
+  PageFilters & Reader & Position & { teamId: TeamId; examinedMax: number; limit: number },
   PageRow
 >(
   'conversations.page',
   `SELECT f.phone_number, f.contact, f.last_activity_at, f.last_message_id, f.fits, f.is_bound
    FROM (
      SELECT c.team_id, c.contact, c.last_activity_at, c.last_message_id, c.is_bound, n.phone_number,
-       c.contact <> '' AND ($6::text IS NULL OR n.phone_number = $6)
-         AND (NOT $7::boolean OR ${sqlIsUnread('n.phone_number', 'c.contact')})
+       c.contact <> '' AND (:number::text IS NULL OR n.phone_number = :number)
+         AND (NOT :unreadOnly::boolean OR ${sqlIsUnread('n.phone_number', 'c.contact')})
          AND NOT EXISTS (
-           SELECT FROM (${sqlRowsOfConversation('$1', 'n.phone_number', 'c.contact')}) later
+           SELECT FROM (${sqlRowsOfConversation('n.phone_number', 'c.contact')}) later
            WHERE (later.last_activity_at, later.last_message_id) > (c.last_activity_at, c.last_message_id)
          ) AS fits
      FROM (
-       SELECT c.*, row_number() OVER (ORDER BY c.team_id DESC, c.last_activity_at DESC, c.last_message_id DESC) = $8::bigint AS is_bound
+       SELECT c.*, row_number() OVER (ORDER BY c.team_id DESC, c.last_activity_at DESC, c.last_message_id DESC) = :examinedMax::bigint AS is_bound
        FROM (
          SELECT c.team_id, c.number_id, c.contact, c.last_activity_at, c.last_message_id FROM conversations c
-         WHERE (c.team_id, c.last_activity_at, c.last_message_id) < ($1, $4::timestamptz, $5::uuid)
-           AND (c.team_id, c.last_activity_at, c.last_message_id) >= ($1, '-infinity', '00000000-0000-0000-0000-000000000000')
-         ORDER BY c.team_id DESC, c.last_activity_at DESC, c.last_message_id DESC LIMIT $8
+         WHERE (c.team_id, c.last_activity_at, c.last_message_id) < (:teamId, :at::timestamptz, :messageId::uuid)
+           AND (c.team_id, c.last_activity_at, c.last_message_id) >= (:teamId, '-infinity', '00000000-0000-0000-0000-000000000000')
+         ORDER BY c.team_id DESC, c.last_activity_at DESC, c.last_message_id DESC LIMIT :examinedMax
        ) c
      ) c
      CROSS JOIN LATERAL (
-       SELECT n.phone_number FROM numbers n WHERE n.team_id = $1 AND n.id = c.number_id OFFSET 0
+       SELECT n.phone_number FROM numbers n WHERE n.team_id = :teamId AND n.id = c.number_id OFFSET 0
      ) n
      ORDER BY c.team_id DESC, c.last_activity_at DESC, c.last_message_id DESC OFFSET 0
    ) f
    WHERE f.fits OR f.is_bound
-   ORDER BY f.team_id DESC, f.last_activity_at DESC, f.last_message_id DESC LIMIT $9`,
-);
+   ORDER BY f.team_id DESC, f.last_activity_at DESC, f.last_message_id DESC LIMIT :limit`,
+).rows;
 
 /**
  * Creates a statement that lists the conversations of the newest waiting messages. @param newest a limited SELECT of
  * those messages
  */
-function waitingOf<Number extends [] | [phoneNumber: string]>(name: string, newest: string) {
-  return statement<[TeamId, reader: string, joinedId: string, unreadOnly: boolean, ...Number], WaitingRow>(
+function waitingOf<Params extends object>(name: string, newest: string) {
+  return query<Params & Reader & { teamId: TeamId; unreadOnly: boolean }, WaitingRow>(
     `conversations.waiting-${name}`,
     `WITH newest AS MATERIALIZED (${newest})
      SELECT n.phone_number, w.contact, w.message_id, w.queued_at, l.last_activity_at, l.last_message_id,
-       NOT $4::boolean OR ${sqlIsUnread('n.phone_number', 'w.contact')} AS fits
+       NOT :unreadOnly::boolean OR ${sqlIsUnread('n.phone_number', 'w.contact')} AS fits
      FROM (
        SELECT number_id, contact, (array_agg(message_id ORDER BY message_id DESC))[1] AS message_id,
          (array_agg(queued_at ORDER BY message_id DESC))[1] AS queued_at
        FROM newest GROUP BY number_id, contact
      ) w
-     CROSS JOIN LATERAL (SELECT n.phone_number FROM numbers n WHERE n.team_id = $1 AND n.id = w.number_id OFFSET 0) n
+     CROSS JOIN LATERAL (SELECT n.phone_number FROM numbers n WHERE n.team_id = :teamId AND n.id = w.number_id OFFSET 0) n
      LEFT JOIN LATERAL (
-       SELECT o.last_activity_at, o.last_message_id FROM (${sqlRowsOfConversation('$1', 'n.phone_number', 'w.contact')}) o
+       SELECT o.last_activity_at, o.last_message_id FROM (${sqlRowsOfConversation('n.phone_number', 'w.contact')}) o
        ORDER BY o.last_activity_at DESC, o.last_message_id DESC LIMIT 1
      ) l ON true`,
-  );
+  ).rows;
 }
 const waitingColumns = 'q.number_id, q.to_handle AS contact, q.message_id, q.queued_at';
-const waitingOfTeam = waitingOf<[]>(
+const waitingOfTeam = waitingOf<object>(
   'of-team',
   `SELECT ${waitingColumns} FROM send_queue q
-   WHERE q.team_id = $1 AND q.message_id <= 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+   WHERE q.team_id = :teamId AND q.message_id <= 'ffffffff-ffff-ffff-ffff-ffffffffffff'
    ORDER BY q.team_id DESC, q.message_id DESC LIMIT ${waitingExaminedMax}`,
 );
-const waitingOfNumber = waitingOf<[string]>(
+const waitingOfNumber = waitingOf<{ number: string }>(
   'of-number',
-  `SELECT q.* FROM (${sqlNumbersOfPhone('$1', '$5')}) s
+  `SELECT q.* FROM (${sqlNumbersOfPhone(':number')}) s
    CROSS JOIN LATERAL (
      SELECT q.* FROM ${sqlReadyAndHeld} CROSS JOIN LATERAL (
        SELECT ${waitingColumns}, q.seq FROM send_queue q WHERE q.number_id = s.id AND q.is_ready = h.is_ready
@@ -115,42 +117,16 @@ const waitingOfNumber = waitingOf<[string]>(
 );
 
 export interface PageFilters {
-  /** E.164 */
-  readonly number: string | undefined;
+  /** E.164; null for all numbers. */
+  readonly number: string | null;
   readonly unreadOnly: boolean;
-}
-
-/** @param examinedMax how many conversations are read at most; the last of them has `is_bound` */
-export function listPageRows(
-  db: Queryable,
-  teamId: TeamId,
-  { memberId, joinedId }: Reader,
-  before: Position,
-  { number, unreadOnly }: PageFilters,
-  { examinedMax, limit }: { readonly examinedMax: number; readonly limit: number },
-): Promise<PageRow[]> {
-  return page.rows(
-    db,
-    teamId,
-    memberId,
-    joinedId,
-    before.at,
-    before.messageId,
-    number ?? null,
-    unreadOnly,
-    examinedMax,
-    limit,
-  );
 }
 
 /** The conversations of the newest waiting messages, unordered. */
 export function listWaitingRows(
   db: Queryable,
-  teamId: TeamId,
-  { memberId, joinedId }: Reader,
-  { number, unreadOnly }: PageFilters,
+  params: PageFilters & Reader & { readonly teamId: TeamId },
 ): Promise<WaitingRow[]> {
-  return number === undefined
-    ? waitingOfTeam.rows(db, teamId, memberId, joinedId, unreadOnly)
-    : waitingOfNumber.rows(db, teamId, memberId, joinedId, unreadOnly, number);
+  const { number, ...ofTeam } = params;
+  return number === null ? waitingOfTeam(db, ofTeam) : waitingOfNumber(db, { ...ofTeam, number });
 }

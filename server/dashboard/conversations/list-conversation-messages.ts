@@ -17,13 +17,14 @@ import { optOutView } from '#server/opt-outs/opt-out-view.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { pageOfIds, parseCursor } from '#server/platform/paging.ts';
-import { senderView } from '../timeline/sender-view.ts';
 import { findSenders } from '../timeline/timeline-store.ts';
 import { type FactsRow, listFacts } from './conversation-facts.ts';
 import type { ConversationKey } from './conversation-key.ts';
 import { findWaitingMessages, listRowsOfConversation } from './conversation-messages.ts';
-import { conversationMessagesExaminedMax } from './limits.ts';
 import type { Reader } from './read-store.ts';
+
+/** Messages that a page of a conversation reads at most, over all spellings of the contact and both directions. */
+export const conversationMessagesExaminedMax = 10_000;
 
 /**
  * Lists a page of a conversation's messages, newest first, with the facts at the head of the page (specification
@@ -42,22 +43,28 @@ export async function listConversationMessages(
   const before = parseCursor('msg', cursor);
   const [facts] = await listFacts(pages, teamId, [key], reader);
   if (!facts) throw notFound('number');
-  const waiting = await findWaitingMessages(pages, teamId, facts.live_number_id, key.contact);
-  const handles = [...new Set([key.contact, ...facts.handles, ...waiting.handles])];
-  const rows = await listRowsOfConversation(
-    pages,
+  const waiting = await findWaitingMessages(pages, {
     teamId,
-    { phoneNumber: key.phoneNumber, handles },
+    numberId: facts.live_number_id,
+    contact: key.contact,
+  });
+  const handles = [...new Set([key.contact, ...facts.handles, ...waiting.handles])];
+  const rows = await listRowsOfConversation(pages, {
+    teamId,
+    phoneNumber: key.phoneNumber,
+    handles,
     before,
-    {
-      examinedMax: Math.floor(conversationMessagesExaminedMax / (2 * handles.length)),
-      limit: limit + 1,
-    },
-  );
+    examinedMax: Math.floor(conversationMessagesExaminedMax / (2 * handles.length)),
+    limit: limit + 1,
+  });
   // Merges the rows of all scans. If a scan stopped early, older rows belong to the next page.
   const newestFirst = rows.toSorted((a, b) => (a.id > b.id ? -1 : 1));
   const { rows: messages, ...page } = pageOfIds('msg', newestFirst, limit);
-  const senders = await sendersOf(services, teamId, messages);
+  const senders = await findSenders(
+    pages,
+    teamId,
+    messages.map((row) => row.sent_by),
+  );
   const optOut = await findOptOut(pool, { teamId, contact: key.contact });
   return {
     number: numberOf(facts, await findHealthState(pool, teamId, facts.live_number_id, clock.now())),
@@ -66,25 +73,12 @@ export async function listConversationMessages(
     waiting: waiting.head_id && (await explainHead(services, teamId, waiting.head_id)),
     read_until: facts.read_until && publicId('msg', facts.read_until),
     unread_count: facts.unread_count,
-    messages: messages.map((row) => messageOf(row, senders)),
+    messages: messages.map((row) => messageOf(row, senders.get(row.sent_by))),
     ...page,
   };
 }
 
-type Senders = ReadonlyMap<MessageRow['sent_by'], MessageSender>;
-
-/** The keys and members that sent messages of the page; many pages have none. */
-async function sendersOf(
-  { database }: Pick<Runtime, 'database'>,
-  teamId: TeamId,
-  messages: readonly MessageRow[],
-): Promise<Senders> {
-  const ids = [...new Set(messages.flatMap(({ sent_by: id }) => (id === null ? [] : [id])))];
-  const rows = ids.length === 0 ? [] : await findSenders(database.pages, teamId, ids);
-  return new Map(rows.map((row) => [row.id, senderView(row)]));
-}
-
-function messageOf(row: MessageRow, senders: Senders): ConversationMessage {
+function messageOf(row: MessageRow, sender: MessageSender | undefined): ConversationMessage {
   const {
     waiting_reason: _reason,
     expected_at: _at,
@@ -93,7 +87,7 @@ function messageOf(row: MessageRow, senders: Senders): ConversationMessage {
     reason: null,
     expectedAt: null,
   });
-  return { ...message, sender: senders.get(row.sent_by) ?? null };
+  return { ...message, sender: sender ?? null };
 }
 
 async function explainHead(

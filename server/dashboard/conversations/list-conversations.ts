@@ -8,7 +8,6 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { conversationView, listFacts } from './conversation-facts.ts';
 import { listPageRows, listWaitingRows, type PageRow, type WaitingRow } from './conversation-pages.ts';
-import { conversationPageExaminedMax } from './limits.ts';
 import {
   comparePositions,
   formatCursor,
@@ -17,6 +16,9 @@ import {
   readCursor,
 } from './page-position.ts';
 import type { Reader } from './read-store.ts';
+
+/** Conversations that a page of the list reads at most, in addition to those with waiting messages. */
+export const conversationPageExaminedMax = 2_000;
 
 /**
  * Lists a page of a team's conversations, latest activity first (specification section 12.11). If a conversation gets a
@@ -30,11 +32,13 @@ export async function listConversations(
   { number, unread = false, limit = listLimitDefault, cursor }: ListConversationsQuery,
 ): Promise<ConversationList> {
   const before = readCursor(cursor);
-  const filters = { number, unreadOnly: unread };
+  const filters = { teamId, ...reader, number: number ?? null, unreadOnly: unread };
   // Waiting messages are read first. So a message that is handed out between the two reads is in both results, and
   // never in none.
-  const waiting = (await listWaitingRows(pages, teamId, reader, filters)).filter(({ fits }) => fits);
-  const rows = await listPageRows(pages, teamId, reader, before, filters, {
+  const waiting = (await listWaitingRows(pages, filters)).filter(({ fits }) => fits);
+  const rows = await listPageRows(pages, {
+    ...filters,
+    ...before,
     examinedMax: conversationPageExaminedMax,
     limit: limit + 1 + waiting.length,
   });
@@ -58,9 +62,15 @@ export async function countUnreadConversations(
   teamId: TeamId,
   reader: Reader,
 ): Promise<number> {
-  const bounds = { examinedMax: unreadConversationsExaminedMax, limit: unreadConversationsExaminedMax };
-  const filters = { number: undefined, unreadOnly: true };
-  const rows = await listPageRows(pages, teamId, reader, readCursor(undefined), filters, bounds);
+  const rows = await listPageRows(pages, {
+    teamId,
+    ...reader,
+    ...readCursor(undefined),
+    number: null,
+    unreadOnly: true,
+    examinedMax: unreadConversationsExaminedMax,
+    limit: unreadConversationsExaminedMax,
+  });
   return rows.filter(({ fits }) => fits).length;
 }
 

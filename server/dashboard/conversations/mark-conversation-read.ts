@@ -13,7 +13,7 @@ import { moveReadMark, type Reader } from './read-store.ts';
  * @throws AppError 404 if the message is not one of the conversation
  */
 export async function markConversationRead(
-  { database: { pool, pages } }: Pick<Runtime, 'database'>,
+  { database: { pool, pages } }: Runtime,
   teamId: TeamId,
   reader: Reader,
   key: ConversationKey,
@@ -21,7 +21,8 @@ export async function markConversationRead(
 ): Promise<ConversationRead> {
   const message = await findMessage(pool, { teamId, messageId });
   if (!message || textOfKey(conversationOf(message)) !== textOfKey(key)) throw notFound('message');
-  const readUntil = await moveReadMark(pool, teamId, reader.memberId, key, messageId);
+  const { memberId } = reader;
+  const mark = await moveReadMark(pool, { ...key, teamId, memberId, messageId });
   const [facts] = await listFacts(pages, teamId, [key], reader);
-  return { read_until: publicId('msg', readUntil), unread_count: facts?.unread_count ?? 0 };
+  return { read_until: publicId('msg', mark.read_until), unread_count: facts?.unread_count ?? 0 };
 }

@@ -1,5 +1,5 @@
-import { transactionQuery } from '#server/database/query.ts';
-import { type Queryable, statement, transactionStatement } from '#server/database/statement.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
+import type { Queryable } from '#server/database/statement.ts';
 import { firstIdAt, type MemberId, type MessageId, type TeamId } from '#server/platform/ids/ids.ts';
 import { findMember } from '#server/teams/members/member-store.ts';
 import type { ConversationKey } from './conversation-key.ts';
@@ -10,24 +10,22 @@ export interface Reader {
   readonly joinedId: string;
 }
 
-const mark = statement<[TeamId, MemberId, string, string, MessageId], { read_until: MessageId }>(
+/** Moves a member's read mark forward to a message; it never moves back. @returns the row with the read mark */
+export const moveReadMark = query<
+  ConversationKey & { teamId: TeamId; memberId: MemberId; messageId: MessageId },
+  { read_until: MessageId }
+>(
   'conversations.mark-read',
-  `INSERT INTO conversation_reads AS r (team_id, member_id, phone_number, contact, read_until) VALUES ($1, $2, $3, $4, $5)
+  `INSERT INTO conversation_reads AS r (team_id, member_id, phone_number, contact, read_until)
+   VALUES (:teamId, :memberId, :phoneNumber, :contact, :messageId)
    ON CONFLICT (team_id, member_id, phone_number, contact) DO UPDATE SET read_until = greatest(r.read_until, excluded.read_until)
    RETURNING read_until`,
-);
+).one;
 
-/**
- * An SQL expression for the id up to which a reader has read; NULL without a reader.
- * @param reader SQL of the member's id and of the id at which they joined
- */
-export function sqlReadUntil(
-  reader: { readonly memberId: string; readonly joinedId: string },
-  conversation: { readonly teamId: string; readonly phoneNumber: string; readonly contact: string },
-): string {
-  const { teamId, phoneNumber, contact } = conversation;
-  return `greatest(${reader.joinedId}, (SELECT r.read_until FROM conversation_reads r WHERE r.team_id = ${teamId}
-    AND r.member_id = ${reader.memberId} AND r.phone_number = ${phoneNumber} AND r.contact = ${contact}))`;
+/** SQL of the id up to which the reader `:memberId`, who joined at `:joinedId`, has read a conversation. */
+export function sqlReadUntil(phoneNumber: string, contact: string): string {
+  return `greatest(:joinedId::uuid, (SELECT r.read_until FROM conversation_reads r WHERE r.team_id = :teamId
+    AND r.member_id = :memberId::uuid AND r.phone_number = ${phoneNumber} AND r.contact = ${contact}))`;
 }
 
 /** Finds the reader of a conversation. @returns undefined if the member was removed meanwhile */
@@ -38,18 +36,6 @@ export async function findReader(
 ): Promise<Reader | undefined> {
   const member = await findMember(db, teamId, memberId);
   return member && { memberId, joinedId: firstIdAt(member.created_at.getTime()) };
-}
-
-/** Moves a member's read mark forward to a message; it never moves back. @returns the read mark */
-export async function moveReadMark(
-  db: Queryable,
-  teamId: TeamId,
-  memberId: MemberId,
-  { phoneNumber, contact }: ConversationKey,
-  messageId: MessageId,
-): Promise<MessageId> {
-  const row = await mark.row(db, teamId, memberId, phoneNumber, contact, messageId);
-  return row?.read_until ?? messageId;
 }
 
 /**
@@ -73,10 +59,10 @@ export const purgeReadMarks = transactionQuery<{ before: string; limit: number }
    ))`,
 ).count;
 
-/** Deletes a contact's read marks that stand at the message `until` or before it. */
-export const eraseReadMarks = transactionStatement<[teamId: TeamId, contact: string, until: MessageId]>(
+/** Deletes a contact's read marks that stand at the message `until_id` or before it. */
+export const eraseReadMarks = transactionQuery<{ team_id: TeamId; contact: string; until_id: MessageId }>(
   'conversations.erase-reads',
-  `DELETE FROM conversation_reads r USING members m, (SELECT DISTINCT phone_number FROM numbers WHERE team_id = $1) n
-   WHERE m.team_id = $1 AND r.team_id = m.team_id AND r.member_id = m.id AND r.phone_number = n.phone_number AND r.contact = $2
-     AND r.read_until <= $3 RETURNING r.contact`,
+  `DELETE FROM conversation_reads r USING members m, (SELECT DISTINCT phone_number FROM numbers WHERE team_id = :team_id) n
+   WHERE m.team_id = :team_id AND r.team_id = m.team_id AND r.member_id = m.id AND r.phone_number = n.phone_number AND r.contact = :contact
+     AND r.read_until <= :until_id`,
 ).run;

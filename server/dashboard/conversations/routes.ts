@@ -22,7 +22,7 @@ import { findReader, type Reader } from './read-store.ts';
 const conversations = '/app/teams/:team_id/conversations';
 
 /** Routes of a team's conversations; unread messages are those of the calling member (specification section 12.11). */
-export function conversationRoutes(services: Pick<Runtime, 'database' | 'clock' | 'config'>): Route[] {
+export function conversationRoutes(services: Runtime): Route[] {
   /** @throws AppError 404 if the member was removed meanwhile */
   const readerOf = async ({ teamId, actor }: Principal): Promise<Reader> => {
     const memberId = parseId('usr', actor.id);

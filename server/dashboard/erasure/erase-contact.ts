@@ -21,7 +21,7 @@ export type OnContactErased = (
   erased: { readonly team_id: TeamId; readonly handles: readonly string[] },
 ) => Promise<void>;
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'secrets' | 'metrics'> & {
+type Services = Runtime & {
   readonly onContactErased: readonly OnContactErased[];
 };
 

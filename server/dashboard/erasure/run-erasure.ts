@@ -29,8 +29,6 @@ import {
   noteErasedEvents,
 } from '#server/webhooks/deliveries/erase-answers.ts';
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
-
 /** How many messages, with their events, one batch erases; a batch takes some 20 ms. */
 const batchMax = 100;
 
@@ -48,11 +46,7 @@ const beginning = '00000000-0000-0000-0000-000000000000';
  * is erased once its outcome is known. Each batch may be repeated, and two processes may run the same erasure.
  * @returns true once the erasure is finished and its row deleted
  */
-export async function runErasure(
-  services: Services,
-  erasure: ErasureRow,
-  budgetMs: number,
-): Promise<boolean> {
+export async function runErasure(services: Runtime, erasure: ErasureRow, budgetMs: number): Promise<boolean> {
   const { database } = services;
   const batches = new Batches(database, budgetMs);
   const { team_id: teamId } = erasure;
@@ -83,12 +77,12 @@ export async function runErasure(
   if (!(await batches.repeat((trx) => eraseAnswers(trx, teamId)))) return false;
   await database.transaction(async (trx) => {
     await eraseConversations(trx, erasure);
-    await eraseReadMarks(trx, teamId, erasure.contact, erasure.until_id);
+    await eraseReadMarks(trx, erasure);
   });
   if (await hasMessagesOfContact(database.pool, erasure)) return false;
   return database.transaction(async (trx) => {
     await eraseIdempotencyKeys(trx, erasure, services.clock);
-    await noteErasure(trx, services.clock.now());
+    await noteErasure(trx, { at: services.clock.now() });
     return removeErasure(trx, erasure);
   });
 }
@@ -115,7 +109,7 @@ async function eraseContactEvents(batches: Batches, { team_id, contact }: Erasur
 /**
  * Continues unfinished erasures: those of processes that died, large ones, and those that wait for a phone's report.
  */
-export async function continueErasures(services: Services & Pick<Runtime, 'logger'>): Promise<void> {
+export async function continueErasures(services: Runtime): Promise<void> {
   const { database, logger } = services;
   // A failed erasure does not delay the others; the next round tries it again.
   const attempt = (teamId: TeamId, run: () => Promise<unknown>) =>
@@ -139,10 +133,10 @@ export async function continueErasures(services: Services & Pick<Runtime, 'logge
 
 /** Runs transactions with pauses between them, until a time is over. */
 class Batches {
-  readonly #database: Services['database'];
+  readonly #database: Runtime['database'];
   readonly #endMs: number;
 
-  constructor(database: Services['database'], budgetMs: number) {
+  constructor(database: Runtime['database'], budgetMs: number) {
     this.#database = database;
     this.#endMs = performance.now() + budgetMs;
   }

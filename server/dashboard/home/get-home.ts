@@ -9,9 +9,9 @@ import {
 } from '#contract/home.ts';
 import { allows, type Role } from '#contract/permissions.ts';
 import { hasUsedKey } from '#server/api-keys/api-key-store.ts';
+import { query } from '#server/database/query.ts';
 import { lagDays, readRetentionLags } from '#server/database/retention.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
 import { anyText, inboundCoverageOf } from '#server/devices/inbound-tests.ts';
 import {
   countFailedMessages,
@@ -65,21 +65,21 @@ interface KeyChangeRow {
 }
 
 /** Lists the changes of a team by API keys, newest first. @param after only entries with larger ids are listed */
-const listKeyChanges = statement<[teamId: TeamId, after: string, limit: number], KeyChangeRow>(
+const listKeyChanges = query<{ teamId: TeamId; after: string; limit: number }, KeyChangeRow>(
   'home.key-changes',
   // The conditions are those of the index audit_log_of_home.
   `SELECT l.id, l.created_at, l.actor_id, l.actor_name, l.action, l.details, a.email AS member_email, a.name AS member_name
    FROM audit_log l LEFT JOIN accounts a ON a.id = l.account_id
-   WHERE l.team_id = $1 AND l.id > $2 AND l.outcome = 'done' AND l.actor_kind = 'key'
+   WHERE l.team_id = :teamId AND l.id > :after AND l.outcome = 'done' AND l.actor_kind = 'key'
      AND l.action IN ('invitation.made', 'invitation.sent_again', 'member.role_changed', 'member.removed', 'team.renamed')
-   ORDER BY l.id DESC LIMIT $3`,
+   ORDER BY l.id DESC LIMIT :limit`,
 ).rows;
 
 /**
  * Reads a team's state for the Home page (specification section 12.10). Each statement reads a limited number of rows.
  */
 export async function getHome(
-  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  services: Runtime,
   { teamId, permissions }: Pick<Principal, 'teamId' | 'permissions'>,
 ): Promise<Home> {
   const { database, clock, config } = services;
@@ -110,12 +110,9 @@ export async function getHome(
 }
 
 /** The changes of the team by API keys of the last 7 days (specification section 5.3). */
-async function readKeyChanges(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
-  teamId: TeamId,
-): Promise<KeyChange[]> {
+async function readKeyChanges({ database, clock }: Runtime, teamId: TeamId): Promise<KeyChange[]> {
   const after = firstIdAt(clock.in(-keyChangePeriodMs).getTime());
-  const rows = await listKeyChanges(database.pages, teamId, after, homeKeyChangesMax);
+  const rows = await listKeyChanges(database.pages, { teamId, after, limit: homeKeyChangesMax });
   return rows.map(({ details: { email, role = null, before = null, name }, ...row }) => ({
     id: publicId('aud', row.id),
     at: row.created_at.toISOString(),
@@ -138,7 +135,7 @@ const keyChangeNames: Readonly<Record<KeyChangeRow['action'], KeyChange['change'
 };
 
 async function listHomeNumbers(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  { database, clock }: Runtime,
   teamId: TeamId,
   now: Date,
 ): Promise<HomeNumber[]> {

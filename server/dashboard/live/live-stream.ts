@@ -12,7 +12,18 @@ import {
 import type { HandlerContext, Principal } from '#server/platform/http/route.ts';
 import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-import { accessCheckMs, retryMaxMs, retryMinMs, streamBufferMaxBytes } from './limits.ts';
+
+/**
+ * Range of the random time after which a browser reopens an ended stream, so that not all browsers reconnect at once.
+ */
+const retryMinMs = 1_000;
+const retryMaxMs = 4_000;
+
+/** How often a stream's session, membership and role are checked. */
+const accessCheckMs = 10_000;
+
+/** Unread bytes of a slow client at which its stream is closed. */
+const streamBufferMaxBytes = 1_024 * 1_024;
 
 /** How a stream ended, for the metrics. */
 export type StreamEnd = 'left' | 'slow' | 'access' | 'stopped' | 'failed';

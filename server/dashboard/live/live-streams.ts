@@ -5,9 +5,13 @@ import { tooManyRequests, unavailable } from '#server/platform/app-error.ts';
 import { isDisconnected } from '#server/platform/http/client-disconnect.ts';
 import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
 import { gauges } from '#server/platform/process/metrics.ts';
-import { keepAliveMs, liveStreamsMax } from './limits.ts';
 import { LiveStream, type StreamCall, type StreamEnd } from './live-stream.ts';
 import { type FeedServices, TeamFeed } from './team-feed.ts';
+
+const keepAliveMs = 15_000;
+
+/** Upper bounds on open live streams in this process: of a team, of an account, and in all. */
+const liveStreamsMax = { ofTeam: 200, ofAccount: 20, ofProcess: 2_000 } as const;
 
 /** The live streams of this process, with one feed for each team that has live streams. */
 export class LiveStreams {
@@ -19,7 +23,7 @@ export class LiveStreams {
   #isStopping = false;
   #cancelKeepAlive = () => {};
 
-  constructor(services: Pick<Runtime, 'clock' | 'metrics'> & { readonly changes: Changes }) {
+  constructor(services: Runtime & { readonly changes: Changes }) {
     this.#services = services;
     gauges({ metrics: services.metrics }, () => this.#count, {
       ownline_live_streams: ['Live streams that are open.', Number],

@@ -4,10 +4,15 @@ import type { Change } from '#server/database/change.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { Throttle } from '#server/platform/concurrency/throttle.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import { changedIntervalMs, changesGatherMs } from './limits.ts';
 import { type LiveStream, liveEvent } from './live-stream.ts';
 
-export type FeedServices = Pick<Runtime, 'clock'> & { readonly changes: Changes };
+/** Shortest time between two events `changed`: a page that then reads shows each change within a second. */
+const changedIntervalMs = 900;
+
+/** Time that the first change after a pause waits for other changes of its commit. */
+const changesGatherMs = 10;
+
+export type FeedServices = Runtime & { readonly changes: Changes };
 
 /**
  * Follows the changes of one team while it has live streams (decision 0018). Each stream gets the changed resource

@@ -40,7 +40,7 @@ export async function resumeRestore(
   const cancelledMessages = choices.cancelMessages ? await cancelHeldMessages(services, before) : 0;
   const skippedDeliveries = choices.skipDeliveries ? await skipHeldDeliveries(services, before) : 0;
   const resumed = await database.transaction(async (trx) => {
-    if (!(await markResumed(trx, clock.now(), by, choices))) return false;
+    if (!(await markResumed(trx, { at: clock.now(), ...by, ...choices }))) return false;
     for (const team of await listTeams(trx)) {
       await recordAudit(trx, services, {
         by,
@@ -73,10 +73,7 @@ const nothingHeld: RestoreState = {
  * Reads the restore hold (specification section 10.8). Only callers who may resume get the counts of waiting work,
  * because the counts cover all teams of the installation.
  */
-export async function readRestoreState(
-  { database }: Pick<Runtime, 'database'>,
-  mayResume: boolean,
-): Promise<RestoreState> {
+export async function readRestoreState({ database }: Runtime, mayResume: boolean): Promise<RestoreState> {
   const restore = await findOpenRestore(database.pool);
   if (!restore) return nothingHeld;
   return {

@@ -14,7 +14,6 @@ import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type MessageId, parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { attemptSummaryView, deliveryView } from '#server/webhooks/deliveries/delivery-view.ts';
-import { senderView } from './sender-view.ts';
 import { type StepEvent, timelineSteps } from './timeline-steps.ts';
 import {
   findSenders,
@@ -27,15 +26,13 @@ import {
   type MessageEventRow,
 } from './timeline-store.ts';
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
-
 /**
  * The timeline of a message: its steps with time and actor, its events and their deliveries (specification section
  * 12.8). Each statement reads a limited number of rows by an index.
  * @throws AppError 404
  */
 export async function getTimeline(
-  services: Services,
+  services: Runtime,
   teamId: TeamId,
   messageId: MessageId,
 ): Promise<Timeline> {
@@ -43,25 +40,27 @@ export async function getTimeline(
   const message = await findMessage(pages, { teamId, messageId });
   if (!message) throw notFound('message');
   const detail = messageDetailView(message, await explainWaiting(services, message));
-  const handOuts = await listNamedHandOuts(pages, teamId, messageId);
-  const events = await listMessageEvents(pages, message);
-  const sender = message.sent_by && (await findSenders(pages, teamId, [message.sent_by]))[0];
+  const handOuts = await listNamedHandOuts(pages, { teamId, messageId });
+  const events = await listMessageEvents(pages, { teamId, messageId });
+  const senders = await findSenders(pages, teamId, [message.sent_by]);
+  const sender = senders.get(message.sent_by) ?? null;
   const steps = timelineSteps({
     message: detail,
-    sender: sender ? senderView(sender) : null,
+    sender,
     handOuts,
     events: events.map(readEvent),
-    media: message.direction === 'outbound' ? ((await findStoredFile(pages, messageId)) ?? null) : null,
+    media: message.direction === 'outbound' ? ((await findStoredFile(pages, { messageId })) ?? null) : null,
     failedBy: await findFailedBy(services, message),
     optedOutAt: await findOptedOutAt(services, message),
   });
   return {
     message: detail,
-    sender: sender ? senderView(sender) : null,
+    sender,
     reports_delivery:
       message.direction === 'inbound'
         ? null
-        : message.delivered_at !== null || (await findsDeliveryReport(pages, teamId, message.from_handle)),
+        : message.delivered_at !== null ||
+          (await findsDeliveryReport(pages, { teamId, phoneNumber: message.from_handle })),
     steps,
     events: await withDeliveries(services, teamId, events),
   };
@@ -74,7 +73,7 @@ function readEvent({ type, created_at: at, data }: MessageEventRow): StepEvent {
 }
 
 /** The actor whose cancellation, deletion of the number or opt-out failed a message. */
-async function findFailedBy(services: Services, message: MessageRow): Promise<TimelineActor | null> {
+async function findFailedBy(services: Runtime, message: MessageRow): Promise<TimelineActor | null> {
   const { pages } = services.database;
   const { team_id: teamId, failed_at: failedAt } = message;
   if (message.error_code === 'cancelled' && failedAt) {
@@ -99,7 +98,7 @@ async function findFailedBy(services: Services, message: MessageRow): Promise<Ti
 
 /** Finds the actor in the audit log, with the key's or person's current name. */
 async function findActor(
-  { database }: Services,
+  { database }: Runtime,
   teamId: TeamId,
   action: Parameters<typeof findAuditActor>[2],
 ): Promise<TimelineActor | null> {
@@ -107,11 +106,11 @@ async function findActor(
   if (!actor || actor.kind === 'account') return null;
   const { kind, id } = actor;
   const senderId = parseId('key', id) ?? parseId('usr', id);
-  const sender = senderId && (await findSenders(database.pages, teamId, [senderId]))[0];
-  return { kind, id, name: sender?.name ?? actor.name };
+  const senders = await findSenders(database.pages, teamId, [senderId ?? null]);
+  return { kind, id, name: senders.get(senderId ?? null)?.name ?? actor.name };
 }
 
-async function findOptedOutAt({ database }: Services, message: MessageRow): Promise<Date | null> {
+async function findOptedOutAt({ database }: Runtime, message: MessageRow): Promise<Date | null> {
   if (message.direction === 'outbound') return null;
   const contact = contactOf(message.from_handle);
   const optOut = await findOptOut(database.pages, { teamId: message.team_id, contact });
@@ -119,14 +118,15 @@ async function findOptedOutAt({ database }: Services, message: MessageRow): Prom
 }
 
 async function withDeliveries(
-  { database }: Services,
+  { database }: Runtime,
   teamId: TeamId,
   events: readonly MessageEventRow[],
 ): Promise<TimelineEvent[]> {
   if (events.length === 0) return [];
-  const ids = events.map(({ id }) => id);
-  const deliveries = await listDeliveriesOfEvents(database.pages, teamId, ids);
-  const attempts = await listAttemptsOfDeliveries(database.pages, teamId, deliveries);
+  const eventIds = events.map(({ id }) => id);
+  const deliveries = await listDeliveriesOfEvents(database.pages, { teamId, eventIds });
+  const deliveryIds = deliveries.map(({ id }) => id);
+  const attempts = await listAttemptsOfDeliveries(database.pages, { teamId, deliveryIds });
   return events.map((event) => {
     const own = deliveries.filter(({ event_id }) => event_id === event.id);
     return {

@@ -13,17 +13,19 @@ import { findFailingSince, findLastFailure, listLastAttempts } from './webhook-h
  * @throws AppError 404
  */
 export async function getWebhookHealth(
-  { database: { pages } }: Pick<Runtime, 'database'>,
+  { database: { pages } }: Runtime,
   teamId: TeamId,
   webhookId: WebhookId,
 ): Promise<WebhookHealth> {
   const webhook = await findWebhook(pages, { teamId, webhookId });
   if (!webhook) throw notFound('webhook');
   const { is_active: isActive, disabled_at: at, disabled_by: by } = webhook;
-  const failure = await findLastFailure(pages, teamId, webhookId, isActive ? null : at);
+  const failure = await findLastFailure(pages, { teamId, webhookId, before: isActive ? null : at });
   const { since, missed } = await findMissedSince(pages, { teamId, webhookId });
   const failingSince =
-    at !== null && by === 'failures' ? await findFailingSince(pages, teamId, webhookId, at) : undefined;
+    at !== null && by === 'failures'
+      ? await findFailingSince(pages, { teamId, webhookId, disabledAt: at })
+      : null;
   return {
     switched_off:
       isActive || at === null
@@ -43,10 +45,10 @@ export async function getWebhookHealth(
 
 /** Lists the latest attempt of each webhook of a team, test events included (specification section 12.3). */
 export async function getLastAttempts(
-  { database: { pages } }: Pick<Runtime, 'database'>,
+  { database: { pages } }: Runtime,
   teamId: TeamId,
 ): Promise<LastAttempts> {
-  const attempts = await listLastAttempts(pages, teamId);
+  const attempts = await listLastAttempts(pages, { teamId });
   return {
     last_attempts: attempts.map((attempt) => ({
       ...attemptSummaryView(attempt),

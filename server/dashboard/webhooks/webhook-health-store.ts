@@ -1,5 +1,6 @@
 import { failuresMax } from '#contract/webhook.ts';
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { query } from '#server/database/query.ts';
+import type { Queryable } from '#server/database/statement.ts';
 import { type EnvelopeColumns, envelopeOf } from '#server/events/envelope.ts';
 import {
   type DeliveryId,
@@ -9,8 +10,13 @@ import {
   type TeamId,
   type WebhookId,
 } from '#server/platform/ids/ids.ts';
-import type { AttemptSummaryRow } from '#server/webhooks/deliveries/delivery-store.ts';
+import type { AttemptSummaryRow, DeliveryRow } from '#server/webhooks/deliveries/delivery-store.ts';
 import { deliveryPageExaminedMax } from '#server/webhooks/limits.ts';
+
+interface WebhookTarget {
+  readonly teamId: TeamId;
+  readonly webhookId: WebhookId;
+}
 
 /** A failed attempt without the body of its answer. */
 interface FailedAttemptRow extends AttemptSummaryRow {
@@ -30,91 +36,97 @@ const comparedMax = 50;
 const longestAttemptMs = 60_000;
 
 // During a backlog the newest deliveries have no attempt yet, but those in the lane retry do.
-const findFailure = statement<[TeamId, WebhookId, string], FailedAttemptRow>(
+const findFailure = query<WebhookTarget & { end: string }, FailedAttemptRow>(
   'webhooks.find-last-failure',
   `SELECT a.* FROM (
      SELECT id FROM (
        SELECT l.id FROM (
          SELECT d.id, d.status, d.is_test, d.attempt_count FROM deliveries d
-         WHERE (d.team_id, d.webhook_id, d.id) < ($1, $2, $3) AND d.id < $3
-           AND (d.team_id, d.webhook_id, d.id) >= ($1, $2, '00000000-0000-0000-0000-000000000000')
+         WHERE (d.team_id, d.webhook_id, d.id) < (:teamId, :webhookId, :end) AND d.id < :end
+           AND (d.team_id, d.webhook_id, d.id) >= (:teamId, :webhookId, '00000000-0000-0000-0000-000000000000')
          ORDER BY d.team_id DESC, d.webhook_id DESC, d.id DESC LIMIT ${deliveryPageExaminedMax}
        ) l
        WHERE l.attempt_count > 0 AND l.status <> 'succeeded' AND NOT l.is_test LIMIT ${comparedMax}
      ) newest
      UNION
      SELECT delivery_id FROM (
-       SELECT delivery_id FROM due_deliveries WHERE webhook_id = $2 AND lane = 'retry' AND team_id = $1
+       SELECT delivery_id FROM due_deliveries WHERE webhook_id = :webhookId AND lane = 'retry' AND team_id = :teamId
        ORDER BY due_at, seq LIMIT ${comparedMax}
      ) retried
    ) d
    CROSS JOIN LATERAL (
      SELECT a.delivery_id, a.id, a.started_at, a.duration_ms, a.outcome, a.status_code, a.url FROM attempts a
-     WHERE a.team_id = $1 AND a.delivery_id = d.id
+     WHERE a.team_id = :teamId AND a.delivery_id = d.id
      ORDER BY a.id DESC LIMIT 1
    ) a
    WHERE a.outcome <> 'succeeded' ORDER BY a.id DESC LIMIT 1`,
-);
+).row;
 // The ten attempts that failed in a row are the newest that counted before the webhook was disabled. Only the newest
 // deliveries are compared. If the ten were of older, replayed deliveries, the newest attempt found began long before.
 // Then the time is null.
-const findSince = statement<[TeamId, WebhookId, string, Date, number], { readonly since: Date | null }>(
+const findSince = query<
+  WebhookTarget & { end: string; disabledAt: Date; longestAttemptMs: number },
+  { since: Date | null }
+>(
   'webhooks.find-failing-since',
-  `SELECT CASE WHEN count(*) = ${failuresMax} AND max(a.started_at) > $4::timestamptz - $5 * interval '1 ms' THEN min(a.started_at) END AS since
+  `SELECT CASE WHEN count(*) = ${failuresMax} AND max(a.started_at) > :disabledAt::timestamptz - :longestAttemptMs * interval '1 ms' THEN min(a.started_at) END AS since
    FROM (
      SELECT a.started_at FROM (
        SELECT id FROM (
          SELECT d.id, d.is_test, d.attempt_count FROM deliveries d
-         WHERE (d.team_id, d.webhook_id, d.id) < ($1, $2, $3) AND d.id < $3
-           AND (d.team_id, d.webhook_id, d.id) >= ($1, $2, '00000000-0000-0000-0000-000000000000')
+         WHERE (d.team_id, d.webhook_id, d.id) < (:teamId, :webhookId, :end) AND d.id < :end
+           AND (d.team_id, d.webhook_id, d.id) >= (:teamId, :webhookId, '00000000-0000-0000-0000-000000000000')
          ORDER BY d.team_id DESC, d.webhook_id DESC, d.id DESC LIMIT ${deliveryPageExaminedMax}
        ) l
        WHERE l.attempt_count > 0 AND NOT l.is_test LIMIT ${comparedMax}
      ) d
      CROSS JOIN LATERAL (
        SELECT a.id, a.started_at FROM attempts a
-       WHERE a.team_id = $1 AND a.delivery_id = d.id AND a.is_counted AND a.started_at <= $4
+       WHERE a.team_id = :teamId AND a.delivery_id = d.id AND a.is_counted AND a.started_at <= :disabledAt
        ORDER BY a.team_id, a.delivery_id, a.id OFFSET 0
      ) a
      ORDER BY a.id DESC LIMIT ${failuresMax}
    ) a`,
-);
-const listLast = statement<[TeamId], WebhookAttemptRow>(
+).one;
+
+/** Lists the latest attempt of each webhook of a team, of the newest delivery that was tried. */
+export const listLastAttempts = query<{ teamId: TeamId }, WebhookAttemptRow>(
   'webhooks.list-last-attempts',
   `SELECT w.id AS webhook_id, d.is_test, a.id, a.started_at, a.duration_ms, a.outcome, a.status_code, a.url
    FROM webhooks w
    CROSS JOIN LATERAL (
      SELECT l.id, l.is_test FROM (
        SELECT d.id, d.is_test, d.attempt_count FROM deliveries d
-       WHERE (d.team_id, d.webhook_id, d.id) >= ($1, w.id, '00000000-0000-0000-0000-000000000000')
-         AND (d.team_id, d.webhook_id, d.id) <= ($1, w.id, '${idMax}')
+       WHERE (d.team_id, d.webhook_id, d.id) >= (:teamId, w.id, '00000000-0000-0000-0000-000000000000')
+         AND (d.team_id, d.webhook_id, d.id) <= (:teamId, w.id, '${idMax}')
        ORDER BY d.team_id DESC, d.webhook_id DESC, d.id DESC LIMIT ${comparedMax}
      ) l
      WHERE l.attempt_count > 0 LIMIT 1
    ) d
    CROSS JOIN LATERAL (
      SELECT a.id, a.started_at, a.duration_ms, a.outcome, a.status_code, a.url FROM attempts a
-     WHERE a.team_id = $1 AND a.delivery_id = d.id
+     WHERE a.team_id = :teamId AND a.delivery_id = d.id
      ORDER BY a.id DESC LIMIT 1
    ) a
-   WHERE w.team_id = $1`,
-);
+   WHERE w.team_id = :teamId`,
+).rows;
+
 type RequestBodyRow =
   | { readonly body: string }
   | ({ readonly body: null } & EnvelopeColumns)
   | { readonly body: null; readonly data: null };
 
-const findBody = statement<[TeamId, WebhookId, DeliveryId, EventId], RequestBodyRow>(
+const findBody = query<WebhookTarget & { id: DeliveryId; eventId: EventId }, RequestBodyRow>(
   'webhooks.find-request-body',
   // The sample that a test delivers is no event.
   `SELECT q.body, e.* FROM (SELECT) one
    LEFT JOIN LATERAL (
-     SELECT body FROM due_deliveries WHERE webhook_id = $2 AND delivery_id = $3 AND team_id = $1 AND body IS NOT NULL
+     SELECT body FROM due_deliveries WHERE webhook_id = :webhookId AND delivery_id = :id AND team_id = :teamId AND body IS NOT NULL
    ) q ON true
    LEFT JOIN LATERAL (
-     SELECT team_id, id, type, sequence, created_at, data FROM events WHERE team_id = $1 AND id = $4
+     SELECT team_id, id, type, sequence, created_at, data FROM events WHERE team_id = :teamId AND id = :eventId
    ) e ON true`,
-);
+).one;
 
 /**
  * Finds the latest failed attempt among a webhook's deliveries that have not succeeded.
@@ -122,48 +134,23 @@ const findBody = statement<[TeamId, WebhookId, DeliveryId, EventId], RequestBody
  */
 export function findLastFailure(
   db: Queryable,
-  teamId: TeamId,
-  webhookId: WebhookId,
-  before: Date | null,
+  { before, ...target }: WebhookTarget & { readonly before: Date | null },
 ): Promise<FailedAttemptRow | undefined> {
-  const end = before ? firstIdAfter(before) : idMax;
-  return findFailure.row(db, teamId, webhookId, end);
+  return findFailure(db, { ...target, end: before ? firstIdAfter(before) : idMax });
 }
 
-/** When the first of the ten attempts began whose failures disabled a webhook; undefined if the log lacks them. */
+/** When the first of the ten attempts began whose failures disabled a webhook; null if the log lacks them. */
 export async function findFailingSince(
   db: Queryable,
-  teamId: TeamId,
-  webhookId: WebhookId,
-  disabledAt: Date,
-): Promise<Date | undefined> {
-  const found = await findSince.row(
-    db,
-    teamId,
-    webhookId,
-    firstIdAfter(disabledAt),
-    disabledAt,
-    longestAttemptMs,
-  );
-  return found?.since ?? undefined;
+  target: WebhookTarget & { readonly disabledAt: Date },
+): Promise<Date | null> {
+  const end = firstIdAfter(target.disabledAt);
+  return (await findSince(db, { ...target, end, longestAttemptMs })).since;
 }
 
-/** Lists the latest attempt of each webhook of a team, of the newest delivery that was tried. */
-export const listLastAttempts = (db: Queryable, teamId: TeamId): Promise<WebhookAttemptRow[]> =>
-  listLast.rows(db, teamId);
-
 /** The request body of a delivery: that of its event, or the sample of a waiting test; null if none is stored. */
-export async function findRequestBody(
-  db: Queryable,
-  delivery: {
-    readonly team_id: TeamId;
-    readonly webhook_id: WebhookId;
-    readonly id: DeliveryId;
-    readonly event_id: EventId;
-  },
-): Promise<string | null> {
+export async function findRequestBody(db: Queryable, delivery: DeliveryRow): Promise<string | null> {
   const { team_id: teamId, webhook_id: webhookId, id, event_id: eventId } = delivery;
-  const found = await findBody.row(db, teamId, webhookId, id, eventId);
-  if (!found) return null;
+  const found = await findBody(db, { teamId, webhookId, id, eventId });
   return found.body ?? (found.data === null ? null : envelopeOf(found));
 }

@@ -5,6 +5,7 @@ import { Writable } from 'node:stream';
 import { errorCodeOf } from '#server/database/database.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import { fileErrorSentence, isFileError } from '#server/platform/file-error.ts';
+import { flushPath } from '../data-dir.ts';
 import { BackupError, ExistingFileError } from './backup-error.ts';
 
 /**
@@ -43,7 +44,7 @@ export async function writeNewFile<T>(
     failpoint('backup file written');
     await check(partial);
     await nameFile(partial, path);
-    await syncFolder(dirname(path));
+    await flushPath(dirname(path));
     return result;
   } catch (error) {
     if (isOurs) await rm(partial, { force: true }).catch(() => undefined);
@@ -92,15 +93,6 @@ async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
 async function refuseExisting(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found) throw new ExistingFileError(path);
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 const remedies: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type Static, Type } from 'typebox';
 import { BackupError, DamagedBackupError } from './backup-error.ts';
 
 /*
@@ -29,51 +30,59 @@ export const recordMaxBytes = 64 * 1_024 * 1_024;
 export const recordKinds = { manifest: 1, table: 2, rows: 3, summary: 4 } as const;
 export type RecordKind = keyof typeof recordKinds;
 
+/** PostgreSQL and file systems refuse NUL. */
+const Text = Type.String({ pattern: '^[^\\0]*$' });
+const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+
 /** How the key is derived from the passphrase, with scrypt. */
-export interface Encryption {
-  readonly cipher: 'aes-256-gcm';
-  readonly scrypt: { readonly n: number; readonly r: number; readonly p: number };
+const Encryption = Type.Object({
+  cipher: Text,
+  scrypt: Type.Object({ n: Count, r: Count, p: Count }),
   /** Base64. */
-  readonly salt: string;
+  salt: Text,
   /** Base64: a value that is derived beside the key. It tells a wrong passphrase from a damaged file. */
-  readonly key_check: string;
-}
+  key_check: Text,
+});
+export type Encryption = Static<typeof Encryption>;
 
 /** The part of a backup that can be read without the passphrase. */
-export interface BackupHeader {
-  readonly format: number;
-  readonly product_version: string;
-  readonly schema_version: number;
+export const BackupHeader = Type.Object({
+  format: Count,
+  product_version: Text,
+  schema_version: Count,
   /** ISO 8601, in the service's time: the moment of the snapshot. */
-  readonly taken_at: string;
-  readonly encryption: Encryption | null;
-}
+  taken_at: Type.String({ pattern: String.raw`^\d{4}-\d\d-\d\dT[\d:.]+Z$` }),
+  encryption: Type.Union([Type.Null(), Encryption]),
+});
+export type BackupHeader = Static<typeof BackupHeader>;
 
-export interface BackupTable {
-  readonly name: string;
-  readonly columns: readonly string[];
-}
+const BackupTable = Type.Object({ name: Text, columns: Type.Array(Text) });
+export type BackupTable = Static<typeof BackupTable>;
 
-export interface BackupSequence {
-  readonly name: string;
-  readonly last_value: string;
-  readonly is_called: boolean;
-}
+const BackupSequence = Type.Object({
+  name: Text,
+  last_value: Type.String({ pattern: String.raw`^-?\d{1,19}$` }),
+  is_called: Type.Boolean(),
+});
+export type BackupSequence = Static<typeof BackupSequence>;
 
-export interface BackupManifest {
+export const BackupManifest = Type.Object({
   /** Tables in the order in which a restore can load them: a table comes after those that its foreign keys refer to. */
-  readonly tables: readonly BackupTable[];
-  readonly sequences: readonly BackupSequence[];
+  tables: Type.Array(BackupTable),
+  sequences: Type.Array(BackupSequence),
   /** Base64. */
-  readonly secrets_key: string;
+  secrets_key: Text,
   /** Signed shortcut files of DATA_DIR/shortcuts; `data` is base64. */
-  readonly shortcuts: readonly { readonly name: string; readonly data: string }[];
-}
+  shortcuts: Type.Array(Type.Object({ name: Text, data: Text })),
+});
+export type BackupManifest = Static<typeof BackupManifest>;
+
+/** Names the table whose rows follow. */
+export const TableRecord = Type.Object({ name: Text });
 
 /** The number of rows of each table, by name. */
-export interface BackupSummary {
-  readonly rows: Readonly<Record<string, number>>;
-}
+export const BackupSummary = Type.Object({ rows: Type.Record(Type.String(), Count) });
+export type BackupSummary = Static<typeof BackupSummary>;
 
 /** @returns the bytes up to the first frame, and their hash, which every frame's tag covers */
 export function encodePrologue(header: BackupHeader): { readonly bytes: Buffer; readonly hash: Buffer } {

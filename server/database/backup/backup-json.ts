@@ -1,54 +1,12 @@
+import type { Static, TSchema } from 'typebox';
+import { Check } from 'typebox/value';
 import { BackupError } from './backup-error.ts';
-import type { BackupHeader, BackupManifest, BackupSummary } from './backup-format.ts';
+import { BackupHeader, BackupManifest, BackupSummary, TableRecord } from './backup-format.ts';
 
 /*
  * The JSON of a backup. Its bytes have passed their checksums, which anyone can compute: only a passphrase shows that
  * Ownline wrote them. So each field is checked before it is used.
  */
-
-type Check = (value: unknown) => boolean;
-
-/** PostgreSQL and file systems refuse NUL. */
-const isText: Check = (value) => typeof value === 'string' && !value.includes('\0');
-const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
-const isFlag: Check = (value) => typeof value === 'boolean';
-const isInteger: Check = (value) => typeof value === 'string' && /^-?\d{1,19}$/.test(value);
-const isMoment: Check = (value) =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) && !Number.isNaN(Date.parse(value));
-const isListOf =
-  (isItem: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(isItem);
-const isObjectOf =
-  (isField: Check): Check =>
-  (value) =>
-    isObject(value) && Object.values(value).every(isField);
-const hasFields =
-  (fields: Readonly<Record<string, Check>>): Check =>
-  (value) =>
-    isObject(value) && Object.entries(fields).every(([name, isField]) => isField(value[name]));
-
-const isEncryption = hasFields({
-  cipher: isText,
-  scrypt: hasFields({ n: isCount, r: isCount, p: isCount }),
-  salt: isText,
-  key_check: isText,
-});
-const isHeader = hasFields({
-  format: isCount,
-  product_version: isText,
-  schema_version: isCount,
-  taken_at: isMoment,
-  encryption: (value) => value === null || isEncryption(value),
-});
-const isManifest = hasFields({
-  tables: isListOf(hasFields({ name: isText, columns: isListOf(isText) })),
-  sequences: isListOf(hasFields({ name: isText, last_value: isInteger, is_called: isFlag })),
-  secrets_key: isText,
-  shortcuts: isListOf(hasFields({ name: isText, data: isText })),
-});
-const isTable = hasFields({ name: isText });
-const isSummary = hasFields({ rows: isObjectOf(isCount) });
 
 /** The format of backups from before the first release, which have tables by month. */
 const unreleasedFormat = 1;
@@ -62,7 +20,7 @@ const aheadMaxMs = 86_400_000;
  */
 export function parseHeader(json: Buffer, formatMax: number, now: Date): BackupHeader {
   const value = parse(json, 'header');
-  const { format, product_version: release } = isObject(value) ? value : {};
+  const { format, product_version: release } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (format === unreleasedFormat)
     throw new BackupError(
       'The backup was written by Ownline from before its first release, and no release reads it. Restore it with the program ' +
@@ -74,8 +32,10 @@ export function parseHeader(json: Buffer, formatMax: number, now: Date): BackupH
         'that this one does not read. Use that release or a later one.',
     );
   }
-  const header = checked<BackupHeader>(value, isHeader, 'header');
-  if (Date.parse(header.taken_at) - now.getTime() <= aheadMaxMs) return header;
+  const header = checked(BackupHeader, value, 'header');
+  const takenAtMs = Date.parse(header.taken_at);
+  if (Number.isNaN(takenAtMs)) throw notOurs('header');
+  if (takenAtMs - now.getTime() <= aheadMaxMs) return header;
   throw new BackupError(
     `The backup says that it was taken at ${header.taken_at}, and here it is ${now.toISOString()}. If that is wrong, set the clock of ` +
       'this machine, and try again. Otherwise another program made or changed the file: take another backup.',
@@ -84,18 +44,17 @@ export function parseHeader(json: Buffer, formatMax: number, now: Date): BackupH
 
 /** @throws BackupError */
 export function parseManifest(json: Buffer): BackupManifest {
-  return checked<BackupManifest>(parse(json, 'list of tables'), isManifest, 'list of tables');
+  return checked(BackupManifest, parse(json, 'list of tables'), 'list of tables');
 }
 
 /** @returns the name of the table whose rows follow @throws BackupError */
 export function parseTable(json: Buffer): string {
-  return checked<{ readonly name: string }>(parse(json, 'record of a table'), isTable, 'record of a table')
-    .name;
+  return checked(TableRecord, parse(json, 'record of a table'), 'record of a table').name;
 }
 
 /** @throws BackupError */
 export function parseSummary(json: Buffer): BackupSummary {
-  return checked<BackupSummary>(parse(json, 'summary'), isSummary, 'summary');
+  return checked(BackupSummary, parse(json, 'summary'), 'summary');
 }
 
 function parse(json: Buffer, part: string): unknown {
@@ -106,8 +65,8 @@ function parse(json: Buffer, part: string): unknown {
   }
 }
 
-function checked<T>(value: unknown, is: Check, part: string): T {
-  if (is(value)) return value as T;
+function checked<Schema extends TSchema>(schema: Schema, value: unknown, part: string): Static<Schema> {
+  if (Check(schema, value)) return value;
   throw notOurs(part);
 }
 
@@ -117,8 +76,4 @@ function notOurs(part: string, cause?: unknown): BackupError {
       'the file. Take another copy of it, or another backup. Nothing of it was used.',
     cause,
   );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
-import { query } from '../query.ts';
-import { type Queryable, statement, type Transaction, transactionStatement } from '../statement.ts';
+import { query, transactionQuery } from '../query.ts';
+import type { Queryable } from '../statement.ts';
 
 /** A run of the nightly backup that has ended. */
 export interface BackupRun {
@@ -33,15 +33,16 @@ export const backupSessionName = 'ownline backup';
 /** The application_name of a check, whose connection is to the scratch database of the same server. */
 export const checkSessionName = 'ownline backup check';
 
-const insert = transactionStatement<[Date, Date, string | null, number | null, string | null, string | null]>(
+export const insertBackupRun = transactionQuery<BackupRun>(
   'backups.insert',
-  'INSERT INTO backups (started_at, finished_at, file, bytes, error, unproved) VALUES ($1, $2, $3, $4, $5, $6)',
-);
+  `INSERT INTO backups (started_at, finished_at, file, bytes, error, unproved)
+   VALUES (:started_at, :finished_at, :file, :bytes, :error, :unproved)`,
+).run;
 
 /** Deletes runs that ended before a moment. */
-export const purgeBackupRuns = transactionStatement<[before: Date]>(
+export const purgeBackupRuns = transactionQuery<{ before: Date }>(
   'backups.purge',
-  'DELETE FROM backups WHERE finished_at < $1',
+  'DELETE FROM backups WHERE finished_at < :before',
 ).run;
 
 export const readBackupState = query<object, BackupState>(
@@ -67,18 +68,14 @@ export const readRunningSeconds = query<object, { seconds: number }>(
 ).number;
 
 // The latest success and the latest failure.
-const readLast = statement<[], BackupRun>(
+const readLast = query<object, BackupRun>(
   'backups.read-last',
   `SELECT DISTINCT ON (error IS NULL) started_at, finished_at, file, bytes, error, unproved FROM backups
    ORDER BY error IS NULL, finished_at DESC`,
-);
+).rows;
 
 export async function readLastBackups(db: Queryable): Promise<LastBackups> {
-  const runs = await readLast.rows(db);
+  const runs = await readLast(db);
   const [latest] = runs.toSorted((a, b) => b.finished_at.getTime() - a.finished_at.getTime());
   return { latest, success: runs.find(({ error }) => error === null) };
-}
-
-export async function insertBackupRun(trx: Transaction, run: BackupRun): Promise<void> {
-  await insert.run(trx, run.started_at, run.finished_at, run.file, run.bytes, run.error, run.unproved);
 }

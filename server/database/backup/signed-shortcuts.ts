@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { onErrorCode } from '#server/platform/file-error.ts';
 import { errorCodeOf } from '../database.ts';
 import type { BackupManifest } from './backup-format.ts';
 
@@ -38,10 +39,7 @@ export async function writeSignedShortcuts(
   for (const { name, data } of shortcuts) {
     if (basename(name) !== name || !name.endsWith(ending)) continue;
     await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, name), Buffer.from(data, 'base64'), { flag: 'wx' }).catch(
-      (error: unknown) => {
-        if (errorCodeOf(error) !== 'EEXIST') throw error;
-      },
-    );
+    const write = writeFile(join(folder, name), Buffer.from(data, 'base64'), { flag: 'wx' });
+    await write.catch(onErrorCode('EEXIST', undefined));
   }
 }

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { errorCodeOf } from '../database.ts';
+import { transactionQuery } from '../query.ts';
 import { readSchemaVersion, schemaVersion } from '../schema-version.ts';
-import { type Transaction, transactionStatement } from '../statement.ts';
 import { BackupError, OtherBackupError } from './backup-error.ts';
 import type { BackupSequence, BackupTable } from './backup-format.ts';
 import { listBackupTables, quoteName, readSequences } from './backup-tables.ts';
@@ -113,15 +113,11 @@ async function readKnownVersion(client: pg.Client): Promise<number> {
  */
 export const backupLock = 7_061_726_402;
 
-const tryShared = transactionStatement<[], { is_free: boolean }>(
-  'backups.exclude',
-  `SELECT pg_try_advisory_xact_lock_shared(${backupLock}) AS is_free`,
-);
-
 /**
  * Keeps backups from starting until the end of this transaction.
  * @returns false while a backup runs or waits: the caller then does its work in a later round
  */
-export async function excludeBackups(trx: Transaction): Promise<boolean> {
-  return (await tryShared.row(trx))?.is_free === true;
-}
+export const excludeBackups = transactionQuery(
+  'backups.exclude',
+  `SELECT FROM (SELECT pg_try_advisory_xact_lock_shared(${backupLock}) AS is_free) AS lock WHERE is_free`,
+).hasRow;

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { commandLine } from '#server/platform/process/command-line.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
+import { flushPath } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
 import type { EnginePrograms } from './engine-files.ts';
 import { changeTreeOwner, makeFolderPrivate } from './engine-folders.ts';
@@ -78,7 +79,7 @@ async function createCluster({
     );
   }
   await rename(unfinished, layout.pgFolder);
-  await flushFolder(layout.dataDir);
+  await flushPath(layout.dataDir);
   logger.info({ data_dir: layout.dataDir, user: user.name }, 'the embedded database was created');
 }
 
@@ -106,15 +107,6 @@ async function checkMajor(layout: EngineLayout, major: string): Promise<void> {
       `Start the former release again. To change over, make a backup there with \`${commandLine} backup FILE\`, and load it with ` +
       `this release into an empty DATA_DIR: \`${commandLine} restore FILE\`.`,
   );
-}
-
-async function flushFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 /**

@@ -4,7 +4,6 @@ import {
   copyFile,
   mkdir,
   mkdtemp,
-  open,
   readdir,
   readFile,
   readlink,
@@ -16,7 +15,9 @@ import {
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { onErrorCode } from '#server/platform/file-error.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
+import { flushPath } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
 import { createPrivateFolder } from './engine-folders.ts';
 import type { EngineLayout } from './engine-layout.ts';
@@ -187,20 +188,11 @@ async function copyTree(source: string, target: string): Promise<void> {
     } else {
       await copyFile(from, to);
       await chmod(to, isProgram ? 0o755 : 0o644);
-      await flush(to);
+      // Otherwise a power cut could leave the file empty after the rename that marks the copy as complete.
+      await flushPath(to);
     }
   }
-  await flush(target);
-}
-
-/** Flushes a file: otherwise a power cut could leave it empty after the rename that marks the copy as complete. */
-async function flush(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await flushPath(target);
 }
 
 /** Adds one symlink. Both paths of an entry begin at the package's folder, as native/lib/libpq.so.5. */
@@ -209,9 +201,7 @@ async function makeLink(entry: unknown, target: string): Promise<void> {
     throw new EngineError('pg-symlinks.json of the embedded database has an unknown form. Run npm ci again.');
   const place = join(target, relative('native', entry.target));
   const existing = relative(dirname(entry.target), entry.source);
-  await symlink(existing, place).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
+  await symlink(existing, place).catch(onErrorCode('EEXIST', undefined));
 }
 
 function isLink(entry: unknown): entry is { source: string; target: string } {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, lchown, lstat, mkdir, readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { fileErrorSentence } from '#server/platform/file-error.ts';
+import { fileErrorSentence, onErrorCode } from '#server/platform/file-error.ts';
 import { createDataDir } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineUser } from './engine-user.ts';
@@ -61,9 +61,7 @@ async function canEnter(folder: string, user: EngineUser): Promise<boolean> {
 
 /** Creates a folder that only the engine's user and root can enter. */
 export async function createPrivateFolder(path: string, user: EngineUser): Promise<void> {
-  await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
+  await mkdir(path, { mode: 0o700 }).catch(onErrorCode('EEXIST', undefined));
   await makeFolderPrivate(path, user);
 }
 

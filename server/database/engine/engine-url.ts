@@ -37,7 +37,7 @@ export async function findEngineUrl(dataDir: string): Promise<string> {
       stat(layout.pgFolder),
     ]);
     if (socketFolder === undefined || record?.socketFolder !== socketFolder) throw notRunning;
-    if (!(await isPostmasterOf(record.pid, record.pgFolder))) throw notRunning;
+    if (!isPostmasterOf(record.pid, record.pgFolder)) throw notRunning;
     if (!(await isPrivateTo(socketFolder, owner.uid))) {
       throw new EngineError(
         `${socketFolder}, the folder of the embedded database's socket, is not private to its user. Restart Ownline.`,

@@ -7,7 +7,7 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineUser } from './engine-user.ts';
 import { endProcessSync } from './exit-guard.ts';
-import { isPostmasterOf, isPostmasterOfSync, readPostmasterRecord } from './postmaster-files.ts';
+import { isPostmasterOf, readPostmasterRecord } from './postmaster-files.ts';
 
 /** The main process of a running PostgreSQL. */
 export interface Postmaster {
@@ -60,8 +60,8 @@ export async function launchPostmaster(options: LaunchOptions): Promise<Postmast
 /** Finds the PostgreSQL of a data folder that an earlier, killed process started. */
 export async function findRunningPostmaster(pgFolder: string): Promise<Postmaster | undefined> {
   const record = await readPostmasterRecord(pgFolder);
-  if (record === undefined || !(await isPostmasterOf(record.pid, pgFolder))) return undefined;
-  const isRunning = () => isPostmasterOf(record.pid, pgFolder);
+  if (record === undefined || !isPostmasterOf(record.pid, pgFolder)) return undefined;
+  const isRunning = async () => isPostmasterOf(record.pid, pgFolder);
   let ended: Promise<void> | undefined;
   return {
     pid: record.pid,
@@ -93,7 +93,7 @@ export async function shutDown(postmaster: Postmaster, logger: Logger): Promise<
 
 /** The synchronous form of `shutDown`, for use while this process exits. It returns once PostgreSQL has ended. */
 export function shutDownSync(pid: number, pgFolder: string): void {
-  endProcessSync(pid, () => isPostmasterOfSync(pid, pgFolder), [
+  endProcessSync(pid, () => isPostmasterOf(pid, pgFolder), [
     { signal: 'SIGINT', limitMs: fastShutdownMs / 2 },
     { signal: 'SIGQUIT', limitMs: immediateShutdownMs / 2 },
   ]);

@@ -1,6 +1,7 @@
 import { lstat, mkdir, mkdtemp, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onErrorCode } from '#server/platform/file-error.ts';
 import { EngineError } from './engine-error.ts';
 import { checkReachable, createPrivateFolder, makeFolderPrivate } from './engine-folders.ts';
 import type { EngineLayout } from './engine-layout.ts';
@@ -51,10 +52,7 @@ export async function hasSocket(folder: string): Promise<boolean> {
 
 /** The folder that the last start recorded; undefined if there is none. */
 export async function readSocketFolder(layout: EngineLayout): Promise<string | undefined> {
-  const text = await readFile(layout.socketFolderRecord, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
+  const text = await readFile(layout.socketFolderRecord, 'utf8').catch(onErrorCode('ENOENT', ''));
   return text.trim() === '' ? undefined : text.trim();
 }
 

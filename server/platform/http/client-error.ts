@@ -1,6 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { AppError } from '#server/platform/app-error.ts';
+import { AppError, unreadable } from '#server/platform/app-error.ts';
 
 /**
  * Answers requests that Node refuses before they can be routed: broken framing, too many header bytes, a request that
@@ -26,21 +26,14 @@ export class ClientErrorResponder {
     server.on('connect', (_request, socket) =>
       this.#refuse(
         socket,
-        new AppError(
-          'invalid_request',
-          'This server is not a proxy and does not serve CONNECT. Send the request directly.',
-          { status: 405 },
-        ),
+        unreadable('This server is not a proxy and does not serve CONNECT. Send the request directly.', 405),
       ),
     );
     server.on('checkExpectation', (request, response) => {
       this.#track(request.socket, response);
-      const refusal = new AppError(
-        'invalid_request',
+      const refusal = unreadable(
         'This server supports no Expect header other than 100-continue. Send the request without Expect.',
-        {
-          status: 417,
-        },
+        417,
       );
       const body = JSON.stringify(refusal.envelope());
       response.writeHead(refusal.status, headersOf(body, this.#nextRequestId())).end(body);
@@ -88,24 +81,16 @@ function isOver(response: ServerResponse): boolean {
 function refusalOf(code: string | undefined): AppError {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new AppError('invalid_request', 'The request did not arrive in time. Send it again.', {
-        status: 408,
-      });
+      return unreadable('The request did not arrive in time. Send it again.', 408);
     case 'HPE_HEADER_OVERFLOW':
-      return new AppError(
-        'invalid_request',
-        'The address and the headers are too large. Shorten them to 16 KB together.',
-        { status: 431 },
-      );
+      return unreadable('The address and the headers are too large. Shorten them to 16 KB together.', 431);
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return new AppError(
-        'invalid_request',
+      return unreadable(
         'The chunk extensions of the body are too large. Send chunks without extensions.',
-        { status: 413 },
+        413,
       );
     default:
-      return new AppError(
-        'invalid_request',
+      return unreadable(
         'This is not a valid HTTP/1.1 request. Check its first line, headers and body length.',
       );
   }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { AppError } from '#server/platform/app-error.ts';
+import { AppError, unreadable } from '#server/platform/app-error.ts';
 import { type Html, html } from './html.ts';
 import { messageHtml } from './html-page.ts';
 import { formFieldsMax } from './limits.ts';
@@ -67,13 +67,11 @@ export function parseForm(request: FastifyRequest): (name: string) => string {
   if (!Buffer.isBuffer(body) || body.length === 0) return () => '';
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/x-www-form-urlencoded') {
-    throw new AppError('invalid_request', 'Send the form as application/x-www-form-urlencoded.', {
-      status: 415,
-    });
+    throw unreadable('Send the form as application/x-www-form-urlencoded.', 415);
   }
   const text = decode(body);
   if (text.split('&', formFieldsMax + 1).length > formFieldsMax) {
-    throw new AppError('invalid_request', `The form has too many fields. Send at most ${formFieldsMax}.`);
+    throw unreadable(`The form has too many fields. Send at most ${formFieldsMax}.`);
   }
   const fields = new Map(new URLSearchParams(text));
   for (const [name, value] of fields) validateStrings(value, name);
@@ -84,7 +82,7 @@ function decode(body: Buffer): string {
   try {
     return strictUtf8.decode(body);
   } catch (error) {
-    throw new AppError('invalid_request', 'The form is not valid UTF-8. Send it again.', { cause: error });
+    throw unreadable('The form is not valid UTF-8. Send it again.', 400, { cause: error });
   }
 }
 

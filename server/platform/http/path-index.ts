@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '#server/platform/app-error.ts';
+import { AppError, unreadable } from '#server/platform/app-error.ts';
 import { pathMaxCharacters } from './limits.ts';
 import type { Audience, Route } from './route.ts';
 
@@ -93,8 +93,7 @@ function isParameter(segment: string): boolean {
 /** The error 405 with its `allow` header; HEAD is allowed wherever GET is. */
 function methodNotAllowed(method: string, taken: ReadonlySet<Method>): AppError {
   const allow = [...taken, ...(taken.has('GET') ? ['HEAD'] : [])].sort().join(', ');
-  return new AppError('invalid_request', `This address does not take ${method}. Use one of: ${allow}.`, {
-    status: 405,
+  return unreadable(`This address does not take ${method}. Use one of: ${allow}.`, 405, {
     headers: { allow },
   });
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { AppError, invalid } from '#server/platform/app-error.ts';
+import { type AppError, invalid, unreadable } from '#server/platform/app-error.ts';
 import { jsonDepthMax, jsonValuesMax } from './limits.ts';
 import { validateStrings } from './validate-body.ts';
 import { printableName, shortenName } from './validation-error.ts';
@@ -9,16 +9,13 @@ export function readJsonBody(request: FastifyRequest): unknown {
   if (!Buffer.isBuffer(request.body) || request.body.length === 0) return {};
   const { 'content-encoding': encoding, 'content-type': type } = request.headers;
   if (encoding !== undefined && !/^(identity)?$/i.test(encoding)) {
-    throw new AppError('invalid_request', 'The body is compressed. Send it without Content-Encoding.', {
+    throw unreadable('The body is compressed. Send it without Content-Encoding.', 415, {
       param: 'Content-Encoding',
-      status: 415,
       headers: { 'accept-encoding': 'identity' },
     });
   }
   if (type !== 'application/json' && type?.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
-    throw new AppError('invalid_request', 'Send the body with Content-Type: application/json.', {
-      status: 415,
-    });
+    throw unreadable('Send the body with Content-Type: application/json.', 415);
   }
   checkJsonBounds(request.body);
   const body = parseJson(request.body);
@@ -32,13 +29,9 @@ function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(strictUtf8.decode(bytes));
   } catch (error) {
-    throw new AppError(
-      'invalid_request',
-      'The body is not valid JSON in UTF-8. Check quotes, commas and encoding.',
-      {
-        cause: error,
-      },
-    );
+    throw unreadable('The body is not valid JSON in UTF-8. Check quotes, commas and encoding.', 400, {
+      cause: error,
+    });
   }
 }
 
@@ -108,7 +101,7 @@ export function endOfString(bytes: Uint8Array, start: number): number {
 
 function excess(field: Uint8Array | undefined, problem: string): AppError {
   const name = field && readName(field);
-  if (name === undefined) return new AppError('invalid_request', `The body ${problem}.`);
+  if (name === undefined) return unreadable(`The body ${problem}.`);
   return invalid(shortenName(name), `${printableName(name)} ${problem}.`);
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, unavailable } from '#server/platform/app-error.ts';
+import { AppError, unavailable, unreadable } from '#server/platform/app-error.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { isRequestAborted } from './client-disconnect.ts';
@@ -118,23 +118,15 @@ export function toAppError(error: unknown, limitBytes = bodyMaxBytes): AppError 
   if (error instanceof AppError) return error;
   const status = statusOf(error);
   if (status === 413) {
-    return new AppError('invalid_request', `The body is too large. Send at most ${limitBytes / 1_024} KiB.`, {
-      status: 413,
-    });
+    return unreadable(`The body is too large. Send at most ${limitBytes / 1_024} KiB.`, 413);
   }
   if (status === 415) {
-    return new AppError('invalid_request', 'Send the body with Content-Type: application/json.', {
-      status: 415,
-    });
+    return unreadable('Send the body with Content-Type: application/json.', 415);
   }
   if (status !== undefined && status >= 400 && status < 500) {
-    return new AppError(
-      'invalid_request',
-      'The server could not read the request. Check its path, headers and length.',
-      {
-        cause: error,
-      },
-    );
+    return unreadable('The server could not read the request. Check its path, headers and length.', 400, {
+      cause: error,
+    });
   }
   return unavailable('Something went wrong on our side. Repeat the request in a moment.', {
     status: 500,

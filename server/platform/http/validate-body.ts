@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { AppError, invalid } from '#server/platform/app-error.ts';
+import { type AppError, invalid, unreadable } from '#server/platform/app-error.ts';
 import { jsonDepthMax } from './limits.ts';
 import { printableName, shortenName, validationError } from './validation-error.ts';
 
@@ -30,7 +30,7 @@ export function validateStrings(value: unknown, param?: string, depth = 0): void
 
 /** Creates the error. The field's name may be invalid, too, so it is made printable. */
 function refuse(param: string | undefined, problem: string): AppError {
-  if (param === undefined) return new AppError('invalid_request', `The body ${problem}.`);
+  if (param === undefined) return unreadable(`The body ${problem}.`);
   return invalid(shortenName(param), `${printableName(param)} ${problem}.`);
 }
 
@@ -40,10 +40,7 @@ export function compileBodyValidator(schema: TSchema): BodyValidator {
   return (body) => {
     if (validator.Check(body)) return;
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-      throw new AppError(
-        'invalid_request',
-        'The body must be a JSON object, sent with Content-Type: application/json.',
-      );
+      throw unreadable('The body must be a JSON object, sent with Content-Type: application/json.');
     }
     throw validationError(schema, body);
   };

@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError, invalid } from '#server/platform/app-error.ts';
+import { decodePercent } from '#server/platform/decode-percent.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
 import { queryMaxCharacters, queryParametersMax } from './limits.ts';
 import { validateStrings } from './validate-body.ts';
@@ -46,23 +47,14 @@ function validateEncoding(url: string): void {
   const start = url.indexOf('?');
   if (start < 0) return;
   const query = url.slice(start + 1);
-  if (isDecodable(query)) return;
+  if (decodePercent(query) !== undefined) return;
   for (const pair of query.split('&')) {
     const [name = ''] = pair.split('=', 1);
-    if (isDecodable(pair)) continue;
+    if (decodePercent(pair) !== undefined) continue;
     throw invalid(
       shortenName(name),
       `${printableName(name)} must be percent-encoded UTF-8, with every % itself written as %25.`,
     );
-  }
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 
@@ -133,9 +125,5 @@ export function parseQueryString(text: string): Query {
 
 function decode(text: string): string {
   const spaced = text.replaceAll('+', ' ');
-  try {
-    return decodeURIComponent(spaced);
-  } catch {
-    return spaced;
-  }
+  return decodePercent(spaced) ?? spaced;
 }

@@ -5,12 +5,18 @@ import { sha256 } from '#server/platform/crypto.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { clientNetwork } from './client-network.ts';
 import { FixedWindowLimiter, type LimiterServices } from './fixed-window-limiter.ts';
-import {
-  refusedCredentialsPerMinute,
-  throttledLookupIntervalMs,
-  unknownCredentialCacheMax,
-  unknownCredentialTtlMs,
-} from './limits.ts';
+
+/** Interval at which look-ups of networks over their limit share a statement. */
+const throttledLookupIntervalMs = 50;
+
+/** Unknown credentials kept in memory; the oldest is evicted. */
+const unknownCredentialCacheMax = 10_000;
+
+/** Time for which an unknown credential is refused from memory, without a look-up. */
+const unknownCredentialTtlMs = 10_000;
+
+/** Refused credentials per client network and minute. */
+const refusedCredentialsPerMinute = 60;
 
 const batchMax = 1_000;
 const waitingMax = 10_000;

@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { type AddressRange, bytesOfAddress, isInRange, parseAddressRange } from './ip-address.ts';
-import { forwardedAddressesMax } from './limits.ts';
+
+/** Number of addresses of X-Forwarded-For that are examined, from its end; a client may write 8,000 into a header. */
+export const forwardedAddressesMax = 20;
 
 /** Names that TRUST_PROXY accepts for address ranges (docs/configuration.md). */
 export const namedRanges: Readonly<Record<string, readonly string[]>> = {

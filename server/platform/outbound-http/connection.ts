@@ -2,8 +2,9 @@ import { createRequire } from 'node:module';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectSecure, type SecureContext } from 'node:tls';
 import type { Client as AnyClient, Dispatcher } from 'undici';
-import { responseHeaderMaxBytes } from './limits.ts';
 import type { Target } from './validate-url.ts';
+
+const responseHeaderMaxBytes = 16_384;
 
 /**
  * Loads the client of undici alone, because undici's fetch, caches and web sockets would cost 14 MB, and 150 ms of

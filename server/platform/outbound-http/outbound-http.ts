@@ -3,10 +3,15 @@ import { isDemoHost } from '#server/platform/demo-domain.ts';
 import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { Deadline } from './deadline.ts';
-import { addressesMax, responseBodyMaxBytes } from './limits.ts';
 import { type BodySink, type ExchangeResult, ResponseReader } from './response-reader.ts';
 import { type Resolution, SafeResolver } from './safe-resolver.ts';
 import { type Target, type ValidatedUrl, validateUrl } from './validate-url.ts';
+
+/** Upper bounds on the bytes of a response that are read: of its body, and of its headers. */
+const responseBodyMaxBytes = 16_384;
+
+/** Addresses of a name that are tried in turn while connections are refused. */
+const addressesMax = 4;
 
 export interface OutboundRequest {
   readonly url: string;

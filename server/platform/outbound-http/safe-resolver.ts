@@ -2,7 +2,9 @@ import { Resolver } from 'node:dns/promises';
 import { BoundedMap } from '#server/platform/bounded-map.ts';
 import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { isBlockedAddressText } from './ip-blocklist.ts';
-import { dnsTtlMaxMs } from './limits.ts';
+
+/** Upper bound on caching a DNS answer, even with a longer TTL. */
+const dnsTtlMaxMs = 60_000;
 
 /** Resolution of a name. Connections may go only to its `addresses`, all of which were checked. */
 export type Resolution =

@@ -125,7 +125,7 @@ export async function query(databaseUrl: string, sql: string): Promise<unknown[]
 
 /** Resolves once a process has ended. A zombie has ended, too, although its pid still exists. */
 export async function hasEnded(pid: number): Promise<void> {
-  assert.equal(await commandLineOf(pid), undefined);
+  assert.equal(commandLineOf(pid), undefined);
 }
 
 export const keepARow = "CREATE TABLE kept AS SELECT 'a row' AS value";

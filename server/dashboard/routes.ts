@@ -1,0 +1,182 @@
+import { Type } from 'typebox';
+import { AccountOverview } from '#contract/account.ts';
+import { EraseContactRequest, Erasure } from '#contract/erasure.ts';
+import { Home } from '#contract/home.ts';
+import { allows } from '#contract/permissions.ts';
+import { RestoreState, ResumeRequest } from '#contract/restore.ts';
+import { Timeline } from '#contract/timeline.ts';
+import { PlanUsage } from '#contract/usage.ts';
+import { DeliveryRequest, LastAttempts, WebhookHealth } from '#contract/webhook-health.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { forbidden, notFound } from '#server/platform/app-error.ts';
+import { eventStreamHeaders } from '#server/platform/http/event-stream.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import { findFirstTeam } from '#server/teams/team/team-store.ts';
+import { findDelivery } from '#server/webhooks/deliveries/delivery-store.ts';
+import { webhookTargetOf } from '#server/webhooks/endpoints/routes.ts';
+import { eraseContact, type OnContactErased } from './erasure/erase-contact.ts';
+import { getHome } from './home/get-home.ts';
+import type { LiveStreams } from './live/live-streams.ts';
+import { getPlanUsage } from './plan-usage.ts';
+import { readOverview } from './read-overview.ts';
+import { readRestoreState, resumeRestore } from './restore/resume-restore.ts';
+import { getTimeline } from './timeline/get-timeline.ts';
+import { getLastAttempts, getWebhookHealth } from './webhooks/get-webhook-health.ts';
+import { findRequestBody } from './webhooks/webhook-health-store.ts';
+
+/** How long the request waits for the end of an erasure; most end within this time. */
+const erasureWaitMs = 4_000;
+
+interface DashboardServices extends Runtime {
+  readonly liveStreams: LiveStreams;
+  readonly onContactErased: readonly OnContactErased[];
+}
+
+/** Routes for what the pages of the dashboard show and /v1 does not have (specification section 12). */
+export function dashboardRoutes(services: DashboardServices): Route[] {
+  const { database, liveStreams } = services;
+  return [
+    // The signed-in account and its teams (section 12.3).
+    route({
+      method: 'GET',
+      path: '/app/account',
+      audience: 'account',
+      answers: { 200: AccountOverview },
+      handle: async ({ signedIn }) => ({ body: await readOverview(services, signedIn.accountId) }),
+    }),
+    // The Home page of a team (section 12.10).
+    route({
+      method: 'GET',
+      path: '/app/teams/:team_id/home',
+      audience: 'team',
+      permission: 'messages:read',
+      answers: { 200: Home },
+      handle: async ({ principal }) => ({ body: await getHome(services, principal) }),
+    }),
+    // The limits of a team's plan (section 12.7).
+    route({
+      method: 'GET',
+      path: '/app/teams/:team_id/usage/limits',
+      audience: 'team',
+      permission: 'team:read',
+      answers: { 200: PlanUsage },
+      handle: async ({ principal }) => ({ body: await getPlanUsage(services, principal.teamId) }),
+    }),
+    // The live stream of a team (section 12.9). Every member may open it, and gets the types that their role may read.
+    route({
+      method: 'GET',
+      path: '/app/teams/:team_id/live',
+      audience: 'team',
+      held: true,
+      answers: { 200: Type.String() },
+      handle: async (call) => {
+        if (call.request.method === 'HEAD') return { body: '', headers: eventStreamHeaders };
+        liveStreams.open(call);
+        // The live stream writes the HTTP answer itself, so the route returns no body.
+        return { body: '' };
+      },
+    }),
+    // The steps of a message (section 12.8).
+    route({
+      method: 'GET',
+      path: '/app/teams/:team_id/messages/:id/timeline',
+      ids: { id: 'msg' },
+      audience: 'team',
+      permission: 'messages:read',
+      answers: { 200: Timeline },
+      handle: async ({ principal, ids }) => ({
+        body: await getTimeline(services, principal.teamId, ids.id),
+      }),
+    }),
+    // Owners and admins erase a contact (section 12.14). The handle is in the body, never in a path.
+    route({
+      method: 'POST',
+      path: '/app/teams/:team_id/erasures',
+      audience: 'team',
+      permission: 'contacts:erase',
+      audit: 'contact.erased',
+      body: EraseContactRequest,
+      answers: { 200: Erasure },
+      handle: async ({ principal, body: { contact, dry_run: dryRun = false }, by }) => {
+        const request = { contact, dryRun, waitMs: erasureWaitMs };
+        return { body: await eraseContact(services, principal.teamId, request, by) };
+      },
+    }),
+    // The restore hold, for the banner of every page (sections 10.8 and 12.3).
+    route({
+      method: 'GET',
+      path: '/app/teams/:team_id/restore',
+      audience: 'team',
+      permission: 'team:read',
+      answers: { 200: RestoreState },
+      handle: async ({ principal }) => {
+        const mayResume =
+          allows(principal.permissions, 'restore:resume') && (await isFirstTeam(services, principal.teamId));
+        return { body: await readRestoreState(services, mayResume) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/app/teams/:team_id/restore/resume',
+      audience: 'team',
+      permission: 'restore:resume',
+      audit: 'restore.resumed',
+      body: ResumeRequest,
+      answers: { 200: RestoreState },
+      handle: async ({ principal, body, by }) => {
+        if (services.restoreHold.isHeld && !(await isFirstTeam(services, principal.teamId))) {
+          throw forbidden(
+            'The restore hold concerns all teams of this server. Ask an owner of its first team, or its operator, to resume.',
+          );
+        }
+        await resumeRestore(services, by, {
+          cancelMessages: body.cancel_messages ?? false,
+          skipDeliveries: body.skip_deliveries ?? false,
+        });
+        return { body: await readRestoreState(services, true) };
+      },
+    }),
+    // Why webhooks fail or are off, and what they were sent (section 12.3).
+    route({
+      method: 'GET',
+      path: '/app/teams/:team_id/webhooks/health',
+      audience: 'team',
+      permission: 'webhooks:read',
+      answers: { 200: LastAttempts },
+      handle: async ({ principal }) => ({ body: await getLastAttempts(services, principal.teamId) }),
+    }),
+    route({
+      method: 'GET',
+      path: '/app/teams/:team_id/webhooks/:id/health',
+      ids: { id: 'wh' },
+      audience: 'team',
+      permission: 'webhooks:read',
+      answers: { 200: WebhookHealth },
+      handle: async (call) => {
+        const { teamId, webhookId } = webhookTargetOf(call);
+        return { body: await getWebhookHealth(services, teamId, webhookId) };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/app/teams/:team_id/webhooks/:id/deliveries/:delivery_id/request',
+      ids: { id: 'wh', delivery_id: 'dlv' },
+      audience: 'team',
+      permission: 'webhooks:read',
+      answers: { 200: DeliveryRequest },
+      handle: async (call) => {
+        const delivery = await findDelivery(database.pages, {
+          ...webhookTargetOf(call),
+          deliveryId: call.ids.delivery_id,
+        });
+        if (!delivery) throw notFound('delivery');
+        return { body: { body: await findRequestBody(database.pages, delivery) } };
+      },
+    }),
+  ];
+}
+
+async function isFirstTeam({ database }: Runtime, teamId: TeamId): Promise<boolean> {
+  return (await findFirstTeam(database.pool))?.id === teamId;
+}
