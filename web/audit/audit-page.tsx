@@ -1,7 +1,9 @@
 import { ScrollText } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { AuditEntry } from '#contract/audit.ts';
-import { useList } from '#web/api/lists.ts';
+import type { AuditPage as AuditAnswer, AuditEntry } from '#contract/audit.ts';
+import { listQuery, useList } from '#web/api/lists.ts';
+import { isOlderId } from '#web/api/loaded-list.ts';
+import { readTeam } from '#web/api/team-requests.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { nowMs } from '#web/kit/clock.ts';
@@ -13,9 +15,15 @@ import { Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { NoPermission } from '#web/team/no-permission.tsx';
 import { TeamFrame } from '#web/team/team-frame.tsx';
-import { auditQuery } from './audit-queries.ts';
 import { actorName, auditPredicate, refusalText } from './audit-sentence.ts';
 import { type TargetNames, useTargetNames } from './target-names.ts';
+
+const auditQuery = (teamId: string) =>
+  listQuery([teamId, 'audit', 'list'], {
+    read: (cursor, signal) => readTeam<AuditAnswer>(teamId, '/audit', { cursor, limit: 50 }, signal),
+    rowsOf: ({ entries }) => entries,
+    isOlder: isOlderId,
+  });
 
 /** The audit log: actions of the team and refused attempts (specification section 12.6). */
 export function AuditPage(): ReactNode {

@@ -4,9 +4,9 @@ import type { ConversationMessage, ConversationMessageList } from '#contract/con
 import { classNames } from '#web/kit/class-names.ts';
 import { nowMs } from '#web/kit/clock.ts';
 import { dueTime, exactTime, timeOfDay } from '#web/kit/format.ts';
-import { LinkedText } from '#web/kit/linked-text.tsx';
 import { Attachment } from '#web/messages/attachment.tsx';
 import { statusTexts, waitingTexts } from '#web/messages/status-texts.ts';
+import { splitLinks } from '../kit/split-links.ts';
 
 type Waiting = ConversationMessageList['waiting'];
 
@@ -139,4 +139,24 @@ function reasonOf({ id }: ConversationMessage, waiting: Waiting): string {
   if (waiting.message_id !== id) return waitingTexts.earlier_message;
   const expected = waiting.expected_at ? ` Expected ${dueTime(waiting.expected_at, nowMs())}.` : '';
   return `${waitingTexts[waiting.reason]}${expected}`;
+}
+
+/** A stranger's text with its URLs as links. The links send no referrer. */
+function LinkedText({ text }: { readonly text: string }): ReactNode {
+  return splitLinks(text).map(({ text: part, href }, index) =>
+    href === undefined ? (
+      part
+    ) : (
+      <a
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never move
+        key={index}
+        href={href}
+        target="_blank"
+        rel="noopener noreferrer nofollow"
+        className="underline underline-offset-2 [overflow-wrap:anywhere]"
+      >
+        {part}
+      </a>
+    ),
+  );
 }

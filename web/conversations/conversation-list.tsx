@@ -20,7 +20,6 @@ import {
 } from './conversation-queries.ts';
 import { ConversationRow } from './conversation-row.tsx';
 import { NewMessageDialog } from './new-message-dialog.tsx';
-import { rowKey } from './row-key.ts';
 
 const views = ['All', 'Unread'] as const;
 
@@ -120,3 +119,7 @@ function Empty({ isFiltered }: { readonly isFiltered: boolean }): ReactNode {
     </EmptyState>
   );
 }
+
+/** A key of a conversation that is unique within a team. */
+const rowKey = ({ phone_number, contact }: Pick<Conversation, 'phone_number' | 'contact'>) =>
+  `${phone_number} ${contact}`;

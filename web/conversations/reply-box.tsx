@@ -1,12 +1,11 @@
 import { ArrowUp, Paperclip, X } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useLayoutEffect } from 'react';
 import { Button, IconButton } from '#web/kit/button.tsx';
-import { ErrorNote } from '#web/kit/error-note.tsx';
+import { ErrorNote, Note } from '#web/kit/error-note.tsx';
 import { inputStyle } from '#web/kit/field.tsx';
 import { amount } from '#web/kit/format.ts';
 import { Handle } from '#web/kit/text.tsx';
-import { type Composition, countCharacters } from './composition-store.ts';
-import { UnansweredNote } from './unanswered-note.tsx';
+import { type Composition, countCharacters, type Outgoing } from './composition-store.ts';
 import type { CompositionActions } from './use-composition.ts';
 
 /** The API's limit for the text of a message (specification section 4.3). */
@@ -142,4 +141,36 @@ function useGrowingHeight(field: RefObject<HTMLTextAreaElement | null>, text: st
     current.style.height = 'auto';
     current.style.height = `${current.scrollHeight}px`;
   }, [field, text]);
+}
+
+/** Offers to repeat a message whose answer was lost. With the same idempotency key it is sent only once. */
+function UnansweredNote({
+  outgoing: { message },
+  actions: { send, takeBack, forget },
+}: {
+  readonly outgoing: Outgoing;
+  readonly actions: CompositionActions;
+}): ReactNode {
+  return (
+    <Note tone="warn">
+      <p role="alert">
+        No answer came, so this message may have been sent. Look whether it stands above. To try again is
+        safe: it is sent once.
+      </p>
+      <blockquote dir="auto" className="mt-1 line-clamp-3 border-l-2 border-current pl-2 whitespace-pre-wrap">
+        {message.text}
+      </blockquote>
+      <div className="mt-2 flex flex-wrap gap-2">
+        <Button size="small" look="primary" onClick={send}>
+          Try again
+        </Button>
+        <Button size="small" onClick={takeBack}>
+          Edit as another message
+        </Button>
+        <Button size="small" look="quiet" onClick={forget}>
+          It was sent
+        </Button>
+      </div>
+    </Note>
+  );
 }

@@ -1,18 +1,24 @@
 import { Navigate } from '@tanstack/react-router';
-import { type ReactNode, useMemo, useRef } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
 import { useList } from '#web/api/lists.ts';
 import { Failure, Loaded } from '#web/kit/load-state.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import { useAdministratorNames } from '#web/team/administrators.ts';
 import type { Retry } from './bubble.tsx';
-import { type ConversationKey, threadQuery } from './conversation-queries.ts';
-import { useHindrance } from './hindrance.ts';
+import {
+  type ConversationKey,
+  markRead,
+  rereadConversations,
+  showAsRead,
+  threadQuery,
+} from './conversation-queries.ts';
 import { OptOutBanner } from './opt-out-banner.tsx';
 import { ReplyBox } from './reply-box.tsx';
 import { ThreadHead } from './thread-head.tsx';
 import { ThreadMessages } from './thread-messages.tsx';
+import { markOf } from './unread.ts';
 import { useComposition } from './use-composition.ts';
-import { useReadMark } from './use-read-mark.ts';
 
 export function Thread({ open }: { readonly open: ConversationKey }): ReactNode {
   const team = useTeam();
@@ -101,4 +107,43 @@ function Content({
       )}
     </>
   );
+}
+
+/** The reason why the person cannot send in a conversation, with the next step; undefined where they can. */
+function useHindrance({ number, contact, opt_out }: ConversationMessageList): string | undefined {
+  const team = useTeam();
+  const administrators = useAdministratorNames();
+  const canManage = team.can('numbers:write');
+  if (!team.can('messages:send'))
+    return `You can read here. To reply, ask ${administrators} for the role Member.`;
+  if (opt_out) return 'This contact opted out, so nothing can be sent.';
+  if (number.removed) return 'The number was deleted, so nothing can be sent from it.';
+  if (!number.verified) return 'No iPhone is connected to this number yet.';
+  if (number.status === 'paused') {
+    return `The number is paused. ${canManage ? 'Resume it to send.' : `Ask ${administrators} to resume it.`}`;
+  }
+  if (!/^\+[1-9]\d{6,14}$/.test(contact)) return 'Replies go to phone numbers only.';
+  return undefined;
+}
+
+/** Moves the member's read mark to the newest message while the conversation is open in a visible tab. */
+function useReadMark(open: ConversationKey, latest: ConversationMessageList | undefined): void {
+  const team = useTeam();
+  const { phoneNumber, contact } = open;
+  const newest = markOf(latest);
+  useEffect(() => {
+    if (newest === undefined) return;
+    const key = { phoneNumber, contact };
+    const mark = async () => {
+      if (document.visibilityState !== 'visible') return;
+      showAsRead(team.id, key);
+      await markRead(team.id, key, newest);
+      await rereadConversations(team.id, key);
+    };
+    // A failure is ignored, because the next message or visit moves the mark.
+    const tryMark = () => void mark().catch(() => undefined);
+    tryMark();
+    document.addEventListener('visibilitychange', tryMark);
+    return () => document.removeEventListener('visibilitychange', tryMark);
+  }, [team.id, phoneNumber, contact, newest]);
 }

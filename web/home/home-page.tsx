@@ -1,8 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Home } from '#contract/home.ts';
+import { plans } from '#contract/plans.ts';
+import type { UsageSummary } from '#contract/usage.ts';
+import { Card } from '#web/kit/card.tsx';
+import { amount } from '#web/kit/format.ts';
 import { Loaded } from '#web/kit/load-state.tsx';
+import { UsageMeter } from '#web/kit/meter.tsx';
 import { Page } from '#web/kit/page.tsx';
+import { DueTime } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { FirstRunCard } from './first-run-card.tsx';
 import { homeQuery } from './home-queries.ts';
@@ -10,7 +17,6 @@ import { KeyChangesCard } from './key-changes-card.tsx';
 import { LatestCard } from './latest-card.tsx';
 import { NumbersCard } from './numbers-card.tsx';
 import { StandingCard } from './standing-card.tsx';
-import { UsageCard } from './usage-card.tsx';
 
 /** The page Home. It shows whether everything works, and which matters need a person. */
 export function HomePage(): ReactNode {
@@ -41,3 +47,32 @@ export function HomePage(): ReactNode {
 
 /** Whether the first steps are shown, until the first message was sent. */
 const isBeginning = ({ first_run }: Home) => !first_run.has_delivered;
+
+function UsageCard({ usage }: { readonly usage: UsageSummary }): ReactNode {
+  const team = useTeam();
+  const isUnlimited = usage.monthly_message_limit >= plans.enterprise.monthlyMessages;
+  return (
+    <Card title="This month">
+      <UsageMeter
+        isAlarming
+        label="Messages sent"
+        used={usage.sent}
+        limit={isUnlimited ? undefined : usage.monthly_message_limit}
+      />
+      <dl className="mt-4 flex justify-between gap-3">
+        <dt>Messages received</dt>
+        <dd className="font-semibold tabular-nums">{amount(usage.received)}</dd>
+      </dl>
+      <p className="mt-4 text-[0.8125rem] text-quiet">
+        A new month begins <DueTime at={usage.resets_at} />.{' '}
+        <Link
+          to="/teams/$teamId/usage"
+          params={{ teamId: team.id }}
+          className="text-accent-ink underline underline-offset-2"
+        >
+          Show usage
+        </Link>
+      </p>
+    </Card>
+  );
+}

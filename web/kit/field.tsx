@@ -72,32 +72,9 @@ export function TextField({
   readonly isLabelHidden?: boolean;
 }): ReactNode {
   return (
-    <Labelled name={name} label={label} hint={hint} className={className} isLabelHidden={isLabelHidden}>
-      <BaseField.Control className={inputStyle} autoComplete="off" {...input} />
-    </Labelled>
-  );
-}
-
-/** The frame of a field; its child is a BaseField.Control. */
-function Labelled({
-  name,
-  label,
-  hint,
-  className,
-  isLabelHidden = false,
-  children,
-}: {
-  readonly name: string;
-  readonly label: string;
-  readonly hint?: ReactNode;
-  readonly className?: string;
-  readonly isLabelHidden?: boolean;
-  readonly children: ReactNode;
-}): ReactNode {
-  return (
     <BaseField.Root name={name} className={classNames('group/field flex flex-col gap-1.5', className)}>
       <BaseField.Label className={isLabelHidden ? 'sr-only' : 'font-medium'}>{label}</BaseField.Label>
-      {children}
+      <BaseField.Control className={inputStyle} autoComplete="off" {...input} />
       {hint !== undefined && (
         <BaseField.Description className="text-[0.8125rem] text-quiet group-data-invalid/field:hidden">
           {hint}

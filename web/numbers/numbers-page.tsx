@@ -1,19 +1,21 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus, Smartphone } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { HomeNumber } from '#contract/home.ts';
 import { homeQuery } from '#web/home/home-queries.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState, Page } from '#web/kit/page.tsx';
+import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { ConnectDialog } from './connect-dialog.tsx';
 import { NumberCard } from './number-card.tsx';
+import { rereadNumbers, simulateNumber } from './number-queries.ts';
 import { connectChoice } from './number-texts.ts';
-import { SimulateButton } from './simulate-button.tsx';
 
 /**
  * The team's numbers with state and likely cause. `?connect=true` opens the dialog. After a setup link was created,
@@ -107,5 +109,28 @@ function ManagedBy() {
     <p className="mt-4 text-[0.8125rem] text-quiet">
       Ask {administrators} to connect, pause or change a number.
     </p>
+  );
+}
+
+/** Creates a number with a simulated iPhone and opens its page. */
+function SimulateButton(): ReactNode {
+  const team = useTeam();
+  const navigate = useNavigate();
+  const creation = useMutation({
+    mutationFn: () => simulateNumber(team.id),
+    onSuccess: async ({ id, phone_number }) => {
+      await rereadNumbers(team.id);
+      notify(
+        'A simulated iPhone starts',
+        `${formatPhoneNumber(phone_number)} sends and gets replies in a moment.`,
+      );
+      await navigate({ to: '/teams/$teamId/numbers/$id', params: { teamId: team.id, id } });
+    },
+    onError: (error) => notify('No simulated iPhone was made', error.message),
+  });
+  return (
+    <Button isBusy={creation.isPending} onClick={() => creation.mutate()}>
+      Try a simulated iPhone
+    </Button>
   );
 }

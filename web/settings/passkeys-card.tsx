@@ -1,18 +1,19 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Fingerprint, Plus } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Passkey } from '#contract/account.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Confirm } from '#web/kit/confirm.tsx';
+import { TextField } from '#web/kit/field.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
+import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { Time } from '#web/kit/text.tsx';
 import { notify } from '#web/kit/toast.tsx';
-import { passkeysQuery, removePasskey, rereadAccount } from './account-queries.ts';
+import { passkeysQuery, removePasskey, renamePasskey, rereadAccount } from './account-queries.ts';
 import { AddPasskeyDialog } from './add-passkey-dialog.tsx';
 import { canMakePasskeys } from './create-passkey.ts';
-import { RenamePasskeyDialog } from './rename-passkey-dialog.tsx';
 
 export function PasskeysCard(): ReactNode {
   const passkeys = useQuery(passkeysQuery);
@@ -99,5 +100,46 @@ export function PasskeysCard(): ReactNode {
         <p>It no longer signs you in here. Your device keeps it until you delete it there too.</p>
       </Confirm>
     </Card>
+  );
+}
+
+/** @param passkey undefined while the dialog is closed */
+function RenamePasskeyDialog({
+  passkey,
+  onClose,
+}: {
+  readonly passkey: Passkey | undefined;
+  readonly onClose: () => void;
+}): ReactNode {
+  const work = useMutation({
+    mutationFn: (name: string) => renamePasskey(passkey?.id ?? '', name),
+    onSuccess: async () => {
+      await rereadAccount();
+      close();
+    },
+  });
+  const close = () => {
+    onClose();
+    work.reset();
+  };
+  return (
+    <FormDialog
+      isOpen={passkey !== undefined}
+      onClose={close}
+      title="Rename passkey"
+      action="Rename passkey"
+      work={work}
+      fields={['name']}
+      onSubmit={({ name = '' }) => work.mutate(name)}
+    >
+      <TextField
+        key={passkey?.id}
+        name="name"
+        label="Name"
+        defaultValue={passkey?.name ?? ''}
+        required
+        maxLength={100}
+      />
+    </FormDialog>
   );
 }

@@ -1,16 +1,45 @@
-import type { ReactNode } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
 import { queryClient } from '#web/api/query-client.ts';
 import { teamRequest } from '#web/api/team-requests.ts';
+import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
+import { Form, TextField } from '#web/kit/field.tsx';
 import { Page } from '#web/kit/page.tsx';
+import { Segments } from '#web/kit/segments.tsx';
+import { notify } from '#web/kit/toast.tsx';
 import { useOverview, useTeam } from '#web/shell/session.ts';
+import { chooseTheme, chosenTheme, type Theme, themes } from '#web/shell/theme.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { renameAccount, rereadAccount } from './account-queries.ts';
-import { NameForm } from './name-form.tsx';
 import { PasskeysCard } from './passkeys-card.tsx';
 import { PasswordCard } from './password-card.tsx';
 import { SessionsCard } from './sessions-card.tsx';
-import { ThemeCard } from './theme-card.tsx';
+
+const names = { system: 'System', light: 'Light', dark: 'Dark' } as const satisfies Record<Theme, string>;
+
+function ThemeCard(): ReactNode {
+  const [chosen, setChosen] = useState(chosenTheme);
+  return (
+    <Card
+      title="Appearance"
+      description="In this browser, the pages for signing in included. System follows your device."
+    >
+      <div className="flex">
+        <Segments
+          label="Theme"
+          options={themes.map((theme) => names[theme])}
+          chosen={names[chosen]}
+          onChoose={(name) => {
+            const theme = themes.find((one) => names[one] === name) ?? 'system';
+            chooseTheme(theme);
+            setChosen(theme);
+          }}
+        />
+      </div>
+    </Card>
+  );
+}
 
 /** The team's name, and the person's own settings: name, sign-in, sessions, theme. */
 export function SettingsPage(): ReactNode {
@@ -80,5 +109,40 @@ function AccountCard(): ReactNode {
         </dd>
       </dl>
     </Card>
+  );
+}
+
+function NameForm({
+  label,
+  hint,
+  value,
+  autoComplete,
+  save,
+  saved,
+}: {
+  readonly label: string;
+  readonly hint: string;
+  readonly value: string;
+  readonly autoComplete?: string;
+  readonly save: (name: string) => Promise<unknown>;
+  readonly saved: string;
+}): ReactNode {
+  const work = useMutation({ mutationFn: save, onSuccess: () => notify(saved) });
+  return (
+    <Form error={work.error} fields={['name']} onSubmit={({ name = '' }) => work.mutate(name)}>
+      <TextField
+        key={value}
+        name="name"
+        label={label}
+        hint={hint}
+        defaultValue={value}
+        autoComplete={autoComplete ?? 'off'}
+        required
+        maxLength={100}
+      />
+      <Button type="submit" isBusy={work.isPending} className="self-start max-sm:self-stretch">
+        Save name
+      </Button>
+    </Form>
   );
 }

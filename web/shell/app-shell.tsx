@@ -1,18 +1,22 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { Ellipsis } from 'lucide-react';
 import { type ReactNode, Suspense, useEffect } from 'react';
+import { unreadQuery } from '#web/conversations/conversation-queries.ts';
+import { classNames } from '#web/kit/class-names.ts';
 import { LimitHelp } from '#web/kit/error-note.tsx';
+import { Menu, MenuLink } from '#web/kit/menu.tsx';
 import { Skeleton } from '#web/kit/skeleton.tsx';
 import { useLiveStream } from '#web/live/use-live-stream.ts';
 import { RestoreBanner } from '#web/restore/restore-banner.tsx';
+import { useTeam } from '#web/shell/session.ts';
 import { PlanHelp } from '#web/usage/plan-help.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { Brand } from './brand.tsx';
 import { rememberTeam } from './last-team.ts';
-import { MoreMenu } from './more-menu.tsx';
 import { mainNavigation, moreNavigation, type NavigationItem } from './navigation.ts';
 import { NotFound } from './not-found.tsx';
 import { type CurrentTeam, useFoundTeam } from './session.ts';
-import { UnreadBadge } from './unread-badge.tsx';
 
 /** The frame of a team's pages: navigation at the left, on a phone at the bottom. */
 export function AppShell(): ReactNode {
@@ -131,5 +135,51 @@ function PhoneLink({ item }: { readonly item: NavigationItem }): ReactNode {
       {item.text}
       {item.isInbox && <UnreadBadge className="absolute top-1 left-1/2 ml-1" />}
     </Link>
+  );
+}
+
+function UnreadBadge({ className }: { readonly className: string }): ReactNode {
+  const team = useTeam();
+  const count = useQuery(unreadQuery(team.id)).data?.unread_conversations ?? 0;
+  if (count === 0) return null;
+  return (
+    <span
+      className={classNames(
+        'rounded-full bg-accent px-1.5 text-[0.6875rem] leading-4.5 font-semibold text-on-accent tabular-nums',
+        className,
+      )}
+    >
+      {count}
+      <span className="sr-only"> unread</span>
+    </span>
+  );
+}
+
+/** A menu of the pages that the phone's tab bar has no room for. */
+function MoreMenu({ items }: { readonly items: readonly NavigationItem[] }): ReactNode {
+  const params = useParams({ strict: false });
+  if (items.length === 0) return null;
+  return (
+    <Menu
+      side="top"
+      align="edge"
+      className="flex-1"
+      trigger={
+        <button
+          type="button"
+          className="flex h-16 w-full flex-col items-center justify-center gap-1 text-[0.6875rem] font-medium text-quiet"
+        >
+          <Ellipsis aria-hidden="true" className="size-[1.375rem]" strokeWidth={1.8} />
+          More
+        </button>
+      }
+    >
+      {items.map((item) => (
+        <MenuLink key={item.to} render={<Link to={item.to} params={params} />}>
+          <item.icon aria-hidden="true" />
+          {item.text}
+        </MenuLink>
+      ))}
+    </Menu>
   );
 }

@@ -1,6 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import type { Member } from '#contract/member.ts';
 import { assignableRoles, covers, keyGrants, type Role, roles } from '#contract/permissions.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { apiKeysQuery } from '#web/api-keys/api-key-queries.ts';
@@ -9,17 +8,11 @@ import { ActionDialog } from '#web/kit/task-dialog.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { roleNames } from '#web/shell/role-names.ts';
 import { overviewQuery, useTeam } from '#web/shell/session.ts';
-import { changeRole } from './member-queries.ts';
+import { changeRole, type MemberDialogProps } from './member-queries.ts';
 import { RoleChoice } from './role-choice.tsx';
 
 /** Changes a member's role and lists the keys that the change revokes. */
-export function ChangeRoleDialog({
-  member,
-  onClose,
-}: {
-  readonly member: Member;
-  readonly onClose: () => void;
-}): ReactNode {
+export function ChangeRoleDialog({ member, onClose }: MemberDialogProps): ReactNode {
   const team = useTeam();
   const [role, setRole] = useState<Role>(member.role);
   const keys = useQuery(apiKeysQuery(team.id)).data?.keys ?? [];

@@ -1,7 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ApiKey } from '#contract/api-key.ts';
-import type { Member } from '#contract/member.ts';
 import { basePath } from '#web/api/base-path.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { apiKeysQuery } from '#web/api-keys/api-key-queries.ts';
@@ -10,16 +9,10 @@ import { Checkbox } from '#web/kit/checkbox.tsx';
 import { ActionDialog } from '#web/kit/task-dialog.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
-import { endMembership } from './member-queries.ts';
+import { endMembership, type MemberDialogProps } from './member-queries.ts';
 
 /** Removes a member, or lets the person leave, and asks which of the member's keys to revoke. */
-export function EndMembershipDialog({
-  member,
-  onClose,
-}: {
-  readonly member: Member;
-  readonly onClose: () => void;
-}): ReactNode {
+export function EndMembershipDialog({ member, onClose }: MemberDialogProps): ReactNode {
   const team = useTeam();
   const isOwn = member.id === team.member_id;
   const keys = useQuery({ ...apiKeysQuery(team.id), enabled: team.can('keys:manage') });

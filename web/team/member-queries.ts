@@ -18,6 +18,12 @@ export async function changeRole(teamId: string, { id, role: before }: Member, r
   await teamRequest(teamId, 'PUT', `/team/members/${id}/role`, { role: role satisfies GivenRole });
 }
 
+/** The properties of a dialog about a member. */
+export interface MemberDialogProps {
+  readonly member: Member;
+  readonly onClose: () => void;
+}
+
 export interface MembershipEnd {
   readonly memberId: string;
   readonly isOwn: boolean;

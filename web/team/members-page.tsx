@@ -11,13 +11,12 @@ import { Menu, MenuItem } from '#web/kit/menu.tsx';
 import { type Column, Table } from '#web/kit/table.tsx';
 import { Time } from '#web/kit/text.tsx';
 import { roleNames } from '#web/shell/role-names.ts';
-import { useTeam } from '#web/shell/session.ts';
+import { type CurrentTeam, useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from './administrators.ts';
 import { ChangeRoleDialog } from './change-role-dialog.tsx';
 import { EndMembershipDialog } from './end-membership-dialog.tsx';
 import { InviteButton } from './invite-button.tsx';
 import { membersQuery } from './member-queries.ts';
-import { allowedActions, type MemberAction } from './member-rules.ts';
 import { TeamFrame } from './team-frame.tsx';
 
 export function MembersPage(): ReactNode {
@@ -126,4 +125,27 @@ function MemberMenu({
       )}
     </Menu>
   );
+}
+
+type MemberAction = 'change-role' | 'end';
+
+/**
+ * The actions that a person may take on a member (specification section 12.4). Only owners change owners, an owner
+ * cannot be removed, and the last owner stays.
+ * @param owners the number of owners in the team
+ */
+function allowedActions(
+  team: CurrentTeam,
+  member: Member,
+  owners: number,
+): { readonly changesRole: boolean; readonly ends: false | 'leave' | 'remove' } {
+  const isOwner = member.role === 'owner';
+  const isLastOwner = isOwner && owners === 1;
+  const isOwn = member.id === team.member_id;
+  const mayChange = team.can('team:write') && (!isOwner || team.can('owners:manage'));
+  const mayRemove = team.can('team:write') && !isOwner;
+  return {
+    changesRole: mayChange && !isLastOwner,
+    ends: isOwn ? !isLastOwner && 'leave' : mayRemove && 'remove',
+  };
 }

@@ -1,7 +1,7 @@
 import { History, Inbox } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { EventType } from '#contract/event.ts';
-import type { DeliveryStatus, ListedDelivery, Webhook } from '#contract/webhook.ts';
+import type { DeliveryStatus, ListedDelivery } from '#contract/webhook.ts';
 import { useList } from '#web/api/lists.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
@@ -17,21 +17,13 @@ import { useTeam } from '#web/shell/session.ts';
 import { lastAnswerText, statusOf, statusTexts } from './delivery-text.ts';
 import { eventTypes } from './event-texts.ts';
 import { useLogAddress } from './log-address.ts';
-import type { Task } from './webhook-actions.tsx';
+import type { WebhookPart } from './webhook-actions.tsx';
 import { deliveriesQuery } from './webhook-queries.ts';
 
 const statuses = Object.keys(statusTexts) as DeliveryStatus[];
 
 /** The deliveries of a webhook, newest first, with filters in the page's address. */
-export function DeliveryLog({
-  webhook,
-  onTask,
-  onOpen,
-}: {
-  readonly webhook: Webhook;
-  readonly onTask: (task: Task) => void;
-  readonly onOpen: (deliveryId: string) => void;
-}): ReactNode {
+export function DeliveryLog({ webhook, onTask, onOpen }: WebhookPart): ReactNode {
   const team = useTeam();
   const [{ status, event }, changeAddress] = useLogAddress();
   const log = useList(deliveriesQuery(team.id, webhook.id, { status, event }));

@@ -1,22 +1,16 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import type { Webhook } from '#contract/webhook.ts';
 import { Checkbox } from '#web/kit/checkbox.tsx';
 import { counted, exactTime } from '#web/kit/format.ts';
 import { ActionDialog } from '#web/kit/task-dialog.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { missedText } from './delivery-text.ts';
+import type { WebhookDialogProps } from './webhook-actions.tsx';
 import { refreshWebhooks, replay, updateWebhook, webhookHealthQuery } from './webhook-queries.ts';
 
 /** Enables a webhook, and optionally replays the deliveries that it missed. */
-export function EnableDialog({
-  webhook,
-  onClose,
-}: {
-  readonly webhook: Webhook;
-  readonly onClose: () => void;
-}): ReactNode {
+export function EnableDialog({ webhook, onClose }: WebhookDialogProps): ReactNode {
   const team = useTeam();
   const health = useQuery(webhookHealthQuery(team.id, webhook.id));
   // Keeps the time since which events were missed, because enabling the webhook clears it.

@@ -11,17 +11,11 @@ import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { adviceOf, attemptText, missedText } from './delivery-text.ts';
 import { failuresMax, type HealthState, type LastAttempt, stateOf, useLastAttempt } from './health.tsx';
-import type { Task } from './webhook-actions.tsx';
+import type { WebhookPart } from './webhook-actions.tsx';
 import { webhookHealthQuery } from './webhook-queries.ts';
 
-interface NoteProps {
-  readonly webhook: Webhook;
-  readonly onTask: (task: Task) => void;
-  readonly onOpen: (deliveryId: string) => void;
-}
-
 /** Explains why a webhook fails or is off, the effect on its events, and what to do. */
-export function HealthNote(props: NoteProps): ReactNode {
+export function HealthNote(props: WebhookPart): ReactNode {
   const team = useTeam();
   const last = useLastAttempt(props.webhook.id);
   const state = stateOf(props.webhook, last);
@@ -123,7 +117,7 @@ function Consequence({ webhook, health }: HealthOf): ReactNode {
   );
 }
 
-function NextSteps({ webhook, state, health, onTask, onOpen }: NoteProps & HealthOf): ReactNode {
+function NextSteps({ webhook, state, health, onTask, onOpen }: WebhookPart & HealthOf): ReactNode {
   const team = useTeam();
   const failure = health?.last_failure;
   const isOff = !webhook.active;

@@ -1,12 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import type { ReplayChoice, replayedMax as replayedMaxOfContract, Webhook } from '#contract/webhook.ts';
+import type { ReplayChoice, replayedMax as replayedMaxOfContract } from '#contract/webhook.ts';
 import { nowMs } from '#web/kit/clock.ts';
 import { Select, TextField } from '#web/kit/field.tsx';
 import { amount, counted, exactTime } from '#web/kit/format.ts';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import type { WebhookDialogProps } from './webhook-actions.tsx';
 import { refreshWebhooks, replay, webhookHealthQuery } from './webhook-queries.ts';
 
 const replayedMax: typeof replayedMaxOfContract = 100_000;
@@ -16,13 +17,7 @@ const spans = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs } as const
 type Since = keyof typeof spans | 'missed' | 'custom';
 
 /** Replays the deliveries that a webhook has missed since a time. */
-export function ReplayDialog({
-  webhook,
-  onClose,
-}: {
-  readonly webhook: Webhook;
-  readonly onClose: () => void;
-}): ReactNode {
+export function ReplayDialog({ webhook, onClose }: WebhookDialogProps): ReactNode {
   const team = useTeam();
   const missed = useQuery(webhookHealthQuery(team.id, webhook.id)).data?.missed_since ?? null;
   const [chosen, setChosen] = useState<Since>();

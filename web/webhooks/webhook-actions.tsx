@@ -12,18 +12,24 @@ import { refreshWebhooks, sendTest } from './webhook-queries.ts';
 /** An action on a webhook that opens a dialog. */
 export type Task = 'edit' | 'pause' | 'enable' | 'rotate' | 'finish' | 'replay' | 'delete';
 
-/** The buttons of a webhook's page; none without the permission to manage webhooks. */
-export function WebhookActions({
-  webhook,
-  onTask,
-  onTested,
-}: {
+/** The properties of a part of a webhook's page. */
+export interface WebhookPart {
   readonly webhook: Webhook;
   readonly onTask: (task: Task) => void;
-  readonly onTested: (deliveryId: string) => void;
-}): ReactNode {
+  /** Opens a delivery. */
+  readonly onOpen: (deliveryId: string) => void;
+}
+
+/** The properties of a dialog about a webhook. */
+export interface WebhookDialogProps {
+  readonly webhook: Webhook;
+  readonly onClose: () => void;
+}
+
+/** The buttons of a webhook's page; none without the permission to manage webhooks. */
+export function WebhookActions({ webhook, onTask, onOpen }: WebhookPart): ReactNode {
   const team = useTeam();
-  const test = useTest(webhook.id, onTested);
+  const test = useTest(webhook.id, onOpen);
   const administrators = useAdministratorNames();
   if (!team.can('webhooks:manage')) {
     return <p className="text-quiet">Ask {administrators} to change it.</p>;

@@ -1,10 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { ChevronLeft } from 'lucide-react';
+import { ChevronLeft, RefreshCw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Webhook } from '#contract/webhook.ts';
+import { Button } from '#web/kit/button.tsx';
+import { Note } from '#web/kit/error-note.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { Page } from '#web/kit/page.tsx';
+import { DueTime } from '#web/kit/text.tsx';
 import { useLeave } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { DeliveryDrawer } from './delivery-drawer.tsx';
@@ -12,8 +15,7 @@ import { DeliveryLog } from './delivery-log.tsx';
 import { HealthBadge } from './health.tsx';
 import { HealthNote } from './health-note.tsx';
 import { useLogAddress } from './log-address.ts';
-import { RotationNote } from './rotation-note.tsx';
-import { type Task, WebhookActions } from './webhook-actions.tsx';
+import { type Task, WebhookActions, type WebhookPart } from './webhook-actions.tsx';
 import { WebhookFacts } from './webhook-facts.tsx';
 import { webhookQuery } from './webhook-queries.ts';
 import { WebhookTask } from './webhook-task.tsx';
@@ -46,7 +48,7 @@ function LoadedWebhook({ webhook }: { readonly webhook: Webhook }): ReactNode {
         </Link>
       }
       description={<HealthBadge webhook={webhook} />}
-      actions={<WebhookActions webhook={webhook} onTask={setTask} onTested={openDelivery} />}
+      actions={<WebhookActions webhook={webhook} onTask={setTask} onOpen={openDelivery} />}
     >
       <div className="flex flex-col gap-5">
         <HealthNote webhook={webhook} onTask={setTask} onOpen={openDelivery} />
@@ -64,5 +66,28 @@ function LoadedWebhook({ webhook }: { readonly webhook: Webhook }): ReactNode {
         />
       )}
     </Page>
+  );
+}
+
+/** Tells during a secret rotation that both secrets sign, and until when. */
+function RotationNote({ webhook, onTask }: Omit<WebhookPart, 'onOpen'>): ReactNode {
+  const team = useTeam();
+  const { next_secret_takes_over_at: at } = webhook;
+  if (at === null) return null;
+  return (
+    <Note tone="accent" icon={<RefreshCw />}>
+      <div className="flex flex-col items-start gap-1.5">
+        <p className="font-semibold">The secret is being rotated</p>
+        <p>
+          Requests carry the signatures of both secrets. The new one takes over <DueTime at={at} />, or as
+          soon as you finish: do so once your receiver uses it.
+        </p>
+        {team.can('webhooks:manage') && (
+          <Button size="small" className="mt-1" onClick={() => onTask('finish')}>
+            Finish rotation
+          </Button>
+        )}
+      </div>
+    </Note>
   );
 }

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { Plus, Webhook as WebhookIcon } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import type { Webhook } from '#contract/webhook.ts';
+import type { CreatedWebhook, Webhook } from '#contract/webhook.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
@@ -11,9 +11,10 @@ import { type Column, rowLink, Table } from '#web/kit/table.tsx';
 import { useNumberNames } from '#web/numbers/number-name.ts';
 import { type CurrentTeam, useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
-import { CreateWebhook } from './create-webhook.tsx';
 import { HealthBadge, HealthText } from './health.tsx';
-import { webhooksQuery } from './webhook-queries.ts';
+import { SecretDialog } from './secret-dialog.tsx';
+import { WebhookForm } from './webhook-form.tsx';
+import { createWebhook, refreshWebhooks, webhooksQuery } from './webhook-queries.ts';
 
 export function WebhooksPage(): ReactNode {
   const team = useTeam();
@@ -99,4 +100,36 @@ function columnsFor(
       ),
     },
   ];
+}
+
+/** Creates a webhook and shows its secret. Then it opens the webhook's page, where a test can be sent. */
+function CreateWebhook({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const team = useTeam();
+  const navigate = useNavigate();
+  const [made, setMade] = useState<CreatedWebhook>();
+  if (made) {
+    const leave = () => {
+      onClose();
+      void navigate({
+        to: '/teams/$teamId/webhooks/$webhookId',
+        params: { teamId: team.id, webhookId: made.id },
+      });
+    };
+    return (
+      <SecretDialog title="Save the secret of the webhook" secret={made.secret} onClose={leave}>
+        The receiver verifies with it that a request comes from Ownline. Once it runs, send it a test event
+        from the page of the webhook.
+      </SecretDialog>
+    );
+  }
+  return (
+    <WebhookForm
+      title="Create a webhook"
+      onClose={onClose}
+      onSave={async (body) => {
+        setMade(await createWebhook(team.id, body));
+        await refreshWebhooks(team.id);
+      }}
+    />
+  );
 }
