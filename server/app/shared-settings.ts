@@ -1,14 +1,15 @@
 import { hostname } from 'node:os';
 import { settingsChannel } from '#server/database/channels.ts';
-import type { Database } from '#server/database/database.ts';
 import { query } from '#server/database/query.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import type { Config } from '#server/platform/config.ts';
-import type { Logger } from '#server/platform/process/logger.ts';
 
 const notifySettings = query<{ channel: string; payload: string }>(
   'settings.notify',
   'SELECT pg_notify(:channel, :payload)',
 ).run;
+
+type Services = Pick<Runtime, 'database' | 'logger'>;
 
 interface SettingsMessage {
   /** Host name and process id of the sender, with a space between. */
@@ -51,16 +52,12 @@ function sharedSettings(config: Config): Readonly<Record<string, string>> {
  * others of its settings when it begins to listen, and they reply with theirs. Both sides log a difference, once.
  */
 export class SettingsComparison {
-  readonly #services: { readonly database: Pick<Database, 'pool'>; readonly logger: Logger };
+  readonly #services: Services;
   readonly #own: Readonly<Record<string, string>>;
   readonly #process: string;
   readonly #logged = new Set<string>();
 
-  constructor(
-    services: { readonly database: Pick<Database, 'pool'>; readonly logger: Logger },
-    config: Config,
-    ownProcess = `${hostname()} ${process.pid}`,
-  ) {
+  constructor(services: Services, config: Config, ownProcess = `${hostname()} ${process.pid}`) {
     this.#services = services;
     this.#own = sharedSettings(config);
     this.#process = ownProcess;

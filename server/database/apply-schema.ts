@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
 import { StartError } from '#server/platform/start-error.ts';
+import { createClient } from './create-client.ts';
 import { errorCodeOf } from './database.ts';
 import { readSchemaVersion, schemaVersion } from './schema-version.ts';
 import { schemaFiles } from './table-declaration.ts';
@@ -12,8 +13,6 @@ import { schemaFiles } from './table-declaration.ts';
  * and no other code uses it.
  */
 export const schemaLock = 7_061_726_401;
-
-const connectionTimeoutMs = 10_000;
 
 /** After `noticeMs` of waiting for the lock the wait is logged; after `maxMs` it ends with an error. */
 const schemaLockWait = { noticeMs: 2_000, maxMs: 90_000 };
@@ -34,13 +33,7 @@ interface SchemaOptions {
  */
 export async function applySchema(databaseUrl: string, options: SchemaOptions = {}): Promise<boolean> {
   options.signal?.throwIfAborted();
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    application_name: 'ownline schema',
-    connectionTimeoutMillis: connectionTimeoutMs,
-  });
-  // A broken connection fails its query. pg may emit the error as well, which needs a handler.
-  client.on('error', () => undefined);
+  const client = createClient({ connectionString: databaseUrl, application_name: 'ownline schema' });
   const { promise: stopped, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(options.signal?.reason);
   options.signal?.addEventListener('abort', giveUp);

@@ -233,30 +233,21 @@ async function checkSecretsKey(
   const missing = `There is no ${config.dataDir}/secrets.key, and SECRETS_KEY is not set`;
   try {
     const state = await inspectSecretsKey(database?.pool, config);
-    switch (state.kind) {
-      case 'right':
-        return {
-          check: ok('secrets_key', 'The secrets key belongs to the database.'),
-          secrets: state.secrets,
-        };
-      case 'unproven':
-        return {
-          check: ok('secrets_key', 'There is a secrets key; it was not compared with that of the database.'),
-          secrets: state.secrets,
-        };
-      case 'missing':
-        return {
-          check: isSetUp
-            ? failed('secrets_key', `${missing}, so the service can't start.`, fix)
-            : warning('secrets_key', `${missing}.`, `The first start creates it. ${fix}`),
-          secrets: undefined,
-        };
-      case 'wrong':
-        return {
-          check: failed('secrets_key', 'The secrets key does not belong to this database.', fix),
-          secrets: undefined,
-        };
+    if (state.kind === 'missing') {
+      const check = isSetUp
+        ? failed('secrets_key', `${missing}, so the service can't start.`, fix)
+        : warning('secrets_key', `${missing}.`, `The first start creates it. ${fix}`);
+      return { check, secrets: undefined };
     }
+    if (state.kind === 'wrong') {
+      const check = failed('secrets_key', 'The secrets key does not belong to this database.', fix);
+      return { check, secrets: undefined };
+    }
+    const message =
+      state.kind === 'right'
+        ? 'The secrets key belongs to the database.'
+        : 'There is a secrets key; it was not compared with that of the database.';
+    return { check: ok('secrets_key', message), secrets: state.secrets };
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     return { check: failed('secrets_key', error.message, fix), secrets: undefined };

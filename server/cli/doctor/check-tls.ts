@@ -53,50 +53,39 @@ export async function checkTls(url: string, authorities: Authorities): Promise<T
 }
 
 function explainCertificate(url: string, code: string): Check | undefined {
+  if (/^(EPROTO|ERR_SSL_)/.test(code))
+    return failed(
+      'tls',
+      `${url} does not speak TLS (${code}).`,
+      'Let the proxy serve https at this port, or correct BASE_URL.',
+    );
   const { hostname } = new URL(url);
-  switch (code) {
-    case 'CERT_HAS_EXPIRED':
-      return failed(
-        'tls',
-        `The certificate of ${hostname} has expired.`,
-        'Renew it: check the log of Caddy, or run `certbot renew`.',
-      );
-    case 'CERT_NOT_YET_VALID':
-      return failed(
-        'tls',
-        `The certificate of ${hostname} is not valid yet.`,
-        'Set the clock of this machine right.',
-      );
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return failed(
-        'tls',
-        `The certificate at ${hostname} is for another name.`,
-        `Get one for ${hostname}, or correct BASE_URL.`,
-      );
-    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-    case 'UNABLE_TO_GET_ISSUER_CERT':
-    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-      return failed(
-        'tls',
-        `The certificate of ${hostname} can't be traced to an authority (${code}): an intermediate certificate is missing, or its authority is private.`,
-        'Serve the whole chain (fullchain.pem). iPhones trust public authorities only, unless a profile says otherwise.',
-      );
-    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
-    case 'SELF_SIGNED_CERT_IN_CHAIN':
-      return failed(
-        'tls',
-        `The certificate of ${hostname} is self-signed, and iPhones refuse it.`,
-        "Get one of a public authority, such as Let's Encrypt.",
-      );
-    default:
-      return /^(EPROTO|ERR_SSL_)/.test(code)
-        ? failed(
-            'tls',
-            `${url} does not speak TLS (${code}).`,
-            'Let the proxy serve https at this port, or correct BASE_URL.',
-          )
-        : undefined;
-  }
+  const untraced = [
+    `of ${hostname} can't be traced to an authority (${code}): an intermediate certificate is missing, or its authority is private.`,
+    'Serve the whole chain (fullchain.pem). iPhones trust public authorities only, unless a profile says otherwise.',
+  ] as const;
+  const selfSigned = [
+    `of ${hostname} is self-signed, and iPhones refuse it.`,
+    "Get one of a public authority, such as Let's Encrypt.",
+  ] as const;
+  const problems: Readonly<Record<string, readonly [problem: string, fix: string]>> = {
+    CERT_HAS_EXPIRED: [
+      `of ${hostname} has expired.`,
+      'Renew it: check the log of Caddy, or run `certbot renew`.',
+    ],
+    CERT_NOT_YET_VALID: [`of ${hostname} is not valid yet.`, 'Set the clock of this machine right.'],
+    ERR_TLS_CERT_ALTNAME_INVALID: [
+      `at ${hostname} is for another name.`,
+      `Get one for ${hostname}, or correct BASE_URL.`,
+    ],
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: untraced,
+    UNABLE_TO_GET_ISSUER_CERT: untraced,
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untraced,
+    DEPTH_ZERO_SELF_SIGNED_CERT: selfSigned,
+    SELF_SIGNED_CERT_IN_CHAIN: selfSigned,
+  };
+  const [problem, fix] = problems[code] ?? [];
+  return problem && fix ? failed('tls', `The certificate ${problem}`, fix) : undefined;
 }
 
 /** The check of a failed connection: a warning if the host name resolves to another machine, otherwise a failure. */

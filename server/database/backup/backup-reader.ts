@@ -18,18 +18,13 @@ import {
   tagBytes,
 } from './backup-format.ts';
 import { parseHeader } from './backup-json.ts';
+import type { WrittenBackup } from './backup-writer.ts';
 import { FrameSeal } from './frame-seal.ts';
 import { openKey } from './passphrase.ts';
 
 export interface BackupRecord {
   readonly kind: RecordKind;
   readonly payload: Buffer;
-}
-
-/** Size and hash of a backup file that was read to its end. */
-export interface ReadBackup {
-  readonly bytes: number;
-  readonly sha256: string;
 }
 
 /**
@@ -105,7 +100,7 @@ export class BackupReader {
   }
 
   /** Size and hash of the file; call it after the last record. */
-  read(): ReadBackup {
+  read(): WrittenBackup {
     return this.#source.passed();
   }
 
@@ -186,17 +181,12 @@ class StreamBytes implements ByteSource {
 }
 
 /** A StreamBytes that also counts and hashes the bytes that were read. */
-class FileBytes implements ByteSource {
-  readonly #stream: StreamBytes;
+class FileBytes extends StreamBytes {
   readonly #hash = createHash('sha256');
   #bytes = 0;
 
-  constructor(input: Readable) {
-    this.#stream = new StreamBytes(input);
-  }
-
-  async read(bytes: number): Promise<Buffer> {
-    const taken = await this.#stream.read(bytes);
+  override async read(bytes: number): Promise<Buffer> {
+    const taken = await super.read(bytes);
     this.#hash.update(taken);
     this.#bytes += taken.length;
     return taken;
@@ -206,11 +196,7 @@ class FileBytes implements ByteSource {
     return this.#hash.copy().digest();
   }
 
-  passed(): ReadBackup {
+  passed(): WrittenBackup {
     return { bytes: this.#bytes, sha256: this.digest().toString('hex') };
-  }
-
-  end(): void {
-    this.#stream.end();
   }
 }

@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { createClient } from '../create-client.ts';
 import { errorCodeOf } from '../database.ts';
 import { administratorUrl, siblingUrl } from '../engine/engine-url.ts';
 import { checkSessionName } from './backups-store.ts';
@@ -9,7 +10,6 @@ const name = 'ownline_backup_check';
 /** Advisory lock of the scratch database, in the database `postgres`. The number is arbitrary. */
 const scratchLock = 7_061_726_404;
 const lockTimeout = '2s';
-const connectionTimeoutMs = 10_000;
 
 /**
  * Runs work with an empty scratch database of the embedded PostgreSQL, and drops it afterwards. A killed process leaves
@@ -41,13 +41,10 @@ async function withScratchLock<T>(
   databaseUrl: string,
   work: (administrator: pg.Client) => Promise<T>,
 ): Promise<T | undefined> {
-  const administrator = new pg.Client({
+  const administrator = createClient({
     connectionString: administratorUrl(databaseUrl),
     application_name: checkSessionName,
-    connectionTimeoutMillis: connectionTimeoutMs,
   });
-  // A connection that breaks fails its query. pg may emit the error as well, which needs a handler.
-  administrator.on('error', () => undefined);
   try {
     await administrator.connect();
     await administrator.query(`SET lock_timeout = '${lockTimeout}'`);

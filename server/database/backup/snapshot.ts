@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { createClient } from '../create-client.ts';
 import { errorCodeOf } from '../database.ts';
 import { transactionQuery } from '../query.ts';
 import { readSchemaVersion, schemaVersion } from '../schema-version.ts';
@@ -6,8 +7,6 @@ import { BackupError, OtherBackupError } from './backup-error.ts';
 import type { BackupSequence, BackupTable } from './backup-format.ts';
 import { listBackupTables, quoteName, readSequences } from './backup-tables.ts';
 import { backupSessionName } from './backups-store.ts';
-
-const connectionTimeoutMs = 10_000;
 
 /** Time-outs of a backup: for the locks of its tables, and a short one for the lock of backups. */
 const lockTimeout = '10s';
@@ -63,14 +62,11 @@ export async function connectForBackup(
   signal?: AbortSignal,
 ): Promise<pg.Client> {
   signal?.throwIfAborted();
-  const client = new pg.Client({
+  const client = createClient({
     connectionString: databaseUrl,
     application_name: name,
-    connectionTimeoutMillis: connectionTimeoutMs,
     keepAlive: true,
   });
-  // A connection that breaks fails its query. pg may emit the error as well, which needs a handler.
-  client.on('error', () => undefined);
   await client.connect();
   const end = () => void client.end().catch(() => undefined);
   signal?.addEventListener('abort', end);

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from '#server/platform/process/logger.ts';
+import { createClient } from '../create-client.ts';
 import type { Postmaster } from './postmaster.ts';
 import { socketPort } from './socket-folder.ts';
 
@@ -62,7 +63,7 @@ export async function prepareApplicationDatabase(socketFolder: string, createdb:
 }
 
 async function withSuperuser<T>(socketFolder: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({
+  const client = createClient({
     host: socketFolder,
     port: socketPort,
     user: 'postgres',
@@ -70,8 +71,6 @@ async function withSuperuser<T>(socketFolder: string, work: (client: pg.Client) 
     ssl: false,
     connectionTimeoutMillis: 5_000,
   });
-  // An idle connection that breaks emits an error, which needs a handler; the next statement fails with the same error.
-  client.on('error', () => undefined);
   try {
     await client.connect();
     return await work(client);

@@ -88,12 +88,13 @@ export function setResponseHeaders(
 export function deviceErrorHandler(options: ErrorOptions, { onFailure, hangsUp }: Route) {
   return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const appError = toAppError(error, request.routeOptions.bodyLimit);
+    const warn = () => {
+      if (appError.code !== 'internal_error') return;
+      const line = { err: appError.cause ?? error, requestId: request.id };
+      options.logger.warn(line, 'a request of a phone failed');
+    };
     if (hangsUp) {
-      if (appError.code === 'internal_error')
-        options.logger.warn(
-          { err: appError.cause ?? error, requestId: request.id },
-          'a request of a phone failed',
-        );
+      warn();
       reply.hijack();
       reply.raw.destroy();
       return;
@@ -103,11 +104,7 @@ export function deviceErrorHandler(options: ErrorOptions, { onFailure, hangsUp }
       if (appError.status === 413) keepConnectionOpen(reply);
     } else if (!(await drainBody(request, options.clock))) request.server.delayedClose.apply(request, reply);
     if (!onFailure) return sendError(options, appError, request, reply);
-    if (appError.code === 'internal_error' && !isRequestAborted(request))
-      options.logger.warn(
-        { err: appError.cause ?? error, requestId: request.id },
-        'a request of a phone failed',
-      );
+    if (!isRequestAborted(request)) warn();
     setResponseHeaders(options, 'device', request, reply);
     reply.code(200).send(onFailure(appError));
   };
