@@ -52,7 +52,7 @@ export const lockClockState = transactionQuery<object, ClockState>(
 export const writeStep = query<{ heldMs: number; at: Date; version: number }>(
   'clock.write-step',
   `UPDATE service_clock SET held_ms = :heldMs, version = version + 1,
-     stepped_at = CASE WHEN :heldMs <> 0 THEN :at::timestamptz END
+     stepped_at = CASE WHEN :heldMs::bigint <> 0 THEN :at::timestamptz END
    WHERE version = :version RETURNING version`,
 ).hasRow;
 
