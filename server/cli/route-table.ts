@@ -27,29 +27,14 @@ import { ProgressRequests } from '#server/setup/follow-progress.ts';
 import { printRows } from './command-context.ts';
 
 /** A row of the route table, as JSON for other programs. */
-export interface RouteRow {
-  readonly method: string;
-  readonly path: string;
-  readonly audience: Audience;
-  readonly permission: string | null;
-  /** The permission that members need for the route below /app/teams/:team_id; null if it is that of API keys. */
-  readonly member_permission: string | null;
-  /** True for a long poll, whose answer may be held. */
-  readonly held: boolean;
-  /** The Content-Type of the request's body; null for a route without one. */
-  readonly content_type: string | null;
-  readonly body_limit_bytes: number | null;
-  /** JSON Schemas; null if the route declares none. */
-  readonly body: unknown;
-  readonly query: unknown;
-}
+export type RouteRow = Readonly<ReturnType<typeof toRouteRow>>;
 
 /** The routes of a process with all process roles. It opens no database and reads no settings. */
 function buildRouteTable(): RouteRow[] {
   return createRoutes(unusedServices()).map(toRouteRow);
 }
 
-function toRouteRow(route: Route): RouteRow {
+function toRouteRow(route: Route) {
   const readsBody = route.method !== 'GET';
   const isChecked = jsonAudiences.includes(route.audience);
   return {
@@ -57,10 +42,14 @@ function toRouteRow(route: Route): RouteRow {
     path: route.path,
     audience: route.audience,
     permission: route.permission ?? null,
+    /** The permission that members need for the route below /app/teams/:team_id; null if it is that of API keys. */
     member_permission: route.memberPermission ?? null,
+    /** True for a long poll, whose answer may be held. */
     held: route.held ?? false,
+    /** The Content-Type of the request's body; null for a route without one. */
     content_type: readsBody ? contentTypeOf(route.audience) : null,
     body_limit_bytes: readsBody ? (route.bodyLimitBytes ?? bodyMaxBytes) : null,
+    /** JSON Schemas; null if the route declares none. */
     body: readsBody ? (route.body ?? route.looseBody ?? (isChecked ? noFields : null)) : null,
     query: route.query ?? (isChecked ? noFields : null),
   };

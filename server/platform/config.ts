@@ -1,22 +1,17 @@
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { type PacingMode, pacingModes } from '#contract/pacing.ts';
+import { pacingModes } from '#contract/pacing.ts';
 import { type PlanName, planNames } from '#contract/plans.ts';
 import { type AddressRange, parseAddressRange } from '#server/platform/network/ip-address.ts';
 import { namedRanges } from '#server/platform/network/trusted-proxies.ts';
 import { parseSecretsKey } from './crypto.ts';
 import { parseDatabaseUrl } from './database-address.ts';
 import { decodePercent } from './decode-percent.ts';
-import { type ArmedFailpoint, parseFailpoint } from './failpoint.ts';
-import { isMailAddress, type NamedMailAddress, parseNamedMailAddress } from './mail-address.ts';
+import { parseFailpoint } from './failpoint.ts';
+import { isMailAddress, parseNamedMailAddress } from './mail-address.ts';
 import { misspeltSettings, SettingReader } from './setting-reader.ts';
-import {
-  parseSignCommand,
-  type ShortcutLinks,
-  type SignCommand,
-  shortcutLinkProblem,
-} from './shortcut-settings.ts';
+import { parseSignCommand, type ShortcutLinks, shortcutLinkProblem } from './shortcut-settings.ts';
 import { ConfigError } from './start-error.ts';
 
 /** Process roles: parts of the work that a process can take on, listed in ROLES (docs/configuration.md). */
@@ -33,68 +28,7 @@ export interface SmtpServer {
 }
 
 /** All settings. Only this file reads and checks them (docs/configuration.md). */
-export interface Config {
-  readonly host: string;
-  readonly port: number;
-  /** BASE_URL and APP_URL without a trailing slash. */
-  readonly baseUrl: string;
-  readonly appUrl: string;
-  /** DEVICE_URL without a trailing slash; `{team}` in it stands for a routing tag. */
-  readonly deviceUrl: string;
-  readonly trustProxy: readonly string[];
-  readonly dataDir: string;
-  /** DATABASE_URL; undefined for the embedded PostgreSQL. */
-  readonly databaseUrl: string | undefined;
-  /** SECRETS_KEY; undefined for a key in a file in dataDir. */
-  readonly secretsKey: Buffer | undefined;
-  readonly processRoles: ReadonlySet<ProcessRole>;
-  readonly defaultPlan: PlanName;
-  /** PLAN_CHANGES: the largest plan that a team's owners may choose themselves; undefined leaves plans to the operator. */
-  readonly largestChosenPlan: PlanName | undefined;
-  /** RATE_LIMITS; false turns the rate limits per minute off, for benchmarks. */
-  readonly rateLimits: boolean;
-  /** Pacing of numbers without their own pacing (specification section 8). */
-  readonly pacing: PacingMode;
-  readonly deviceHoldMs: number;
-  readonly deviceLeaseMs: number;
-  readonly queueExpiryMs: number;
-  /** Retention of messages, media and events; undefined keeps all for ever. */
-  readonly retentionMs: number | undefined;
-  readonly deliveryLogMs: number;
-  /** Retention of the audit log; undefined keeps the log for ever. */
-  readonly auditMs: number | undefined;
-  /** The mail settings; undefined sends no mail, and links are shown for copying instead. */
-  readonly mail: { readonly server: SmtpServer; readonly from: NamedMailAddress } | undefined;
-  /** The nightly backup; undefined for none. */
-  readonly backup:
-    | { readonly folder: string; readonly keep: number; readonly passphraseFile: string | undefined }
-    | undefined;
-  /**
-   * Recipients of requests for plans and of mail about the server itself. Without recipients, mail about the server goes
-   * to the owners of the oldest team.
-   */
-  readonly operatorEmails: readonly string[];
-  /** Private address ranges that outgoing requests may reach (specification section 6.5). */
-  readonly egressAllowed: readonly AddressRange[];
-  /** Start times of a delivery's attempts, relative to the first attempt. */
-  readonly webhookOffsetsMs: readonly number[];
-  /** Time-out of one attempt, from the DNS look-up to the last byte. */
-  readonly webhookTimeoutMs: number;
-  /** Time-out of one try to fetch media, from the DNS look-up to the last byte. */
-  readonly mediaTimeoutMs: number;
-  /** Links to the shared shortcuts; undefined makes the setup page offer another way to install them. */
-  readonly shortcutLinks: ShortcutLinks | undefined;
-  readonly shortcutSignCommand: SignCommand | undefined;
-  /** Bearer token of /metrics; undefined turns /metrics off. */
-  readonly metricsToken: string | undefined;
-  /** Whether systemd waits for a notification that the service is ready. */
-  readonly notifiesSystemd: boolean;
-  readonly logLevel: string;
-  /** The failpoint at which a test has this process killed. */
-  readonly failpoint: ArmedFailpoint | undefined;
-  /** Sentences about environment variables that are probably misspelt settings. */
-  readonly misspelt: readonly string[];
-}
+export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -107,7 +41,7 @@ export function loadEnvironment(): Environment {
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /** Reads and checks all settings. @throws ConfigError that lists every problem */
-export function readConfig(environment: Environment, userId = process.getuid?.()): Config {
+export function readConfig(environment: Environment, userId = process.getuid?.()) {
   const settings = new SettingReader(environment);
   const host =
     settings.parsed(
@@ -118,11 +52,13 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
   const port = settings.integer('PORT', 3000, 1, 65_535);
   const hostInUrl = host.includes(':') ? `[${host}]` : host;
   const baseUrl = settings.addressWithoutPath('BASE_URL', `http://${hostInUrl}:${port}`);
-  const config: Omit<Config, 'misspelt'> = {
+  const config = {
     host,
     port,
+    /** BASE_URL and APP_URL without a trailing slash. */
     baseUrl,
     appUrl: settings.address('APP_URL', baseUrl),
+    /** DEVICE_URL without a trailing slash; `{team}` in it stands for a routing tag. */
     deviceUrl: readDeviceUrl(settings, baseUrl),
     trustProxy: settings.parsedList(
       'TRUST_PROXY',
@@ -131,7 +67,9 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
         `TRUST_PROXY must be addresses or ranges such as 10.0.0.0/8, separated by commas, not "${part}".`,
     ),
     dataDir: resolve(settings.text('DATA_DIR') ?? (userId === 0 ? '/var/lib/ownline' : './data')),
+    /** DATABASE_URL; undefined for the embedded PostgreSQL. */
     databaseUrl: readDatabaseUrl(settings),
+    /** SECRETS_KEY; undefined for a key in a file in dataDir. */
     secretsKey: settings.parsed(
       'SECRETS_KEY',
       parseSecretsKey,
@@ -139,20 +77,30 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     ),
     processRoles: readProcessRoles(settings),
     defaultPlan: settings.oneOf('DEFAULT_PLAN', 'enterprise', planNames),
+    /** PLAN_CHANGES: the largest plan that a team's owners may choose themselves; undefined leaves plans to the operator. */
     largestChosenPlan: readPlanChanges(settings),
+    /** Pacing of numbers without their own pacing (specification section 8). */
     pacing: settings.oneOf('PACING', 'gentle', pacingModes),
+    /** RATE_LIMITS; false turns the rate limits per minute off, for benchmarks. */
     rateLimits: settings.oneOf('RATE_LIMITS', 'on', ['on', 'off']) === 'on',
     deviceHoldMs: settings.integer('DEVICE_HOLD_SECONDS', 25, 1, 50) * 1_000,
     deviceLeaseMs: settings.integer('DEVICE_LEASE_SECONDS', 600, 30, 86_400) * 1_000,
     queueExpiryMs: settings.integer('QUEUE_EXPIRY_HOURS', 24, 1, 8_760) * 3_600_000,
+    /** The mail settings; undefined sends no mail, and links are shown for copying instead. */
     mail: readMail(settings),
+    /** The nightly backup; undefined for none. */
     backup: readBackup(settings),
+    /**
+     * Recipients of requests for plans and of mail about the server itself. Without recipients, mail about the server goes
+     * to the owners of the oldest team.
+     */
     operatorEmails: settings.parsedList(
       'OPERATOR_EMAIL',
       (part) => (isMailAddress(part) ? part : undefined),
       (part) =>
         `OPERATOR_EMAIL must be mail addresses such as ops@example.com, separated by commas, not ${JSON.stringify(part)}.`,
     ),
+    /** Private address ranges that outgoing requests may reach (specification section 6.5). */
     egressAllowed: settings.parsedList(
       'EGRESS_ALLOW_CIDRS',
       parseEgressRange,
@@ -160,11 +108,16 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
         'EGRESS_ALLOW_CIDRS must be addresses or ranges such as 10.0.0.0/8 or fd00::/8, none wider than /8 (of IPv6 /7), ' +
         `with commas, not "${part}".`,
     ),
+    /** Start times of a delivery's attempts, relative to the first attempt. */
     webhookOffsetsMs: readWebhookOffsets(settings),
+    /** Time-out of one attempt, from the DNS look-up to the last byte. */
     webhookTimeoutMs: settings.integer('WEBHOOK_TIMEOUT_MS', 10_000, 100, 30_000),
+    /** Time-out of one try to fetch media, from the DNS look-up to the last byte. */
     mediaTimeoutMs: settings.integer('MEDIA_TIMEOUT_MS', 60_000, 100, 300_000),
+    /** Retention of messages, media and events; undefined keeps all for ever. */
     retentionMs: settings.integer('RETENTION_DAYS', 0, 0, 3_650) * 86_400_000 || undefined,
     deliveryLogMs: settings.integer('DELIVERY_LOG_DAYS', 30, 1, 3_650) * 86_400_000,
+    /** Links to the shared shortcuts; undefined makes the setup page offer another way to install them. */
     shortcutLinks: readShortcutLinks(settings),
     shortcutSignCommand: settings.parsed(
       'SHORTCUT_SIGN_COMMAND',
@@ -173,14 +126,18 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
         'SHORTCUT_SIGN_COMMAND must be a program and its arguments, with {in} for the file to sign and {out} for the ' +
         `signed one, such as /opt/ownline/sign-on-mac {in} {out}, not "${text}". Quotes group; no shell reads it.`,
     ),
+    /** Bearer token of /metrics; undefined turns /metrics off. */
     metricsToken: settings.parsed(
       'METRICS_TOKEN',
       (text) => (/^[\x21-\x7e]+$/.test(text) ? text : undefined),
       () =>
         'METRICS_TOKEN must be visible ASCII characters without spaces, as `openssl rand -hex 32` prints them.',
     ),
+    /** Whether systemd waits for a notification that the service is ready. */
     notifiesSystemd: settings.text('NOTIFY_SOCKET') !== undefined,
+    /** Retention of the audit log; undefined keeps the log for ever. */
     auditMs: settings.integer('AUDIT_DAYS', 0, 0, 3_650) * 86_400_000 || undefined,
+    /** The failpoint at which a test has this process killed. */
     failpoint: settings.parsed(
       'FAILPOINT',
       parseFailpoint,
@@ -190,7 +147,11 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
   };
   const misspelt = misspeltSettings(Object.keys(environment), settings.names);
   if (settings.problems.length > 0) throw new ConfigError([...settings.problems, ...misspelt]);
-  return { ...config, misspelt };
+  return {
+    ...config,
+    /** Sentences about environment variables that are probably misspelt settings. */
+    misspelt,
+  };
 }
 
 function readDeviceUrl(settings: SettingReader, baseUrl: string): string {
@@ -232,7 +193,7 @@ function readProcessRoles(settings: SettingReader): ReadonlySet<ProcessRole> {
   return new Set(settings.parsed('ROLES', parse, problem) ?? processRoles);
 }
 
-function readMail(settings: SettingReader): Config['mail'] {
+function readMail(settings: SettingReader) {
   const server = settings.parsed(
     'SMTP_URL',
     parseSmtpUrl,
@@ -254,7 +215,7 @@ function readMail(settings: SettingReader): Config['mail'] {
   return server && from ? { server, from } : undefined;
 }
 
-function readBackup(settings: SettingReader): Config['backup'] {
+function readBackup(settings: SettingReader) {
   const folder = settings.text('BACKUP_DIR');
   const keep = settings.integer('BACKUP_KEEP', 7, 1, 1_000);
   const file = settings.text('BACKUP_PASSPHRASE_FILE');

@@ -21,7 +21,7 @@ export class SettingReader {
     name: string,
     parse: (part: string) => Value | undefined,
     problem: (part: string) => string,
-  ): Value[] {
+  ): readonly Value[] {
     const parts = (this.text(name) ?? '').split(',').flatMap((part) => part.trim() || []);
     return parts.flatMap((part) => {
       const value = parse(part);
