@@ -39,15 +39,10 @@ export async function deleteTeamRows(trx: Transaction, ids: TeamRowIds): Promise
   return deleted;
 }
 
-interface Condition {
-  readonly sql: string;
-  readonly values: readonly (readonly string[])[];
-}
-
 /** Histories that have no index by team: their keys begin with the message. */
 const keptByMessage: ReadonlySet<string> = new Set(['hand_outs', 'media', 'media_chunks']);
 
-function conditionOf({ name: table, declaration }: DeclaredTable, ids: TeamRowIds): Condition | undefined {
+function conditionOf({ name: table, declaration }: DeclaredTable, ids: TeamRowIds) {
   const { teams, accounts } = ids;
   const by = (column: string, values: readonly string[]) => ({
     sql: `${column} = ANY ($1::uuid[])`,

@@ -30,18 +30,13 @@ export async function initializeClock(
   else clock.allowExpiry();
 }
 
-interface FirstTime {
-  readonly timeMs: number;
-  /** How far the time may be ahead of the true one; undefined without a doubt. */
-  readonly doubtMs: number | undefined;
-}
-
 /**
  * The time with which a process starts. If a process of the service ran since the machine's boot, the uptime gives the
  * exact time since that process. Otherwise the database's clock is trusted, unless the host's clock differs, which
  * raises a doubt.
+ * @returns `doubtMs`: how far the time may be ahead of the true one; undefined without a doubt
  */
-function firstTime(sample: ClockSample, readings: readonly BootClockReading[], host: HostClock): FirstTime {
+function firstTime(sample: ClockSample, readings: readonly BootClockReading[], host: HostClock) {
   const { databaseMs, held_ms: heldMs, followed_ms: followedMs } = sample;
   // The host's clocks were read a moment after the database's clock, so that moment is subtracted.
   const sinceSampleMs = performance.now() - sample.atMs;

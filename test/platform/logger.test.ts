@@ -29,7 +29,7 @@ it('a line on a terminal is time of day, level, message and fields, and each sta
   const time = '2026-05-04T10:00:00.000Z';
   const timeOfDay = new Date(time).toLocaleTimeString('en-GB');
   const paint = (_style: unknown, text: string) => text;
-  const format = (fields: object) => formatForTerminal(JSON.stringify({ time, ...fields }), { paint });
+  const format = (fields: object) => formatForTerminal(JSON.stringify({ time, ...fields }), paint);
   assert.equal(
     format({ level: 'info', msg: 'answered', route: '/v1/team', status: 401, note: 'two words' }),
     `${timeOfDay}  info   answered  route=/v1/team  status=401  note="two words"\n`,

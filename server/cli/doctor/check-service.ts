@@ -8,16 +8,11 @@ import { type Answered, get } from './public-client.ts';
 
 const timeoutMs = 10_000;
 
-export interface ServiceFindings {
-  readonly isRunning: boolean;
-  readonly checks: readonly Check[];
-}
-
 /**
  * Requests the readiness of the service at HOST and PORT; with METRICS_TOKEN also the health of its background jobs.
  * Each message names the origin of the address.
  */
-export async function checkService(config: Config, addressSource: AddressSource): Promise<ServiceFindings> {
+export async function checkService(config: Config, addressSource: AddressSource) {
   const { metricsToken } = config;
   const listener = `${config.host}:${config.port}`;
   const source = sourceSentence(config, addressSource);

@@ -20,22 +20,12 @@ interface LoadOptions {
   readonly beforeCopy?: () => Promise<void>;
 }
 
-interface LoadedBackup {
-  readonly secretsKey: Buffer;
-  readonly shortcuts: BackupManifest['shortcuts'];
-  readonly counts: { readonly tables: number; readonly rows: number };
-}
-
 /**
  * Loads a backup into an empty database, in the open transaction of a connection: the schema and all rows. All
  * constraints hold afterwards.
  * @throws BackupError if the database is not empty, or the backup is damaged or newer
  */
-export async function loadBackup(
-  client: pg.Client,
-  reader: BackupReader,
-  options: LoadOptions,
-): Promise<LoadedBackup> {
+export async function loadBackup(client: pg.Client, reader: BackupReader, options: LoadOptions) {
   const { header } = reader;
   refuseNewerBackup(header);
   await refuseEncoding(client);

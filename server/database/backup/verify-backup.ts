@@ -6,14 +6,9 @@ import { BackupReader } from './backup-reader.ts';
 import type { BackupResult } from './create-backup.ts';
 import type { Progress } from './progress.ts';
 
-export interface VerifiedBackup {
-  readonly result: BackupResult;
-  /** Size of all rows in the text format of COPY, uncompressed. */
-  readonly rowBytes: number;
-}
-
 /**
  * Reads a whole backup without a database: its checksums, its compression, and the number of rows of each table.
+ * @returns `rowBytes`: the size of all rows in the text format of COPY, uncompressed
  * @throws BackupError if a restore would refuse the backup
  */
 export async function verifyBackup(
@@ -21,7 +16,7 @@ export async function verifyBackup(
   passphrase: string | undefined,
   progress?: Progress,
   now?: Date,
-): Promise<VerifiedBackup> {
+) {
   const reader = await BackupReader.open(input, passphrase, now);
   const content = new BackupContent();
   let rowBytes = 0;
@@ -34,16 +29,14 @@ export async function verifyBackup(
     }
   }
   const { header } = reader;
-  return {
-    result: {
-      ...reader.read(),
-      taken_at: header.taken_at,
-      schema_version: header.schema_version,
-      ...content.finish(),
-      encrypted: header.encryption !== null,
-    },
-    rowBytes,
+  const result: BackupResult = {
+    ...reader.read(),
+    taken_at: header.taken_at,
+    schema_version: header.schema_version,
+    ...content.finish(),
+    encrypted: header.encryption !== null,
   };
+  return { result, rowBytes };
 }
 
 /** Checks the order of the records of a backup, and counts the rows. Both verification and restore use it. */

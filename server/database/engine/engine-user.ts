@@ -16,11 +16,6 @@ export interface EngineUser {
   readonly spawnAs: { readonly uid?: number; readonly gid?: number };
 }
 
-interface ChoosingOptions {
-  readonly layout: EngineLayout;
-  readonly logger: Logger;
-}
-
 /**
  * Chooses the user that PostgreSQL runs as. This is the user of this process, unless that is root: PostgreSQL refuses to
  * run as root. A process of root chooses the first existing user of this list:
@@ -29,7 +24,7 @@ interface ChoosingOptions {
  * - `postgres`,
  * - `nobody`.
  */
-export async function chooseEngineUser({ layout, logger }: ChoosingOptions): Promise<EngineUser> {
+export async function chooseEngineUser(layout: EngineLayout, logger: Logger): Promise<EngineUser> {
   const owner = await stat(layout.pgFolder).catch(() => undefined);
   const ownUid = process.getuid?.() ?? -1;
   const ownGid = process.getgid?.() ?? -1;

@@ -48,7 +48,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   });
   let supervisor: Supervisor | undefined;
   try {
-    const user = await chooseEngineUser({ layout, logger: options.logger });
+    const user = await chooseEngineUser(layout, options.logger);
     await checkReachable(layout.dataDir, user);
     const programs = await installPrograms(source, layout, user);
     const flush = options.parameters?.fsync !== 'off';

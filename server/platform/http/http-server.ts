@@ -115,7 +115,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.decorateRequest('errorCode', undefined);
 
   const paths = new PathIndex(options.routes);
-  const warnOfProxy = createProxyWarning(options);
+  const warnOfProxy = createProxyWarning(options.logger, options.trustProxy);
   const pipeline = new PipelineQueue();
   // The hooks are synchronous, because a promise from each would cost every request a tick of the event loop.
   server.addHook('onRequest', (request, reply, done) => {

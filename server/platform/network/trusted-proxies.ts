@@ -56,19 +56,14 @@ function isMapped(bytes: Uint8Array): boolean {
   return bytes.length === 16 && bytes.subarray(0, 12).every((byte, at) => byte === (at < 10 ? 0 : 255));
 }
 
-interface ProxyWarningOptions {
-  readonly logger: Logger;
-  readonly trustProxy: readonly string[];
-}
-
 /**
  * Warns once about a proxy that TRUST_PROXY does not name: all its clients count as one network, and share its limits
  * (specification section 12.2).
  */
-export function createProxyWarning({
-  logger,
-  trustProxy,
-}: ProxyWarningOptions): (request: FastifyRequest) => void {
+export function createProxyWarning(
+  logger: Logger,
+  trustProxy: readonly string[],
+): (request: FastifyRequest) => void {
   let isDone = trustProxy.length > 0;
   return ({ headers, socket }) => {
     const forwarded = headers['x-forwarded-for'];

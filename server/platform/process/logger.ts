@@ -84,19 +84,17 @@ function describeError(error: unknown): object {
 
 type Style = Parameters<typeof styleText>[0];
 
-const styles: Readonly<Record<string, Style>> = { warn: 'yellow', error: 'red', fatal: 'red' };
+/** Styles stacks, and the level of a warning or an error. */
+type Paint = (style: Style, text: string) => string;
 
-interface TerminalLogOptions {
-  /** Styles stacks, and the level of a warning or an error. */
-  readonly paint?: (style: Style, text: string) => string;
-}
+const styles: Readonly<Record<string, Style>> = { warn: 'yellow', error: 'red', fatal: 'red' };
 
 /**
  * Formats a JSON log line for a terminal (specification section 10.4): the local time, the level, the message, and the
  * other fields as `name=value`. The stack of an error follows on separate lines. A line that is not a JSON object stays
  * unchanged.
  */
-export function formatForTerminal(line: string, { paint = styleText }: TerminalLogOptions = {}): string {
+export function formatForTerminal(line: string, paint: Paint = styleText): string {
   const fields = parseFields(line);
   if (fields === undefined) return line;
   const { level, time, msg, err, ...others } = fields;
