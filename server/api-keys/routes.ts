@@ -6,7 +6,7 @@ import { notFound } from '#server/platform/app-error.ts';
 import { type Principal, type Route, route } from '#server/platform/http/route.ts';
 import { type MemberId, parseId } from '#server/platform/ids/ids.ts';
 import { lockMember } from '#server/teams/members/member-store.ts';
-import { ensureTestTeam, type OnTestTeamCreated } from '#server/teams/team/ensure-test-team.ts';
+import { ensureTestTeam, type OnTestTeamCreated } from '#server/teams/team/create-team.ts';
 import { listLiveKeys } from './api-key-store.ts';
 import { createKey } from './create-key.ts';
 import { keyView } from './key-view.ts';

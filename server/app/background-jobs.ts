@@ -37,7 +37,7 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import { labelledGauges } from '#server/platform/process/metrics.ts';
 import { sendLockTexts } from '#server/setup/send-lock-texts.ts';
 import { purgeTestRecipients } from '#server/setup/setup-store.ts';
-import { purgeInvitations } from '#server/teams/invitations/purge-invitations.ts';
+import { purgeInvitations } from '#server/teams/invitations/invitations.ts';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
 import { limitFutureTimes } from './clock-step-effects.ts';

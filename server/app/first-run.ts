@@ -7,7 +7,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { commandLine } from '#server/platform/process/command-line.ts';
 import { ConfigError } from '#server/platform/start-error.ts';
-import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
+import { createOwnerLink } from '#server/teams/invitations/owner-link.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
 import { anyTeamExists, lockTeams } from '#server/teams/team/team-store.ts';
 

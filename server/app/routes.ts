@@ -5,6 +5,7 @@ import { accountRoutes } from '#server/accounts/sign-in/account-routes.ts';
 import { signInPageRoutes } from '#server/accounts/sign-in/sign-in-page-routes.ts';
 import { signInRoutes } from '#server/accounts/sign-in/sign-in-routes.ts';
 import { apiKeyRoutes } from '#server/api-keys/routes.ts';
+import { probeRoute } from '#server/app/probe/probe-route.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import { auditRoutes } from '#server/audit/routes.ts';
 import { billingRoutes } from '#server/dashboard/billing-routes.ts';
@@ -34,14 +35,12 @@ import { setupPageRoutes } from '#server/setup/setup-page-routes.ts';
 import type { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
 import { acceptancePageRoutes } from '#server/teams/acceptance/acceptance-page-routes.ts';
 import { invitationRoutes } from '#server/teams/invitations/invitation-routes.ts';
-import { memberRoutes } from '#server/teams/members/member-routes.ts';
-import { teamRoutes } from '#server/teams/members/team-routes.ts';
+import { memberRoutes, teamRoutes } from '#server/teams/members/routes.ts';
 import { usageRoutes } from '#server/usage/routes.ts';
 import { deliveryRoutes } from '#server/webhooks/deliveries/delivery-routes.ts';
 import { webhookRoutes } from '#server/webhooks/endpoints/routes.ts';
 import { apiReferenceRoutes } from './api-reference-routes.ts';
 import { type HealthServices, healthRoutes } from './health-routes.ts';
-import { probeRoute } from './probe/probe-route.ts';
 import {
   contactErasedHooks,
   memberRemovedHooks,

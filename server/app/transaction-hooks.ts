@@ -6,9 +6,9 @@ import { createTestLine } from '#server/numbers/create-test-line.ts';
 import type { OnNumberRemoved } from '#server/numbers/delete-number.ts';
 import type { OnOptedOut } from '#server/opt-outs/create-opt-out.ts';
 import { eraseLockTexts } from '#server/setup/erase-lock-texts.ts';
-import type { OnRoleChanged } from '#server/teams/members/apply-role.ts';
 import type { OnMemberRemoved } from '#server/teams/members/end-membership.ts';
-import type { OnTestTeamCreated } from '#server/teams/team/ensure-test-team.ts';
+import type { OnRoleChanged } from '#server/teams/members/roles.ts';
+import type { OnTestTeamCreated } from '#server/teams/team/create-team.ts';
 
 /*
  * Transaction hooks: one slice's functions that run in another slice's transaction, which does not import that slice.

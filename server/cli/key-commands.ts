@@ -8,7 +8,7 @@ import { testTeamCreatedHooks } from '#server/app/transaction-hooks.ts';
 import { operator } from '#server/platform/actor.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
-import { ensureTestTeam } from '#server/teams/team/ensure-test-team.ts';
+import { ensureTestTeam } from '#server/teams/team/create-team.ts';
 import { printResult, printRows, withRuntime } from './command-context.ts';
 import { readTeamId, requireTeam } from './team-commands.ts';
 

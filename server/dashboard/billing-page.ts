@@ -5,7 +5,7 @@ import { pageAnswer } from '#server/platform/http/html-page.ts';
 import type { Answer } from '#server/platform/http/route.ts';
 import { commandLine } from '#server/platform/process/command-line.ts';
 import { dayForPeople } from '#server/platform/time/calendar.ts';
-import { hasOwnLimit, isSmaller, type PlanChoice } from '#server/teams/team/plan-choice.ts';
+import { hasOwnLimit, isSmaller, type PlanChoice } from '#server/teams/team/plans.ts';
 import type { ResourceCounts } from './plan-usage.ts';
 
 /** A team's plan, and how much of its limits is used. */

@@ -4,7 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { countNumbers } from '#server/numbers/number-store.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import { countSeats } from '#server/teams/invitations/seat-limit.ts';
+import { countSeats } from '#server/teams/invitations/invitation-store.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { countWebhooks } from '#server/webhooks/endpoints/webhook-store.ts';
 
@@ -22,7 +22,7 @@ export async function countResources(
   teamId: TeamId,
 ): Promise<ResourceCounts> {
   const [members, numbers, webhooks] = await Promise.all([
-    countSeats(pool, { clock }, teamId),
+    countSeats(pool, { teamId, now: clock.expiryNow() }),
     countNumbers(pool, teamId),
     countWebhooks(pool, { teamId }),
   ]);

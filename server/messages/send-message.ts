@@ -8,7 +8,7 @@ import { type AppError, invalid, notFound, unavailable } from '#server/platform/
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
 import { startOfNextMonth } from '#server/platform/time/calendar.ts';
-import { planLimitExceeded } from '#server/teams/team/plan-limit.ts';
+import { planLimitExceeded } from '#server/teams/team/plans.ts';
 import type { SendOutcome } from './accept-sends.ts';
 import type { SendRow } from './accept-statement.ts';
 import { findMessage } from './message-store.ts';

@@ -6,7 +6,7 @@ import { createSetupLink } from '#server/devices/setup-link.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict, forbidden, notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { requireBelowPlanLimit } from '#server/teams/team/plan-limit.ts';
+import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
 import { pendingNumberMs } from './limits.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
-import { createSignInOrOwnerLink } from '#server/teams/invitations/create-sign-in-or-owner-link.ts';
+import { createSignInOrOwnerLink } from '#server/teams/invitations/owner-link.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { putPasskey } from '#test/support/people/given-accounts.ts';
 import { setInvitationToken } from '#test/support/people/given-invitations.ts';

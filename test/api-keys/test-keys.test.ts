@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { testLine } from '#contract/test-line.ts';
 import { operator } from '#server/platform/actor.ts';
-import { changePlan } from '#server/teams/team/change-plan.ts';
+import { changePlan } from '#server/teams/team/plans.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';

@@ -13,7 +13,7 @@ import { type Config, readConfig } from '#server/platform/config.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { ConfigError } from '#server/platform/start-error.ts';
 import { loadInvitation } from '#server/teams/acceptance/load-invitation.ts';
-import { createSignInOrOwnerLink } from '#server/teams/invitations/create-sign-in-or-owner-link.ts';
+import { createSignInOrOwnerLink } from '#server/teams/invitations/owner-link.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
 import { findFirstTeam } from '#server/teams/team/team-store.ts';
 import { connectToDatabase, type DatabaseConnection } from '#test/support/database/database-connection.ts';

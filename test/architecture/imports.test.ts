@@ -258,16 +258,13 @@ describe('the direction of imports (docs/architecture.md)', () => {
         'server/dashboard/erasure/erase-contact.ts',
         'server/dashboard/routes.ts',
         'server/api-keys/routes.ts',
-        'server/teams/team/ensure-test-team.ts',
+        'server/teams/team/create-team.ts',
         'server/opt-outs/create-opt-out.ts',
         'server/opt-outs/routes.ts',
         'server/numbers/delete-number.ts',
         'server/numbers/routes.ts',
         'server/teams/members/end-membership.ts',
-        'server/teams/members/leave-team.ts',
-        'server/teams/members/member-routes.ts',
-        'server/teams/members/apply-role.ts',
-        'server/teams/members/remove-member.ts',
+        'server/teams/members/roles.ts',
       ].sort(),
     );
   });

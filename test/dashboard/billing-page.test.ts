@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
-import { changePlan } from '#server/teams/team/change-plan.ts';
+import { changePlan } from '#server/teams/team/plans.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { join, newPerson } from '#test/support/people/people.ts';
 import { givenService } from '#test/support/service/given-team.ts';

@@ -4,7 +4,7 @@ import { type PlanName, plans } from '#contract/plans.ts';
 import { operator } from '#server/platform/actor.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { commandLine } from '#server/platform/process/command-line.ts';
-import { changePlan } from '#server/teams/team/change-plan.ts';
+import { changePlan } from '#server/teams/team/plans.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser, type BrowserAnswer } from '#test/support/browser/browser-client.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { GivenRole } from '#contract/permissions.ts';
 import { checkPassword } from '#server/accounts/account/password.ts';
 import { operator } from '#server/platform/actor.ts';
-import { changePlan } from '#server/teams/team/change-plan.ts';
+import { changePlan } from '#server/teams/team/plans.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser, type BrowserAnswer } from '#test/support/browser/browser-client.ts';
 import { newOwnerLink } from '#test/support/people/given-links.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { themeScript, themeScriptSource } from '#server/platform/http/html-page.ts';
-import { changePlan } from '#server/teams/team/change-plan.ts';
+import { changePlan } from '#server/teams/team/plans.ts';
 import { Browser, type BrowserAnswer } from '#test/support/browser/browser-client.ts';
 import { newOwnerLink } from '#test/support/people/given-links.ts';
 import { invite as inviteTo } from '#test/support/people/invite.ts';

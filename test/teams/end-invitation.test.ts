@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { purgeInvitations } from '#server/teams/invitations/purge-invitations.ts';
+import { purgeInvitations } from '#server/teams/invitations/invitations.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { assertRefused, dayMs, invite, listed, type Made, opens } from '#test/support/people/invite.ts';

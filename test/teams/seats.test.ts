@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
-import { changePlan } from '#server/teams/team/change-plan.ts';
+import { changePlan } from '#server/teams/team/plans.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { invite as inviteTo } from '#test/support/people/invite.ts';

@@ -20,13 +20,10 @@ import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { markAccepted, recordAcceptance } from '#server/teams/invitations/invitation-store.ts';
 import { joinTeam } from '#server/teams/invitations/join-team.ts';
-import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
+import type { RoleChangeServices } from '#server/teams/members/roles.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
-import { resolveDoubleSubmit } from './double-submit.ts';
-import { hashFormToken } from './form-token-hash.ts';
+import { hashFormToken, resolveDoubleSubmit } from './double-submit.ts';
 import { type LoadedInvitation, loadInvitation } from './load-invitation.ts';
-
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & RoleChangeServices;
 
 interface Acceptance {
   readonly token: string;
@@ -53,7 +50,10 @@ interface NewPerson {
  * has to be verified; 400 for address, name or password; 409, param email, where the address has an account; 402 where
  * the plan has no free seat
  */
-export async function acceptInvitation(services: Services, acceptance: Acceptance): Promise<string[]> {
+export async function acceptInvitation(
+  services: RoleChangeServices,
+  acceptance: Acceptance,
+): Promise<string[]> {
   try {
     return await acceptOnce(services, acceptance);
   } catch (error) {
@@ -70,7 +70,7 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
  * signed in.
  */
 async function acceptOnce(
-  services: Services,
+  services: RoleChangeServices,
   { token, signedIn, fields, formToken, request }: Acceptance,
 ): Promise<string[]> {
   const opened = await loadInvitation(services, token, signedIn);
@@ -79,8 +79,9 @@ async function acceptOnce(
   if (opened.needs === 'proof') throw verificationRequired(opened);
   const person = opened.needs === 'nothing' ? undefined : await parsePerson(services, opened, fields);
   return services.database.transaction(async (trx) => {
+    const tokenHash = sha256(token);
     const team = await lockTeam(trx, opened.invitation.team_id);
-    const invitation = await markAccepted(trx, sha256(token), services.clock.expiryNow());
+    const invitation = await markAccepted(trx, { tokenHash, now: services.clock.expiryNow() });
     if (!team || !invitation) throw notFound('invitation');
     await cancelMails(trx, services, publicId('inv', invitation.id));
     const account = person
@@ -97,14 +98,17 @@ async function acceptOnce(
     if (invitation.verifies_email) await verifyEmail(trx, services, account, by, signedIn?.sessionId);
     // Reads the account again, because its password may have been set or removed meanwhile.
     const present = formToken === '' ? undefined : await lockAccountForShare(trx, account.id);
-    if (present) await recordAcceptance(trx, sha256(token), hashFormToken(formToken, present), account.id);
+    if (present) {
+      const formTokenHash = hashFormToken(formToken, present);
+      await recordAcceptance(trx, { tokenHash, formTokenHash, accountId: account.id });
+    }
     return person ? createAccountSession(trx, services, account, 'invitation', request) : [];
   });
 }
 
 /** Validates all fields of a new person, then hashes the password, both before the transaction locks a row. */
 async function parsePerson(
-  { database }: Services,
+  { database }: Runtime,
   { invitation, needs }: LoadedInvitation,
   fields: Acceptance['fields'],
 ): Promise<NewPerson> {

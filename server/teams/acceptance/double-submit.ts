@@ -1,4 +1,4 @@
-import { lockAccountForShare } from '#server/accounts/account/account-store.ts';
+import { type AccountRow, lockAccountForShare } from '#server/accounts/account/account-store.ts';
 import { type ClientInfo, createAccountSession } from '#server/accounts/sessions/create-session.ts';
 import { listSessions } from '#server/accounts/sessions/session-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -8,9 +8,17 @@ import type { SignedIn } from '#server/platform/http/route.ts';
 import { type AcceptanceRow, findAcceptance } from '#server/teams/invitations/invitation-store.ts';
 import { doubleSubmitMs } from '#server/teams/limits.ts';
 import { findMembership } from '#server/teams/members/member-store.ts';
-import { hashFormToken } from './form-token-hash.ts';
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>;
+/**
+ * Hash of a form's token and the account's password hash, stored with the accepted invitation. After a change of the
+ * password, a second submit no longer matches the hash.
+ */
+export function hashFormToken(
+  formToken: string,
+  { password_hash }: Pick<AccountRow, 'password_hash'>,
+): Buffer {
+  return sha256(`${formToken} ${password_hash ?? ''}`);
+}
 
 interface Submission {
   readonly token: string;
@@ -28,17 +36,14 @@ interface Submission {
  * session or membership of the first submit has ended
  */
 export async function resolveDoubleSubmit(
-  services: Services,
+  services: Runtime,
   submission: Submission,
 ): Promise<string[] | undefined> {
   const { token, formToken, signedIn, request } = submission;
   if (formToken === '') return undefined;
   return services.database.transaction(async (trx) => {
-    const first = await findAcceptance(
-      trx,
-      sha256(token),
-      new Date(services.clock.expiryNow().getTime() - doubleSubmitMs),
-    );
+    const since = new Date(services.clock.expiryNow().getTime() - doubleSubmitMs);
+    const first = await findAcceptance(trx, { tokenHash: sha256(token), since });
     const account = first && (await lockAccountForShare(trx, first.accepted_by));
     if (!account || !first.form_token_hash.equals(hashFormToken(formToken, account))) return undefined;
     if (!(await findMembership(trx, first.team_id, account.id))) return undefined;
@@ -54,7 +59,7 @@ export async function resolveDoubleSubmit(
  */
 async function hasLiveSession(
   trx: Transaction,
-  { clock }: Services,
+  { clock }: Runtime,
   { accepted_by, accepted_at }: AcceptanceRow,
 ): Promise<boolean> {
   const sessions = await listSessions(trx, accepted_by, clock.expiryNow());

@@ -1,14 +1,30 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Queryable } from '#server/database/statement.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
-import type { Clock } from '#server/platform/time/clock.ts';
 import {
   findEndedInvitation,
   findLiveInvitationByToken,
   type LoadedInvitationRow,
 } from '#server/teams/invitations/invitation-store.ts';
-import { determineInvitationNeeds, type InvitationNeeds } from './invitation-needs.ts';
+
+/** The step that remains for the person who opens an invitation (specification section 12.4). */
+type InvitationNeeds = 'nothing' | 'sign_in' | 'proof' | 'name' | 'email_and_name';
+
+/**
+ * Determines the requirements for a person who opens an invitation (specification section 12.4). If the invited address
+ * has an account, its owner must be signed in; otherwise joining creates an account. A link that an API answer showed
+ * verifies no address. An account with an unverified address cannot join by such a link, because another person may
+ * have created the account (section 12.1).
+ */
+function determineInvitationNeeds(
+  invitation: LoadedInvitationRow,
+  signedIn: SignedIn | undefined,
+): InvitationNeeds {
+  if (invitation.email === null) return signedIn ? 'nothing' : 'email_and_name';
+  if (invitation.account_id === null) return 'name';
+  if (invitation.account_id !== signedIn?.accountId) return 'sign_in';
+  return invitation.verifies_email || invitation.account_verified ? 'nothing' : 'proof';
+}
 
 /** A live invitation, with the requirements that the caller still has to meet. */
 export interface LoadedInvitation {
@@ -22,21 +38,16 @@ export interface LoadedInvitation {
  * nothing. @returns undefined for an ended or unknown invitation
  */
 export async function loadInvitation(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  { database, clock }: Runtime,
   token: string,
   signedIn: SignedIn | undefined,
 ): Promise<LoadedInvitation | undefined> {
-  const invitation = await findLiveInvitationByToken(database.pool, sha256(token), clock.expiryNow());
-  if (!invitation) return undefined;
-  const { email, account_id: accountId } = invitation;
-  const isEmailVerified = invitation.verifies_email || invitation.account_verified === true;
-  const needs = determineInvitationNeeds({
-    email,
-    accountId,
-    signedInId: signedIn?.accountId,
-    isEmailVerified,
+  const invitation = await findLiveInvitationByToken(database.pool, {
+    tokenHash: sha256(token),
+    now: clock.expiryNow(),
   });
-  return { invitation, needs, signedIn };
+  if (!invitation) return undefined;
+  return { invitation, needs: determineInvitationNeeds(invitation, signedIn), signedIn };
 }
 
 /** How an invitation ended; `unknown` for an unknown token. */
@@ -45,9 +56,9 @@ export type InvitationEnd = 'used' | 'replaced' | 'revoked' | 'expired' | 'unkno
 /**
  * Finds how an invitation ended. The caller knows the invitation's secret token, so the answer may reveal the reason.
  */
-export async function findInvitationEnd(db: Queryable, clock: Clock, token: string): Promise<InvitationEnd> {
+export async function findInvitationEnd({ database, clock }: Runtime, token: string): Promise<InvitationEnd> {
   const now = clock.expiryNow();
-  const ended = await findEndedInvitation(db, sha256(token), now);
+  const ended = await findEndedInvitation(database.pool, { tokenHash: sha256(token), now });
   if (!ended) return 'unknown';
   if (ended.accepted_at) return 'used';
   if (ended.is_replaced) return 'replaced';

@@ -7,14 +7,16 @@ import {
   ListInvitationsQuery,
   MadeInvitation,
 } from '#contract/member.ts';
-import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { inviteMember } from './invite-member.ts';
-import { listInvitations, listInvitationsForMember } from './list-invitations.ts';
-import type { InvitationMailServices } from './mail-invitation.ts';
-import { makeInvitationLink } from './make-invitation-link.ts';
-import { resendInvitation } from './resend-invitation.ts';
-import { revokeInvitation } from './revoke-invitation.ts';
+import {
+  inviteMember,
+  listInvitations,
+  listInvitationsForMember,
+  makeInvitationLink,
+  resendInvitation,
+  revokeInvitation,
+} from './invitations.ts';
+import type { InvitationServices } from './mail-invitation.ts';
 import {
   inviteMemberExamples,
   listInvitationsExamples,
@@ -22,7 +24,7 @@ import {
   revokeInvitationExamples,
 } from './route-examples.ts';
 
-export function invitationRoutes(services: Runtime & InvitationMailServices): Route[] {
+export function invitationRoutes(services: InvitationServices): Route[] {
   return [
     route({
       method: 'POST',

@@ -1,17 +1,16 @@
 import type { Role } from '#contract/permissions.ts';
 import type { AccountRow } from '#server/accounts/account/account-store.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
-import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict } from '#server/platform/app-error.ts';
 import { isDemoAddress } from '#server/platform/demo-domain.ts';
 import { type MemberId, publicId } from '#server/platform/ids/ids.ts';
-import { applyRole, type RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { countMembers, findMemberByAccount, insertMember } from '#server/teams/members/member-store.ts';
+import { applyRole, type RoleChangeServices } from '#server/teams/members/roles.ts';
+import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
 import { findDemoTeam, type TeamRow } from '#server/teams/team/team-store.ts';
-import { revokeSupersededInvitations } from './revoke-superseded-invitations.ts';
-import { requireFreeSeat } from './seat-limit.ts';
+import { revokeSupersededInvitations } from './invitations.ts';
 
 interface Joining {
   readonly account: Pick<AccountRow, 'id' | 'normalized_email'>;
@@ -28,7 +27,7 @@ interface Joining {
  */
 export async function joinTeam(
   trx: Transaction,
-  services: Pick<Runtime, 'ids' | 'clock' | 'config'> & RoleChangeServices,
+  services: RoleChangeServices,
   team: TeamRow,
   { account, role, by }: Joining,
 ): Promise<MemberId> {
@@ -42,12 +41,8 @@ export async function joinTeam(
   if (present) {
     await applyRole(trx, services, present, role, by);
   } else {
-    requireFreeSeat(
-      team,
-      await countMembers(trx, team.id),
-      services.config,
-      'Ask an owner or an admin to remove one',
-    );
+    const members = await countMembers(trx, { teamId: team.id });
+    requireBelowPlanLimit(services.config, team, 'member', members, 'Ask an owner or an admin to remove one');
     await insertMember(trx, {
       team_id: team.id,
       id: memberId,

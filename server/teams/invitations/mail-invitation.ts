@@ -1,14 +1,17 @@
+import { normalizeEmail } from '#server/accounts/account/email.ts';
+import { countInWindow } from '#server/accounts/throttling/throttle-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable, Transaction } from '#server/database/statement.ts';
 import { isMailFailing, type MailHealth } from '#server/mail/mail-health.ts';
 import { findMailedReferences } from '#server/mail/mail-store.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { rateLimited } from '#server/platform/app-error.ts';
+import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { dayForPeople } from '#server/platform/time/calendar.ts';
+import { invitationMailsPerAddressAndHour, invitationMailsPerTeamAndHour } from '#server/teams/limits.ts';
 import type { MemberProfileRow } from '#server/teams/members/member-store.ts';
 import type { TeamRow } from '#server/teams/team/team-store.ts';
-import { countInvitationMail } from './invitation-mail-throttle.ts';
 import type { InvitationRow } from './invitation-store.ts';
 
 /** Explains Ownline to invited people who have not heard of it. */
@@ -40,7 +43,7 @@ export function invitationMailContent({ invitation, team, inviter, url }: Invita
   };
 }
 
-export interface InvitationMailServices {
+export interface InvitationServices extends Runtime {
   readonly mailHealth: MailHealth;
 }
 
@@ -50,7 +53,7 @@ export interface InvitationMailServices {
  */
 export async function needsShownLink(
   db: Queryable,
-  { config, mailHealth }: Pick<Runtime, 'config'> & InvitationMailServices,
+  { config, mailHealth }: InvitationServices,
 ): Promise<boolean> {
   return !isMailEnabled(config) || isMailFailing(db, mailHealth);
 }
@@ -58,7 +61,7 @@ export async function needsShownLink(
 /** Finds the invitations whose mail was sent or is on its way (specification section 12.4), by their public ids. */
 export async function findMailedInvitations(
   db: Queryable,
-  services: Pick<Runtime, 'config'> & InvitationMailServices,
+  services: InvitationServices,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const mails = await findMailedReferences(db, ids, !(await needsShownLink(db, services)));
@@ -72,7 +75,7 @@ export async function findMailedInvitations(
  */
 export async function mailInvitation(
   trx: Transaction,
-  services: Pick<Runtime, 'config' | 'ids' | 'clock' | 'secrets'>,
+  services: Runtime,
   mail: InvitationMail & { readonly to: string },
 ): Promise<void> {
   if (!isMailEnabled(services.config)) return;
@@ -83,4 +86,25 @@ export async function mailInvitation(
     expiresAt: mail.invitation.expires_at,
     reference: publicId('inv', mail.invitation.id),
   });
+}
+
+/**
+ * Throttle of invitation mail, per address and per team (specification section 12.5). It counts in the transaction that
+ * creates the invitation, so that a refused mail is not counted.
+ * @throws AppError 429 with retry-after
+ */
+async function countInvitationMail(
+  trx: Transaction,
+  services: Runtime,
+  teamId: TeamId,
+  to: string,
+): Promise<void> {
+  const { counts, secondsLeft } = await countInWindow(trx, services, [
+    `invitations address ${normalizeEmail(to)}`,
+    `invitations team ${publicId('team', teamId)}`,
+  ]);
+  const [ofAddress = 0, ofTeam = 0] = counts;
+  if (ofAddress <= invitationMailsPerAddressAndHour && ofTeam <= invitationMailsPerTeamAndHour) return;
+  const whose = ofTeam > invitationMailsPerTeamAndHour ? 'by this team' : 'to this address';
+  throw rateLimited(secondsLeft, `Too many invitations were mailed ${whose} in this hour`);
 }

@@ -4,10 +4,14 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
-import { listMemberships, type MemberProfileRow, markRemoved } from './member-store.ts';
+import { invalid, notFound } from '#server/platform/app-error.ts';
+import { type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { mailKeyChange } from './mail-key-change.ts';
+import { findMember, listMemberships, type MemberProfileRow, markRemoved } from './member-store.ts';
+import { requireAnotherOwner } from './roles.ts';
+import { runTeamChange } from './run-team-change.ts';
 
-export interface MembershipEnd {
+interface MembershipEnd {
   readonly member: MemberProfileRow;
   readonly action: 'member.removed' | 'member.left';
   /** Whether to revoke the API keys that the member created. */
@@ -18,14 +22,18 @@ export interface MembershipEnd {
 /** Transaction hook at the end of a membership. transaction-hooks.ts wires it, because teams do not import API keys. */
 export type OnMemberRemoved = (trx: Transaction, ending: MembershipEnd) => Promise<void>;
 
+export interface MemberRemovalServices extends Runtime {
+  readonly onMemberRemoved: readonly OnMemberRemoved[];
+}
+
 /**
  * Ends a membership (specification section 12.4). An account without another team is signed out everywhere. The
  * account's row is locked, so that the later of two concurrent removals sees the earlier one. The caller has locked the
  * team's row and has checked the permission.
  */
-export async function endMembership(
+async function endMembership(
   trx: Transaction,
-  services: Pick<Runtime, 'clock' | 'ids'> & { readonly onMemberRemoved: readonly OnMemberRemoved[] },
+  services: MemberRemovalServices,
   ending: MembershipEnd,
 ): Promise<void> {
   const { member, action, revokeKeys, by } = ending;
@@ -44,4 +52,46 @@ export async function endMembership(
   if ((await listMemberships(trx, accountId)).length > 0) return;
   const ended = await endSessions(trx, accountId);
   if (ended > 0) await recordAudit(trx, services, { by, action: 'account.signed_out_everywhere', accountId });
+}
+
+/**
+ * Removes a member from a team (specification section 4.1). The removal takes effect with the member's next request.
+ * Owners get a mail if an API key removes the member.
+ * @throws AppError 404 for an unknown member; 400, param id, for an owner; 429 for too many changes by API keys
+ */
+export async function removeMember(
+  services: MemberRemovalServices,
+  teamId: TeamId,
+  memberId: MemberId,
+  { revokeKeys, by }: Pick<MembershipEnd, 'revokeKeys' | 'by'>,
+): Promise<void> {
+  await runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx, team) => {
+    const member = await findMember(trx, teamId, memberId);
+    if (!member) throw notFound('member');
+    if (member.role === 'owner') {
+      throw invalid(
+        'id',
+        'This member is an owner, and owners can’t be removed. First ask an owner to change their role in the dashboard.',
+      );
+    }
+    await mailKeyChange(trx, services, team, by, `removed ${member.name} (${member.email})`);
+    await endMembership(trx, services, { member, action: 'member.removed', revokeKeys, by });
+  });
+}
+
+/**
+ * Ends the caller's own membership (specification section 12.4). API keys that they created stay, because they belong
+ * to the team, unless the caller asks to revoke them.
+ * @throws AppError 404 for a former member; 409 for the last owner
+ */
+export async function leaveTeam(
+  services: MemberRemovalServices,
+  teamId: TeamId,
+  { revokeKeys, by }: Pick<MembershipEnd, 'revokeKeys' | 'by'>,
+): Promise<void> {
+  await runTeamChange(services, { teamId, by, permission: undefined }, async (trx, _team, member) => {
+    if (!member) throw notFound('member');
+    if (member.role === 'owner') await requireAnotherOwner(trx, teamId);
+    await endMembership(trx, services, { member, action: 'member.left', revokeKeys, by });
+  });
 }

@@ -1,11 +1,7 @@
 import type { Role } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
-import {
-  type Queryable,
-  statement,
-  type Transaction,
-  transactionStatement,
-} from '#server/database/statement.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
+import { type Queryable, statement, transactionStatement } from '#server/database/statement.ts';
 import type { AccountId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 
 export interface MemberRow {
@@ -41,11 +37,16 @@ export interface MembershipRow {
 const columns = 'm.team_id, m.id, m.account_id, m.role, m.created_at, m.removed_at, a.email, a.name';
 const people = `SELECT ${columns} FROM members m JOIN accounts a ON a.id = m.account_id`;
 
-const insert = transactionStatement<[TeamId, MemberId, AccountId, Role, Date]>(
+/**
+ * Inserts a member. The caller has locked the team's row, as every change of members does (docs/architecture.md, lock
+ * order).
+ */
+export const insertMember = transactionQuery<Omit<MemberRow, 'removed_at'>>(
   'members.insert',
-  'INSERT INTO members (team_id, id, account_id, role, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING *',
-  { changes: 'member', team: '$1', ids: '$2' },
-);
+  `INSERT INTO members (team_id, id, account_id, role, created_at)
+   VALUES (:team_id, :id, :account_id, :role, :created_at) RETURNING *`,
+  { changes: 'member', team: ':team_id', ids: ':id' },
+).run;
 
 export const findMember = statement<[teamId: TeamId, memberId: MemberId], MemberProfileRow>(
   'members.find',
@@ -118,30 +119,16 @@ export const markRemoved = transactionStatement<[teamId: TeamId, memberId: Membe
   'UPDATE members SET removed_at = $3 WHERE team_id = $1 AND id = $2 AND removed_at IS NULL RETURNING id',
   { changes: 'member', team: '$1', ids: '$2' },
 ).run;
-const countOwnersOf = transactionStatement<[TeamId], { owners: number }>(
+
+export const countOwners = transactionQuery<{ teamId: TeamId }, { owners: number }>(
   'members.count-owners',
-  `SELECT count(*) AS owners FROM members WHERE team_id = $1 AND role = 'owner' AND removed_at IS NULL`,
-);
-const countOf = statement<[TeamId], { members: number }>(
+  `SELECT count(*) AS owners FROM members WHERE team_id = :teamId AND role = 'owner' AND removed_at IS NULL`,
+).number;
+
+export const countMembers = query<{ teamId: TeamId }, { members: number }>(
   'members.count',
-  'SELECT count(*) AS members FROM members WHERE team_id = $1 AND removed_at IS NULL',
-);
-
-/**
- * Inserts a member. The caller has locked the team's row, as every change of members does (docs/architecture.md, lock
- * order).
- */
-export async function insertMember(trx: Transaction, member: Omit<MemberRow, 'removed_at'>): Promise<void> {
-  await insert.run(trx, member.team_id, member.id, member.account_id, member.role, member.created_at);
-}
-
-export async function countOwners(trx: Transaction, teamId: TeamId): Promise<number> {
-  return (await countOwnersOf.row(trx, teamId))?.owners ?? 0;
-}
-
-export async function countMembers(db: Queryable, teamId: TeamId): Promise<number> {
-  return (await countOf.row(db, teamId))?.members ?? 0;
-}
+  'SELECT count(*) AS members FROM members WHERE team_id = :teamId AND removed_at IS NULL',
+).number;
 
 /** Lists the accounts whose only team is this one, and whose address matches a LIKE pattern. */
 export const listAccountsOnlyOf = statement<

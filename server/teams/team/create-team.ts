@@ -4,9 +4,10 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { invalid } from '#server/platform/app-error.ts';
+import { invalid, notFound } from '#server/platform/app-error.ts';
 import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
-import { insertTeam, type TeamRow } from './team-store.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import { findTestTeam, insertTeam, lockTeam, type TeamRow } from './team-store.ts';
 
 interface NewTeam {
   readonly name: string;
@@ -41,4 +42,33 @@ export async function createTeam(
     details: { name, plan },
   });
   return team;
+}
+
+/** Transaction hook: runs when a test team is created. It is wired in transaction-hooks.ts. */
+export type OnTestTeamCreated = (trx: Transaction, testTeam: TeamRow) => Promise<void>;
+
+/**
+ * Returns the test team of a team, and creates it for the first test key (specification section 5.4, decision 0042). It
+ * has the team's plan, and the largest monthly limit: test messages do not use up any month. @throws 404
+ */
+export async function ensureTestTeam(
+  trx: Transaction,
+  services: Pick<Runtime, 'ids' | 'clock'> & { readonly onTestTeamCreated: readonly OnTestTeamCreated[] },
+  teamId: TeamId,
+): Promise<TeamId> {
+  const team = await lockTeam(trx, teamId);
+  if (!team || team.test_of !== null) throw notFound('team');
+  const found = await findTestTeam(trx, teamId);
+  if (found) return found.id;
+  const testTeam: TeamRow = {
+    id: services.ids.next('team'),
+    name: team.name,
+    plan: team.plan,
+    monthly_message_limit: plans.enterprise.monthlyMessages,
+    created_at: services.clock.now(),
+    test_of: teamId,
+  };
+  await insertTeam(trx, testTeam);
+  for (const hook of services.onTestTeamCreated) await hook(trx, testTeam);
+  return testTeam.id;
 }

@@ -1,8 +1,9 @@
+import { randomInt } from 'node:crypto';
 import type { PlanName } from '#contract/plans.ts';
+import { query } from '#server/database/query.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import { newRoutingTag } from './routing-tag.ts';
 
 export interface TeamRow {
   readonly id: TeamId;
@@ -17,17 +18,18 @@ export interface TeamRow {
 const columns = `id, name, plan, monthly_message_limit, created_at,
   (SELECT s.team_id FROM test_teams s WHERE s.test_team_id = teams.id) AS test_of`;
 
-const insert = statement<[TeamId, string, PlanName, number, Date, route: string]>(
+const insertWithRoute = query<TeamRow & { route: string }>(
   'teams.insert',
-  `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at, route) VALUES ($1, $2, $3, $4, $5, $6)
+  `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at, route)
+   VALUES (:id, :name, :plan, :monthly_message_limit, :created_at, :route)
    ON CONFLICT (route) DO NOTHING RETURNING ${columns}`,
-  { changes: 'team', team: '$1' },
-);
+  { changes: 'team', team: ':id' },
+).hasRow;
 
-const insertTestTeam = statement<[teamId: TeamId, testTeamId: TeamId]>(
+const insertTestTeam = query<{ teamId: TeamId; testTeamId: TeamId }>(
   'teams.insert-test',
-  'INSERT INTO test_teams (team_id, test_team_id) VALUES ($1, $2)',
-);
+  'INSERT INTO test_teams (team_id, test_team_id) VALUES (:teamId, :testTeamId)',
+).run;
 
 export const findTeam = statement<[teamId: TeamId], TeamRow>(
   'teams.find',
@@ -109,20 +111,27 @@ export async function lockTeams(trx: Transaction): Promise<void> {
   await trx.query('LOCK TABLE teams IN SHARE ROW EXCLUSIVE MODE');
 }
 
+/**
+ * Generates a routing tag: 4 random characters of a-z and 0-9, valid as a label of a host name (specification section
+ * 5.5). One character is a digit, so that no tag is a word or an ordinary host name such as `mail`.
+ */
+export function newRoutingTag(): string {
+  const tag = Array.from({ length: 4 }, () => randomInt(36).toString(36)).join('');
+  return /\d/.test(tag) ? tag : newRoutingTag();
+}
+
 /** How many routing tags are tried: a tenth of them taken, the last one is taken as well once in 10^20 teams. */
 const routingTagTries = 20;
 
 /** Inserts a team with a routing tag of its own. */
 export async function insertTeam(db: Queryable, team: TeamRow, nextTag = newRoutingTag): Promise<void> {
-  const { id, name, plan, monthly_message_limit: limit, created_at: createdAt, test_of: testOf } = team;
-  const tryTag = () => insert.hasRow(db, id, name, plan, limit, createdAt, nextTag());
   let tries = 1;
   // A taken tag inserts no row and, other than an error, leaves the transaction as it was.
-  while (!(await tryTag())) {
+  while (!(await insertWithRoute(db, { ...team, route: nextTag() }))) {
     if (tries === routingTagTries) throw new Error(`${routingTagTries} routing tags in a row were taken`);
     tries += 1;
   }
-  if (testOf !== null) await insertTestTeam.run(db, testOf, id);
+  if (team.test_of !== null) await insertTestTeam(db, { teamId: team.test_of, testTeamId: team.id });
 }
 
 /** Finds the routing tag of a team's keys and phones. @throws 404 if there is no such team */

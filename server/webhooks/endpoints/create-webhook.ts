@@ -4,7 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { runTeamChange } from '#server/teams/members/run-team-change.ts';
-import { requireBelowPlanLimit } from '#server/teams/team/plan-limit.ts';
+import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
 import { requireOwnNumber, validateEvents, validateWebhookUrl } from './validate-webhook.ts';
 import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
 import { countWebhooks, insertWebhook, type WebhookRow } from './webhook-store.ts';

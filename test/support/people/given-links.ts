@@ -1,6 +1,6 @@
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { operator } from '#server/platform/actor.ts';
-import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
+import { createOwnerLink } from '#server/teams/invitations/owner-link.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { GivenRole } from '#contract/permissions.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
 import { operator } from '#server/platform/actor.ts';
-import { inviteMember } from '#server/teams/invitations/invite-member.ts';
+import { inviteMember } from '#server/teams/invitations/invitations.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';

@@ -3,7 +3,7 @@ import type { PlanName } from '#contract/plans.ts';
 import { createKey } from '#server/api-keys/create-key.ts';
 import { testTeamCreatedHooks } from '#server/app/transaction-hooks.ts';
 import { operator } from '#server/platform/actor.ts';
-import { ensureTestTeam } from '#server/teams/team/ensure-test-team.ts';
+import { ensureTestTeam } from '#server/teams/team/create-team.ts';
 import { ApiClient } from './api-client.ts';
 import type { TestService, TestTeam } from './test-service.ts';
 

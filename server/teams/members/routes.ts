@@ -1,19 +1,73 @@
 import { Deleted } from '#contract/deleted.ts';
 import { ChangeRoleRequest, Left, Member, MemberList, RemoveMemberQuery } from '#contract/member.ts';
+import { Team, UpdateTeamRequest } from '#contract/team.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import type { RoleChangeServices } from './apply-role.ts';
-import { changeRole } from './change-role.ts';
-import { demoteOwner } from './demote-owner.ts';
-import type { OnMemberRemoved } from './end-membership.ts';
-import { leaveTeam } from './leave-team.ts';
-import { listMembers } from './member-store.ts';
-import { memberView } from './member-view.ts';
-import { promoteOwner } from './promote-owner.ts';
-import { removeMember } from './remove-member.ts';
-import { changeRoleExamples, listMembersExamples, removeMemberExamples } from './route-examples.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { findTeam } from '#server/teams/team/team-store.ts';
+import { teamView } from '#server/teams/team/team-view.ts';
+import { renameTeam } from './change-team.ts';
+import { leaveTeam, type MemberRemovalServices, removeMember } from './end-membership.ts';
+import { listMembers, type MemberProfileRow } from './member-store.ts';
+import { changeRole, demoteOwner, promoteOwner, type RoleChangeServices } from './roles.ts';
+import {
+  changeRoleExamples,
+  getTeamExamples,
+  listMembersExamples,
+  removeMemberExamples,
+  updateTeamExamples,
+} from './route-examples.ts';
 
-type Services = Runtime & RoleChangeServices & { readonly onMemberRemoved: readonly OnMemberRemoved[] };
+export function teamRoutes(
+  services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'config' | 'secrets'>,
+): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/team',
+      audience: 'api',
+      permission: 'team:read',
+      text: {
+        operationId: 'getTeam',
+        tag: 'Team',
+        summary: 'Get the team',
+        description: 'Returns the team that the API key belongs to.',
+        errorStatuses: [],
+        examples: getTeamExamples,
+      },
+      answers: { 200: Team },
+      handle: async ({ principal }) => {
+        const team = await findTeam(services.database.pool, principal.teamId);
+        if (!team) throw notFound('team');
+        return { body: teamView(team) };
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/v1/team',
+      audience: 'api',
+      permission: 'team:write',
+      audit: 'team.renamed',
+      text: {
+        operationId: 'updateTeam',
+        tag: 'Team',
+        summary: 'Rename the team',
+        description:
+          'Changes the fields that are sent, and returns the team; `{}` changes nothing. Owners get a mail if a key renames the team.',
+        errorStatuses: [],
+        examples: updateTeamExamples,
+      },
+      body: UpdateTeamRequest,
+      answers: { 200: Team },
+      handle: async ({ principal, body, by }) => ({
+        body: teamView(await renameTeam(services, principal.teamId, body.name, by)),
+      }),
+    }),
+  ];
+}
+
+type Services = RoleChangeServices & MemberRemovalServices;
 
 export function memberRoutes(services: Services): Route[] {
   return [...publicRoutes(services), ...personalRoutes(services)];
@@ -122,4 +176,15 @@ function ownerRoute(services: Services, method: 'PUT' | 'DELETE', change: typeof
       body: memberView(await change(services, principal.teamId, ids.id, by)),
     }),
   });
+}
+
+/** The Member object of the API (specification section 2.3). */
+function memberView(member: MemberProfileRow): Member {
+  return {
+    id: publicId('usr', member.id),
+    email: member.email,
+    name: member.name,
+    role: member.role,
+    created_at: member.created_at.toISOString(),
+  };
 }

@@ -1,21 +1,70 @@
 import { type AccountRow, findAccountByEmail, lockAccount } from '#server/accounts/account/account-store.ts';
-import { parseEmail } from '#server/accounts/account/email.ts';
+import { normalizeEmail, parseEmail } from '#server/accounts/account/email.ts';
 import { operatorLinkHours } from '#server/accounts/limits.ts';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { revokeUnverifiedCredentials } from '#server/accounts/sign-in/verify-email.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { operator } from '#server/platform/actor.ts';
+import { type AuditActor, operator } from '#server/platform/actor.ts';
 import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
 import { isDemoAddress } from '#server/platform/demo-domain.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
-import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
+import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { countOwners, findMemberByAccount } from '#server/teams/members/member-store.ts';
+import type { RoleChangeServices } from '#server/teams/members/roles.ts';
+import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
 import { anyTeamExists, findOnlyTeam, lockTeam, type TeamRow } from '#server/teams/team/team-store.ts';
-import { createOwnerLink, freeSeatAdvice } from './create-owner-link.ts';
+import { countSeats, insertInvitation } from './invitation-store.ts';
+import { newInvitationLink, revokeSupersededInvitations } from './invitations.ts';
 import { joinTeam } from './join-team.ts';
-import { revokeSupersededInvitations } from './revoke-superseded-invitations.ts';
-import { countSeats, requireFreeSeat } from './seat-limit.ts';
+
+interface OwnerLink {
+  readonly url: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Creates an owner link, which makes the owner of a team without one (specification section 12.1). It replaces earlier
+ * owner links. The caller has locked the team's row, or has just inserted it.
+ * @param email undefined for a link that any holder may accept
+ * @throws AppError 402 where the plan has no free seat
+ */
+export async function createOwnerLink(
+  trx: Transaction,
+  services: Runtime,
+  team: TeamRow,
+  email: string | undefined,
+  by: AuditActor,
+): Promise<OwnerLink> {
+  const teamId = team.id;
+  const now = services.clock.now();
+  const key = email === undefined ? null : normalizeEmail(email);
+  await revokeSupersededInvitations(trx, services, teamId, { emailKey: key, ownerLinks: true }, by);
+  await requireFreeSeat(trx, services, team);
+  const { url, tokenHash, expiresAt } = newInvitationLink(services, now);
+  const id = services.ids.next('inv');
+  const invitation = {
+    team_id: teamId,
+    id,
+    email: email ?? null,
+    normalized_email: key,
+    role: 'owner',
+    invited_by: null,
+    // The operator passes the link only to the person with this address, so that opening it verifies the address.
+    verifies_email: true,
+    created_at: now,
+    expires_at: expiresAt,
+  } as const;
+  await insertInvitation(trx, { ...invitation, token_hash: tokenHash });
+  await recordAudit(trx, services, {
+    by,
+    action: 'invitation.made',
+    teamId,
+    target: publicId('inv', id),
+    details: { email: email ?? '', role: 'owner' },
+  });
+  return { url, expiresAt };
+}
 
 interface OperatorLink {
   readonly url: string;
@@ -23,6 +72,14 @@ interface OperatorLink {
   readonly opens: 'sign_in' | 'owner_invitation';
   readonly email: string;
   readonly expires_at: string;
+}
+
+/** @throws AppError 402 for a full team without an owner */
+async function requireFreeSeat(trx: Transaction, { config, clock }: Runtime, team: TeamRow): Promise<void> {
+  const seats = await countSeats(trx, { teamId: team.id, now: clock.expiryNow() });
+  const remedy =
+    'Free a seat with DELETE /v1/team/members/:id or /v1/team/invitations/:id, use `ownline team set-plan`';
+  requireBelowPlanLimit(config, team, 'member', seats, remedy);
 }
 
 /**
@@ -34,7 +91,7 @@ interface OperatorLink {
  * link can help; 402 where the plan has no free seat
  */
 export async function createSignInOrOwnerLink(
-  services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'config'> & RoleChangeServices,
+  services: RoleChangeServices,
   text: string,
   chosen: TeamId | undefined,
 ): Promise<OperatorLink> {
@@ -46,7 +103,7 @@ export async function createSignInOrOwnerLink(
       throw conflict(`${email} is an address of the demo, and has no account. Give your own address.`);
     }
     const team = await findTeamToOwn(trx, chosen);
-    const isOwned = team !== undefined && (await countOwners(trx, team.id)) > 0;
+    const isOwned = team !== undefined && (await countOwners(trx, { teamId: team.id })) > 0;
     if (account) {
       if (team && !isOwned) await grantOwnership(trx, services, team, account);
       return signInLink(trx, services, account);
@@ -82,15 +139,14 @@ async function findTeamToOwn(trx: Transaction, chosen: TeamId | undefined): Prom
 
 async function grantOwnership(
   trx: Transaction,
-  services: Pick<Runtime, 'ids' | 'clock' | 'config'> & RoleChangeServices,
+  services: RoleChangeServices,
   team: TeamRow,
   account: AccountRow,
 ): Promise<void> {
   const which = { emailKey: account.normalized_email, ownerLinks: true };
   await revokeSupersededInvitations(trx, services, team.id, which, operator);
   if (!(await findMemberByAccount(trx, team.id, account.id))) {
-    const seats = await countSeats(trx, services, team.id);
-    requireFreeSeat(team, seats, services.config, freeSeatAdvice);
+    await requireFreeSeat(trx, services, team);
   }
   const held = await lockAccount(trx, account.id);
   await joinTeam(trx, services, team, { account, role: 'owner', by: operator });
@@ -98,11 +154,7 @@ async function grantOwnership(
   if (held) await revokeUnverifiedCredentials(trx, services, held, operator);
 }
 
-async function signInLink(
-  trx: Transaction,
-  services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
-  account: AccountRow,
-): Promise<OperatorLink> {
+async function signInLink(trx: Transaction, services: Runtime, account: AccountRow): Promise<OperatorLink> {
   const { url, expiresAt } = await createMagicLink(trx, services, account, { hours: operatorLinkHours });
   return { url, opens: 'sign_in', email: account.email, expires_at: expiresAt.toISOString() };
 }

@@ -1,0 +1,116 @@
+import type { GivenRole, Role } from '#contract/permissions.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
+import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
+import { type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { mailKeyChange } from './mail-key-change.ts';
+import { countOwners, findMember, type MemberProfileRow, setRole } from './member-store.ts';
+import { runTeamChange } from './run-team-change.ts';
+
+/** Transaction hook (transaction-hooks.ts): adjusts a member's creations, such as API keys, to a new role. */
+export type OnRoleChanged = (
+  trx: Transaction,
+  moved: { readonly member: MemberProfileRow; readonly by: AuditActor },
+) => Promise<void>;
+
+export interface RoleChangeServices extends Runtime {
+  readonly onRoleChanged: readonly OnRoleChanged[];
+}
+
+/**
+ * Sets a member's role and records it in the audit log; if the member has the role already, nothing happens. The caller
+ * has locked the team's row and has checked the permission.
+ */
+export async function applyRole(
+  trx: Transaction,
+  services: RoleChangeServices,
+  member: MemberProfileRow,
+  role: Role,
+  by: AuditActor,
+): Promise<MemberProfileRow> {
+  if (member.role === role) return member;
+  await setRole(trx, member.team_id, member.id, role);
+  await recordAudit(trx, services, {
+    by,
+    action: 'member.role_changed',
+    teamId: member.team_id,
+    accountId: member.account_id,
+    target: publicId('usr', member.id),
+    details: { role, before: member.role },
+  });
+  const moved = { ...member, role };
+  for (const hook of services.onRoleChanged) await hook(trx, { member: moved, by });
+  return moved;
+}
+
+/**
+ * Refuses to end the last ownership of a team (specification section 12.4). The caller has locked the team's row, so
+ * that of two owners who leave at once only one can.
+ * @throws AppError 409
+ */
+export async function requireAnotherOwner(trx: Transaction, teamId: TeamId): Promise<void> {
+  if ((await countOwners(trx, { teamId })) > 1) return;
+  throw conflict('A team needs an owner, and this is the last one. Make another member an owner first.');
+}
+
+/**
+ * Gives a member another role than owner (specification section 4.1). API keys that the member created are revoked if
+ * they hold more than keys of the new role may. Owners get a mail if an API key changes the role.
+ * @param role undefined changes nothing
+ * @throws AppError 404 for an unknown member; 400, param id, for an owner; 429 for too many changes by API keys
+ */
+export async function changeRole(
+  services: RoleChangeServices,
+  teamId: TeamId,
+  memberId: MemberId,
+  role: GivenRole | undefined,
+  by: AuditActor,
+): Promise<MemberProfileRow> {
+  return runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx, team) => {
+    const member = await findMember(trx, teamId, memberId);
+    if (!member) throw notFound('member');
+    if (role === undefined) return member;
+    if (member.role === 'owner') {
+      throw invalid('id', 'This member is an owner. Ask an owner to change their role in the dashboard.');
+    }
+    if (role === member.role) return member;
+    const who = `${member.name} (${member.email})`;
+    await mailKeyChange(trx, services, team, by, `gave ${who} the role ${role} instead of ${member.role}`);
+    return applyRole(trx, services, member, role, by);
+  });
+}
+
+/** Makes a member an owner (specification section 12.4); for an owner nothing changes. @throws AppError 404 */
+export async function promoteOwner(
+  services: RoleChangeServices,
+  teamId: TeamId,
+  memberId: MemberId,
+  by: AuditActor,
+): Promise<MemberProfileRow> {
+  return runTeamChange(services, { teamId, by, permission: 'owners:manage' }, async (trx) => {
+    const member = await findMember(trx, teamId, memberId);
+    if (!member) throw notFound('member');
+    return applyRole(trx, services, member, 'owner', by);
+  });
+}
+
+/**
+ * Makes an owner an admin (specification section 12.4). API keys that the owner created are revoked if they hold more
+ * than an admin.
+ * @throws AppError 404 where no owner has this id; 409 for the last owner
+ */
+export async function demoteOwner(
+  services: RoleChangeServices,
+  teamId: TeamId,
+  memberId: MemberId,
+  by: AuditActor,
+): Promise<MemberProfileRow> {
+  return runTeamChange(services, { teamId, by, permission: 'owners:manage' }, async (trx) => {
+    const member = await findMember(trx, teamId, memberId);
+    if (member?.role !== 'owner') throw notFound('owner');
+    await requireAnotherOwner(trx, teamId);
+    return applyRole(trx, services, member, 'admin', by);
+  });
+}
