@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
+import { createSendMagicLink } from '#server/accounts/magic-links/magic-link.ts';
 import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
-import { createSendMagicLink } from '#server/accounts/magic-links/send-magic-link.ts';
 import { createRequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';

@@ -26,5 +26,5 @@ export async function limitFutureTimes(services: Runtime): Promise<void> {
   await limitDeliveryTimes(services);
   await limitMailTimes(services);
   await limitMediaFetchTimes(services);
-  await purgeWindowsAhead(services.database.pool, services.clock.in(futureSlackMs));
+  await purgeWindowsAhead(services.database.pool, { after: services.clock.in(futureSlackMs) });
 }

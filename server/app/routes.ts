@@ -2,7 +2,6 @@ import type { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-
 import { passkeyRoutes } from '#server/accounts/passkeys/passkey-routes.ts';
 import type { RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import { accountRoutes } from '#server/accounts/sign-in/account-routes.ts';
-import { signInPageRoutes } from '#server/accounts/sign-in/sign-in-page-routes.ts';
 import { signInRoutes } from '#server/accounts/sign-in/sign-in-routes.ts';
 import { apiKeyRoutes } from '#server/api-keys/routes.ts';
 import { probeRoute } from '#server/app/probe/probe-route.ts';
@@ -104,7 +103,6 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...usageRoutes(services),
     ...auditRoutes(services),
     ...signInRoutes(services),
-    ...signInPageRoutes(services),
     ...accountRoutes(services),
     ...passkeyRoutes(services),
     ...dashboardRoutes({ ...services, onContactErased: contactErasedHooks() }),

@@ -27,7 +27,7 @@ interface Kind {
  * Internal errors and rate limits are not recorded.
  */
 export class RefusalLog {
-  readonly #services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'logger'>;
+  readonly #services: Runtime;
   readonly #pending = new Set<Promise<void>>();
   readonly #kinds = new Map<string, Kind>();
   readonly #kindsOf = new Map<string, number>();
@@ -35,7 +35,7 @@ export class RefusalLog {
   #omitted = 0;
   #cancelAlarm: (() => void) | undefined;
 
-  constructor(services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'logger'>) {
+  constructor(services: Runtime) {
     this.#services = services;
   }
 

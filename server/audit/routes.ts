@@ -5,7 +5,7 @@ import { auditPage } from './audit-page.ts';
 import { type AuditRow, listAccountAudit, listTeamAudit } from './audit-store.ts';
 
 /** Routes of the audit logs of a team and of the signed-in account (specification section 12.6). */
-export function auditRoutes({ database }: Pick<Runtime, 'database'>): Route[] {
+export function auditRoutes({ database }: Runtime): Route[] {
   return [
     route({
       method: 'GET',

@@ -7,7 +7,7 @@ import { queueMails } from '#server/mail/queue-mail.ts';
 import { listEmailsOf } from '#server/teams/members/member-store.ts';
 import { listTeams } from '#server/teams/team/team-store.ts';
 
-type Services = Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>;
+type Services = Runtime;
 
 const footnote =
   'You get this because you run this server. It is sent once when backups begin to fail, and once when they work again.';

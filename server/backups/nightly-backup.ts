@@ -13,7 +13,7 @@ import { mailBackupFailed, mailBackupWorksAgain } from './backup-mail.ts';
 import { isBackupDue } from './backup-schedule.ts';
 import { type BackupOutcome, runBackupWorker, steadyNowMs } from './run-backup-worker.ts';
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'ids' | 'secrets' | 'logger'>;
+type Services = Runtime;
 
 const runsKeptMs = 90 * 86_400_000;
 

@@ -1,6 +1,6 @@
 import type { AccountOverview } from '#contract/account.ts';
+import { accountView } from '#server/accounts/account/account.ts';
 import { findAccount } from '#server/accounts/account/account-store.ts';
-import { accountView } from '#server/accounts/account/account-view.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type AccountId, publicId } from '#server/platform/ids/ids.ts';

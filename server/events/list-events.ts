@@ -29,7 +29,7 @@ export interface FeedClient {
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-type Services = Pick<Runtime, 'database' | 'clock'> & { readonly feedPolls: FeedPollRegistry };
+type Services = Runtime & { readonly feedPolls: FeedPollRegistry };
 
 /**
  * Lists a page of the feed: the events after `after`, oldest first (specification section 4.5). Without such events the

@@ -18,7 +18,7 @@ export type MailAttemptResult = 'sent' | 'failed' | 'given_up';
  * @returns a function that counts the results of this process's attempts
  */
 export function registerMailMetrics(
-  { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,
+  { database, clock, metrics }: Runtime,
   health: MailHealth,
 ): (end: MailAttemptResult) => void {
   gauges({ metrics, clock }, () => readQueue(database.pool), {

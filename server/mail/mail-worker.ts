@@ -24,7 +24,7 @@ import type { MailSendOutcome, SendMail } from './smtp-sender.ts';
 
 const sweepMs = 1_000;
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'secrets' | 'logger' | 'restoreHold'>;
+type Services = Runtime;
 
 /**
  * Queue worker that sends mail (specification section 10.6). A mail is claimed with a lease and sent outside a
@@ -120,6 +120,6 @@ async function record(
 }
 
 /** Deletes the rows of mails after 30 days (specification section 10.6). */
-export async function purgeMails({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
+export async function purgeMails({ database, clock }: Runtime): Promise<void> {
   await deleteMails(database.pool, firstIdAt(clock.nowMs() - mailRetentionMs));
 }

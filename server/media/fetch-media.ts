@@ -31,7 +31,7 @@ interface MediaFetchRequest {
  * @throws if the database could not store the bytes
  */
 export async function fetchMedia(
-  services: Pick<Runtime, 'database' | 'clock'> & { readonly outbound: OutboundHttp },
+  services: Runtime & { readonly outbound: OutboundHttp },
   request: MediaFetchRequest,
 ): Promise<MediaFetchResult> {
   const { teamId, messageId, url, timeoutMs, signal } = request;

@@ -48,7 +48,7 @@ export function mediaRoutes(services: Runtime): Route[] {
 
 /** @throws AppError 404 */
 async function findPublicFile(
-  services: Pick<Runtime, 'database' | 'secrets'>,
+  services: Runtime,
   { id = '', token = '', name = '' }: Readonly<Record<string, string>>,
 ): Promise<MediaFile> {
   const messageId = parseId('msg', id);
@@ -60,7 +60,7 @@ async function findPublicFile(
 
 /** Answers a download with 200, 206 or 304. @throws AppError 416 for a range outside the file; 503 over capacity */
 async function answerFile(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  { database, clock }: Runtime,
   downloads: Readonly<Record<'ofLink' | 'ofTeam', KeyedSemaphore>>,
   file: MediaFile,
   { headers, method, ip }: FastifyRequest,

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
+import { magicLinkMail, type SendMagicLink } from '#server/accounts/magic-links/magic-link.ts';
 import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
-import { magicLinkMail, type SendMagicLink } from '#server/accounts/magic-links/send-magic-link.ts';
 import {
   createRequireSession,
   createSessionlessPageAuthenticator,
   createVisitorAuthenticator,
 } from '#server/accounts/sessions/session-authenticator.ts';
-import { signInPageRoutes } from '#server/accounts/sign-in/sign-in-page-routes.ts';
+import { signInRoutes } from '#server/accounts/sign-in/sign-in-routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { NetworkRateLimiter } from '#server/platform/network/fixed-window-limiter.ts';
@@ -208,14 +208,12 @@ describe('requests for magic links (specification section 12.2)', () => {
     const limit = new NetworkRateLimiter(unlimited, 1, async () => undefined);
     const visitor = createVisitorAuthenticator(createRequireSession(services), limit, services);
     server = createHttpServer({
-      routes: [
-        ...signInPageRoutes({
-          ...services,
-          magicLinks,
-          refusals,
-          requireSession: createRequireSession(services),
-        }),
-      ],
+      routes: signInRoutes({
+        ...services,
+        magicLinks,
+        refusals,
+        requireSession: createRequireSession(services),
+      }),
       authenticators: { visitor, page: createSessionlessPageAuthenticator(visitor, limit) },
       record: () => undefined,
       isStopping: () => false,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { insertMagicLink } from '#server/accounts/magic-links/magic-link-store.ts';
-import { insertChallenge } from '#server/accounts/passkeys/passkey-challenge-store.ts';
+import { insertChallenge } from '#server/accounts/passkeys/passkey-store.ts';
 import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { createBackgroundJobs, type SweepLoop } from '#server/app/background-jobs.ts';
 import { NightlyBackup } from '#server/backups/nightly-backup.ts';
@@ -113,14 +113,15 @@ describe('expiry while a clock step is held (specification section 10.7, decisio
     const { account } = await newPerson(service);
     const { database, clock, ids } = service.runtime;
     const soon = clock.in(60_000);
-    await insertChallenge(database.pool, sha256('challenge'), account.id, soon);
+    const challenge = { challengeHash: sha256('challenge'), accountId: account.id, expiresAt: soon };
+    await insertChallenge(database.pool, challenge);
     await database.transaction((trx) =>
       insertMagicLink(trx, {
         id: ids.next('alk'),
-        account_id: account.id,
+        accountId: account.id,
         tokenHash: sha256('link'),
-        created_at: clock.now(),
-        expires_at: soon,
+        createdAt: clock.now(),
+        expiresAt: soon,
       }),
     );
     await service.query('INSERT INTO throttle_counters (subject, window_start, hits) VALUES ($1, $2, 1)', [

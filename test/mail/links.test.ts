@@ -49,7 +49,7 @@ describe('the links of mails (§12.5/links-and-mail)', () => {
 
   /** The checks of each mail, by the path of the file that queues it. */
   const mails: Readonly<Record<string, () => Promise<void>>> = {
-    'server/accounts/magic-links/send-magic-link.ts': async () => {
+    'server/accounts/magic-links/magic-link.ts': async () => {
       const person = await newPerson(service);
       const answer = await visitor().askForLink(person.email);
       assert.equal(answer.status, 200, answer.text);

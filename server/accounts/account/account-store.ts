@@ -1,3 +1,4 @@
+import { query } from '#server/database/query.ts';
 import { type Queryable, statement, transactionStatement } from '#server/database/statement.ts';
 import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
 import { normalizeEmail } from './email.ts';
@@ -15,11 +16,16 @@ export interface AccountRow {
   readonly created_at: Date;
 }
 
-const insert = statement<[AccountId, string, string, string, Date | null, Date], AccountRow>(
+/** Inserts an account. @returns undefined if an account with this address exists */
+export const insertAccount = query<
+  Omit<AccountRow, 'password_hash' | 'device_cookies_valid_from'>,
+  AccountRow
+>(
   'accounts.insert',
-  `INSERT INTO accounts (id, email, normalized_email, name, email_verified_at, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+  `INSERT INTO accounts (id, email, normalized_email, name, email_verified_at, created_at)
+   VALUES (:id, :email, :normalized_email, :name, :email_verified_at, :created_at)
    ON CONFLICT (normalized_email) DO NOTHING RETURNING *`,
-);
+).row;
 
 export const findAccount = statement<[accountId: AccountId], AccountRow>(
   'accounts.find',
@@ -47,13 +53,17 @@ export const lockAccountForShare = transactionStatement<[accountId: AccountId], 
   'accounts.lock-for-share',
   'SELECT * FROM accounts WHERE id = $1 FOR SHARE',
 ).row;
+
 // The statement returns the ids of the account's teams, because their member lists show the account's name.
-const rename = statement<[AccountId, string | null], AccountRow & { readonly team_ids: TeamId[] }>(
+export const setAccountName = query<
+  { accountId: AccountId; name: string },
+  AccountRow & { readonly team_ids: TeamId[] }
+>(
   'accounts.rename',
-  `UPDATE accounts SET name = coalesce($2, name) WHERE id = $1
-   RETURNING *, ARRAY(SELECT team_id FROM members WHERE account_id = $1 AND removed_at IS NULL) AS team_ids`,
+  `UPDATE accounts SET name = :name WHERE id = :accountId
+   RETURNING *, ARRAY(SELECT team_id FROM members WHERE account_id = :accountId AND removed_at IS NULL) AS team_ids`,
   { changes: 'member', team: 'team_ids' },
-);
+).row;
 
 /** Stores the hash of an account's password. @param hash argon2id in the PHC form */
 export const setPasswordHash = statement<[accountId: AccountId, hash: string]>(
@@ -79,24 +89,6 @@ export const removePasswordHash = transactionStatement<[accountId: AccountId]>(
   'UPDATE accounts SET password_hash = NULL WHERE id = $1',
 ).run;
 
-/** Inserts an account. @returns undefined if an account with this address exists */
-export function insertAccount(
-  db: Queryable,
-  account: Pick<AccountRow, 'id' | 'email' | 'name' | 'email_verified_at' | 'created_at'>,
-): Promise<AccountRow | undefined> {
-  const { id, email, name, email_verified_at, created_at } = account;
-  return insert.row(db, id, email, normalizeEmail(email), name, email_verified_at, created_at);
-}
-
 export function findAccountByEmail(db: Queryable, email: string): Promise<AccountRow | undefined> {
   return findByEmail.row(db, normalizeEmail(email));
-}
-
-/** Sets the name of an account; undefined keeps the present name. */
-export function setAccountName(
-  db: Queryable,
-  accountId: AccountId,
-  name: string | undefined,
-): Promise<AccountRow | undefined> {
-  return rename.row(db, accountId, name ?? null);
 }

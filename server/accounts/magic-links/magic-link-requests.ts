@@ -6,13 +6,12 @@ import {
   mailedLinkHours,
 } from '#server/accounts/limits.ts';
 import type { ClientInfo } from '#server/accounts/sessions/create-session.ts';
-import { isKnownNetwork } from '#server/accounts/throttling/known-network.ts';
+import { isKnownNetwork } from '#server/accounts/throttling/login-throttle.ts';
 import { countInWindow } from '#server/accounts/throttling/throttle-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, rateLimited } from '#server/platform/app-error.ts';
 import { clientNetwork } from '#server/platform/network/client-network.ts';
-import { createMagicLink } from './create-magic-link.ts';
-import type { SendMagicLink } from './send-magic-link.ts';
+import { createMagicLink, type SendMagicLink } from './magic-link.ts';
 
 /** Numbers of links that were requested for an address in this hour: in all, and by one client network. */
 interface Counts {
@@ -20,7 +19,7 @@ interface Counts {
   readonly ofBoth: number;
 }
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'>;
+type Services = Runtime;
 
 /**
  * Requests for a magic link by mail (specification section 12.2). The answer and its time are the same for every

@@ -8,12 +8,14 @@ import {
 import { Deleted } from '#contract/deleted.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { finishPasskeyRegistration } from './finish-passkey-registration.ts';
-import { listPasskeys } from './passkey-store.ts';
-import { passkeyView } from './passkey-view.ts';
-import { removePasskey } from './remove-passkey.ts';
-import { renamePasskey } from './rename-passkey.ts';
-import { startPasskeyRegistration } from './start-passkey-registration.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { listPasskeys, type PasskeyRow } from './passkey-store.ts';
+import {
+  finishPasskeyRegistration,
+  removePasskey,
+  renamePasskey,
+  startPasskeyRegistration,
+} from './passkeys.ts';
 
 /** Body limit: attestations of some authenticators fill several KiB, which base64url and JSON enlarge. */
 const attestationLimitBytes = 64 * 1_024;
@@ -27,7 +29,7 @@ export function passkeyRoutes(services: Runtime): Route[] {
       audience: 'account',
       answers: { 200: PasskeyList },
       handle: async ({ signedIn }) => {
-        const passkeys = await listPasskeys(services.database.pool, signedIn.accountId);
+        const passkeys = await listPasskeys(services.database.pool, signedIn);
         return { body: { passkeys: passkeys.map(passkeyView) } };
       },
     }),
@@ -68,8 +70,10 @@ export function passkeyRoutes(services: Runtime): Route[] {
       body: RenamePasskeyRequest,
       answers: { 200: Passkey },
       handle: async ({ signedIn, by, ids, body }) => {
-        const input = { passkeyId: ids.id, name: body.name };
-        return { body: passkeyView(await renamePasskey(services, signedIn.accountId, by, input)) };
+        const { accountId } = signedIn;
+        return {
+          body: passkeyView(await renamePasskey(services, { accountId, passkeyId: ids.id }, by, body.name)),
+        };
       },
     }),
     route({
@@ -80,9 +84,18 @@ export function passkeyRoutes(services: Runtime): Route[] {
       audit: 'account.passkey_removed',
       answers: { 200: Deleted },
       handle: async ({ signedIn, by, ids }) => {
-        await removePasskey(services, signedIn.accountId, by, ids.id);
+        await removePasskey(services, { accountId: signedIn.accountId, passkeyId: ids.id }, by);
         return { body: { deleted: true } };
       },
     }),
   ];
+}
+
+function passkeyView(passkey: PasskeyRow): Passkey {
+  return {
+    id: publicId('pky', passkey.id),
+    name: passkey.name,
+    created_at: passkey.created_at.toISOString(),
+    last_used_at: passkey.last_used_at?.toISOString() ?? null,
+  };
 }

@@ -1,4 +1,4 @@
-import { type Queryable, statement, transactionStatement } from '#server/database/statement.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
 import type { AccountId, PasskeyId } from '#server/platform/ids/ids.ts';
 
 export interface PasskeyRow {
@@ -15,20 +15,22 @@ export interface PasskeyRow {
   readonly last_used_at: Date | null;
 }
 
-const insert = statement<[PasskeyId, AccountId, Buffer, Buffer, number, string[], string, Date], PasskeyRow>(
+/** Inserts a passkey. @returns undefined if the passkey is registered already, for any account */
+export const insertPasskey = query<Omit<PasskeyRow, 'last_used_at'>, PasskeyRow>(
   'passkeys.insert',
   `INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, transports, name, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (credential_id) DO NOTHING RETURNING *`,
-);
-
-export const findPasskeyByCredential = statement<[credentialId: Buffer], PasskeyRow>(
-  'passkeys.find-by-credential',
-  'SELECT * FROM passkeys WHERE credential_id = $1',
+   VALUES (:id, :account_id, :credential_id, :public_key, :counter, :transports, :name, :created_at)
+   ON CONFLICT (credential_id) DO NOTHING RETURNING *`,
 ).row;
 
-export const listPasskeys = statement<[accountId: AccountId], PasskeyRow>(
+export const findPasskeyByCredential = query<{ credentialId: Buffer }, PasskeyRow>(
+  'passkeys.find-by-credential',
+  'SELECT * FROM passkeys WHERE credential_id = :credentialId',
+).row;
+
+export const listPasskeys = query<{ accountId: AccountId }, PasskeyRow>(
   'passkeys.list',
-  'SELECT * FROM passkeys WHERE account_id = $1 ORDER BY id',
+  'SELECT * FROM passkeys WHERE account_id = :accountId ORDER BY id',
 ).rows;
 
 /**
@@ -36,45 +38,54 @@ export const listPasskeys = statement<[accountId: AccountId], PasskeyRow>(
  * reveals a copy of the passkey.
  * @returns false where the counter did not grow, or the passkey was removed meanwhile
  */
-export const recordPasskeyUse = statement<[passkeyId: PasskeyId, counter: number, at: Date]>(
+export const recordPasskeyUse = query<{ passkeyId: PasskeyId; counter: number; at: Date }>(
   'passkeys.record-use',
-  `UPDATE passkeys SET counter = $2, last_used_at = $3
-   WHERE id = $1 AND (counter < $2 OR (counter = 0 AND $2 = 0)) RETURNING id`,
+  `UPDATE passkeys SET counter = :counter, last_used_at = :at
+   WHERE id = :passkeyId AND (counter < :counter OR (counter = 0 AND :counter = 0)) RETURNING id`,
 ).hasRow;
 
+/** A passkey of an account. */
+export interface PasskeyIds {
+  readonly accountId: AccountId;
+  readonly passkeyId: PasskeyId;
+}
+
 /** Renames a passkey. @returns undefined if the account has no such passkey */
-export const setPasskeyName = statement<
-  [accountId: AccountId, passkeyId: PasskeyId, name: string],
-  PasskeyRow
->('passkeys.rename', 'UPDATE passkeys SET name = $3 WHERE account_id = $1 AND id = $2 RETURNING *').row;
+export const setPasskeyName = query<PasskeyIds & { name: string }, PasskeyRow>(
+  'passkeys.rename',
+  'UPDATE passkeys SET name = :name WHERE account_id = :accountId AND id = :passkeyId RETURNING *',
+).row;
 
 /** Deletes a passkey. @returns the deleted row; undefined if the account has no such passkey */
-export const deletePasskey = statement<[accountId: AccountId, passkeyId: PasskeyId], PasskeyRow>(
+export const deletePasskey = query<PasskeyIds, PasskeyRow>(
   'passkeys.remove',
-  'DELETE FROM passkeys WHERE account_id = $1 AND id = $2 RETURNING *',
+  'DELETE FROM passkeys WHERE account_id = :accountId AND id = :passkeyId RETURNING *',
 ).row;
 
 /** Deletes all passkeys of an account that the caller has locked. @returns the number of deleted passkeys */
-export const deletePasskeys = transactionStatement<[accountId: AccountId]>(
+export const deletePasskeys = transactionQuery<{ accountId: AccountId }>(
   'passkeys.delete-all',
-  `DELETE FROM passkeys WHERE id IN (SELECT id FROM passkeys WHERE account_id = $1 ORDER BY id FOR UPDATE)
+  `DELETE FROM passkeys WHERE id IN (SELECT id FROM passkeys WHERE account_id = :accountId ORDER BY id FOR UPDATE)
    RETURNING id`,
 ).count;
 
-/** Inserts a passkey. @returns undefined if the passkey is registered already, for any account */
-export function insertPasskey(
-  db: Queryable,
-  passkey: Omit<PasskeyRow, 'last_used_at'>,
-): Promise<PasskeyRow | undefined> {
-  return insert.row(
-    db,
-    passkey.id,
-    passkey.account_id,
-    passkey.credential_id,
-    passkey.public_key,
-    passkey.counter,
-    passkey.transports,
-    passkey.name,
-    passkey.created_at,
-  );
+interface Challenge {
+  readonly challengeHash: Buffer;
+  /** The account that adds a passkey; null for a sign-in. */
+  readonly accountId: AccountId | null;
 }
+
+export const insertChallenge = query<Challenge & { expiresAt: Date }>(
+  'passkey-challenges.insert',
+  `INSERT INTO passkey_challenges (challenge_hash, account_id, expires_at) VALUES (:challengeHash, :accountId, :expiresAt)`,
+).run;
+
+/** Deletes a challenge, even for an invalid answer. @returns false for a used, expired or unknown challenge */
+export const consumeChallenge = query<Challenge & { now: Date }>(
+  'passkey-challenges.consume',
+  `WITH consumed AS (
+     DELETE FROM passkey_challenges
+     WHERE challenge_hash = :challengeHash AND account_id IS NOT DISTINCT FROM :accountId::uuid RETURNING expires_at
+   )
+   SELECT FROM consumed WHERE expires_at > :now`,
+).hasRow;

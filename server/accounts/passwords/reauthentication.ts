@@ -1,18 +1,15 @@
 import { type AccountRow, findAccount } from '#server/accounts/account/account-store.ts';
 import { recentSignInMs } from '#server/accounts/limits.ts';
+import { DeviceCookie } from '#server/accounts/sessions/cookies.ts';
 import type { ClientInfo } from '#server/accounts/sessions/create-session.ts';
-import { DeviceCookie } from '#server/accounts/sessions/device-cookie.ts';
 import { type AccountSessionRow, findAccountSession } from '#server/accounts/sessions/session-store.ts';
-import {
-  countPasswordAttempt,
-  refundPasswordAttempt,
-  verifyCountedPassword,
-} from '#server/accounts/throttling/login-throttle.ts';
+import { countPasswordAttempt, verifyCountedPassword } from '#server/accounts/throttling/login-throttle.ts';
+import { decrementCounters } from '#server/accounts/throttling/throttle-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, forbidden, invalid } from '#server/platform/app-error.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'secrets'>;
+type Services = Runtime;
 
 /** The present password as the caller entered it, with the request that carries it. */
 export interface CurrentPasswordInput {
@@ -28,17 +25,17 @@ export interface CurrentSession {
 
 /** Finds the signed-in account and its session. @throws 401 if the session has ended meanwhile */
 export async function findCurrentSession(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
-  { accountId, sessionId }: SignedIn,
+  { database, clock }: Runtime,
+  signedIn: SignedIn,
 ): Promise<CurrentSession> {
-  const account = await findAccount(database.pool, accountId);
-  const session = await findAccountSession(database.pool, accountId, sessionId, clock.expiryNow());
+  const account = await findAccount(database.pool, signedIn.accountId);
+  const session = await findAccountSession(database.pool, { ...signedIn, now: clock.expiryNow() });
   if (!account || !session) throw signedOutError();
   return { account, session };
 }
 
 /** Whether the session began less than 15 minutes ago. */
-export function isRecentSignIn({ clock }: Pick<Runtime, 'clock'>, { session }: CurrentSession): boolean {
+export function isRecentSignIn({ clock }: Runtime, { session }: CurrentSession): boolean {
   return clock.nowMs() - session.created_at.getTime() < recentSignInMs;
 }
 
@@ -82,7 +79,7 @@ export async function requirePassword(
   if (!(await verifyCountedPassword(services, attempt, currentPassword, hash))) {
     throw invalid('current_password', `This is not your current password. If you forgot it, ${instead}`);
   }
-  await services.database.transaction((trx) => refundPasswordAttempt(trx, attempt));
+  await services.database.transaction((trx) => decrementCounters(trx, attempt));
 }
 
 export function signedOutError(): AppError {

@@ -23,7 +23,7 @@ interface NewPassword extends CurrentPasswordInput {
   readonly password: string;
 }
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>;
+type Services = Runtime;
 
 /**
  * Sets a password, and ends all other sessions and all unused magic links (specification section 12.2). The present
@@ -49,10 +49,10 @@ export async function setPassword(
     if (account?.password_hash !== before.account.password_hash) {
       throw conflict('Another password was set just now. Sign in with that one.');
     }
-    if (!(await findAccountSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOutError();
+    if (!(await findAccountSession(trx, { ...signedIn, now: clock.expiryNow() }))) throw signedOutError();
     await setPasswordHash(trx, accountId, hash);
-    const links = await revokeMagicLinks(trx, accountId);
-    const ended = await endSessions(trx, accountId, sessionId);
+    const links = await revokeMagicLinks(trx, { accountId });
+    const ended = await endSessions(trx, { accountId, exceptId: sessionId });
     await recordAudit(trx, services, {
       by,
       action: 'account.password_set',

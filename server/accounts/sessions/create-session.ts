@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { SignInMethod } from '#contract/account.ts';
-import { accountActor } from '#server/accounts/account/account-actor.ts';
+import { accountActor } from '#server/accounts/account/account.ts';
 import type { AccountRow } from '#server/accounts/account/account-store.ts';
 import { sessionIdleDays } from '#server/accounts/limits.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
@@ -9,8 +9,7 @@ import type { Queryable } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { DeviceCookie } from './device-cookie.ts';
-import { SessionCookie } from './session-cookie.ts';
+import { DeviceCookie, SessionCookie } from './cookies.ts';
 import { endSessionByToken, insertAccountSession } from './session-store.ts';
 
 export interface SignInResult {
@@ -31,7 +30,7 @@ const userAgentMaxCharacters = 300;
  */
 export async function createAccountSession(
   db: Queryable,
-  services: Pick<Runtime, 'ids' | 'clock' | 'config' | 'secrets'>,
+  services: Runtime,
   account: Pick<AccountRow, 'id' | 'email'>,
   method: SignInMethod,
   request: ClientInfo,
@@ -45,7 +44,7 @@ export async function createAccountSession(
   await insertAccountSession(db, {
     id: ids.next('acs'),
     account_id: account.id,
-    tokenHash: sha256(token),
+    token_hash: sha256(token),
     method,
     ip: request.ip,
     user_agent: (request.headers['user-agent'] ?? '').slice(0, userAgentMaxCharacters),
@@ -63,11 +62,12 @@ export async function createAccountSession(
  */
 async function endPreviousSession(
   db: Queryable,
-  services: Pick<Runtime, 'ids' | 'clock'>,
+  services: Runtime,
   token: string | undefined,
   by: AuditActor,
 ): Promise<void> {
-  const previous = token === undefined ? undefined : await endSessionByToken(db, sha256(token));
+  const previous =
+    token === undefined ? undefined : await endSessionByToken(db, { tokenHash: sha256(token) });
   if (!previous) return;
   await recordAudit(db, services, {
     by,

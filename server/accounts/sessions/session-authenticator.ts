@@ -2,17 +2,62 @@ import type { FastifyRequest } from 'fastify';
 import { sessionIdleDays, sessionRequestsPerMinute } from '#server/accounts/limits.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import { BoundedMap } from '#server/platform/bounded-map.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { Authenticator, SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
+import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import {
   FixedWindowLimiter,
   type NetworkRateLimiter,
 } from '#server/platform/network/fixed-window-limiter.ts';
-import { AccountSessionLookup } from './account-session-lookup.ts';
+import { SessionCookie } from './cookies.ts';
 import { csrfRefusal } from './csrf.ts';
-import { SessionCookie } from './session-cookie.ts';
-import { type LiveAccountSessionRow, touchAccountSession } from './session-store.ts';
+import { findLiveSessions, type LiveAccountSessionRow, touchAccountSession } from './session-store.ts';
+
+/** A session token: 32 bytes in base64url. */
+const sessionTokenPattern = /^[\w-]{43}$/;
+
+/** Upper bound on the tokens that a process remembers as valid; beyond it the oldest is evicted. */
+const validTokensMax = 10_000;
+
+/**
+ * Finds the session of a token. Every request reads the database, so that an ended session is refused by every process
+ * at once. CredentialLookup bounds the cost of wrong tokens.
+ */
+class AccountSessionLookup {
+  readonly #lookup: CredentialLookup<LiveAccountSessionRow>;
+  /**
+   * Tokens that were valid at their last look-up. Their look-ups are never delayed, even if the same client network
+   * sends wrong tokens.
+   */
+  readonly #valid = new BoundedMap<string, true>(validTokensMax);
+
+  constructor({ database, clock, config }: Runtime) {
+    this.#lookup = new CredentialLookup({
+      clock,
+      config,
+      find: (tokenHashes) => findLiveSessions(database.pool, { tokenHashes, now: clock.expiryNow() }),
+      sharesLookups: false,
+    });
+  }
+
+  /** Counts a refused request of the client network. @returns 429 once the network is over its limit */
+  refuse(ip: string): AppError | undefined {
+    return this.#lookup.refuse(ip);
+  }
+
+  /**
+   * Finds the session of a token. @returns undefined for an unknown token; a malformed one never reaches the database
+   */
+  async find(token: string, ip: string): Promise<LiveAccountSessionRow | undefined> {
+    if (!sessionTokenPattern.test(token)) return undefined;
+    const session = await this.#lookup.find(token, this.#valid.has(token) ? undefined : ip);
+    this.#valid.delete(token);
+    if (session) this.#valid.set(token, true);
+    return session;
+  }
+}
 
 /** The minimum interval between updates of a session's last use. */
 const touchMs = 60_000;
@@ -25,9 +70,7 @@ const touchMs = 60_000;
  */
 export type RequireSession = (request: FastifyRequest, isAgain?: boolean) => Promise<SignedIn>;
 
-export function createRequireSession(
-  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
-): RequireSession {
+export function createRequireSession(services: Runtime): RequireSession {
   const { database, clock, config } = services;
   const cookie = new SessionCookie(config);
   const limiter = new FixedWindowLimiter(services, sessionRequestsPerMinute);
@@ -36,7 +79,8 @@ export function createRequireSession(
   const touch = async (session: LiveAccountSessionRow): Promise<void> => {
     if (clock.nowMs() - session.last_used_at.getTime() < touchMs) return;
     const now = clock.now();
-    await touchAccountSession(database.pool, session.id, now, clock.in(sessionIdleDays * 86_400_000, now));
+    const expiresAt = clock.in(sessionIdleDays * 86_400_000, now);
+    await touchAccountSession(database.pool, { sessionId: session.id, now, expiresAt });
   };
 
   return async (request, isAgain = false) => {
@@ -88,7 +132,7 @@ export async function findSignedIn(
 /** Authenticator of the audience `account`: any signed-in person (specification section 12.3). */
 export function createAccountAuthenticator(
   requireSession: RequireSession,
-  { config }: Pick<Runtime, 'config'>,
+  { config }: Runtime,
 ): Authenticator {
   return async (request) => {
     const signedIn = await requireSession(request);
@@ -104,7 +148,7 @@ export function createAccountAuthenticator(
 export function createVisitorAuthenticator(
   requireSession: RequireSession,
   limiter: NetworkRateLimiter,
-  { config }: Pick<Runtime, 'config'>,
+  { config }: Runtime,
 ): Authenticator {
   return async (request) => {
     await limiter.take(request);

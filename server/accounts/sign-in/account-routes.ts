@@ -1,21 +1,20 @@
 import {
   AccountAnswer,
+  type AccountSession,
   AccountSessionList,
   SetPasswordRequest,
   SignedOut,
   UpdateAccountRequest,
 } from '#contract/account.ts';
 import { Deleted } from '#contract/deleted.ts';
-import { accountView } from '#server/accounts/account/account-view.ts';
-import { renameAccount } from '#server/accounts/account/rename-account.ts';
+import { accountView, renameAccount } from '#server/accounts/account/account.ts';
 import { setPassword } from '#server/accounts/passwords/set-password.ts';
-import { SessionCookie } from '#server/accounts/sessions/session-cookie.ts';
-import { listSessions } from '#server/accounts/sessions/session-store.ts';
-import { sessionView } from '#server/accounts/sessions/session-view.ts';
-import { signOutSession } from '#server/accounts/sessions/sign-out-session.ts';
+import { SessionCookie } from '#server/accounts/sessions/cookies.ts';
+import { type AccountSessionRow, listSessions } from '#server/accounts/sessions/session-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { signOutEverywhere } from './sign-out-everywhere.ts';
+import { type AccountSessionId, publicId } from '#server/platform/ids/ids.ts';
+import { signOutEverywhere, signOutSession } from './sign-out.ts';
 
 /** Routes of a person's own account (specification section 12.3). */
 export function accountRoutes(services: Runtime): Route[] {
@@ -55,7 +54,7 @@ export function accountRoutes(services: Runtime): Route[] {
       audience: 'account',
       answers: { 200: AccountSessionList },
       handle: async ({ signedIn: { accountId, sessionId } }) => {
-        const sessions = await listSessions(database.pool, accountId, clock.expiryNow());
+        const sessions = await listSessions(database.pool, { accountId, now: clock.expiryNow() });
         return { body: { sessions: sessions.map((session) => sessionView(session, sessionId)) } };
       },
     }),
@@ -94,4 +93,17 @@ export function accountRoutes(services: Runtime): Route[] {
       },
     }),
   ];
+}
+
+/** @param current the session of the request */
+function sessionView(session: AccountSessionRow, current: AccountSessionId): AccountSession {
+  return {
+    id: publicId('acs', session.id),
+    current: session.id === current,
+    method: session.method,
+    ip: session.ip,
+    user_agent: session.user_agent,
+    created_at: session.created_at.toISOString(),
+    last_used_at: session.last_used_at.toISOString(),
+  };
 }

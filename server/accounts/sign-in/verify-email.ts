@@ -12,20 +12,20 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { type AccountSessionId, publicId } from '#server/platform/ids/ids.ts';
 
-type Services = Pick<Runtime, 'clock' | 'ids'>;
+type Services = Runtime;
 
 /**
  * Records that the acting person owns the account's address (specification section 12.1). If the address was
  * unverified, another person may have created the account: its other credentials are revoked. The caller has locked the
  * account.
- * @param own the session of the acting person, which stays valid; undefined before that session exists
+ * @param own the session of the acting person, which stays valid; null before that session exists
  */
 export async function verifyEmail(
   trx: Transaction,
   services: Services,
   account: AccountRow,
   by: AuditActor,
-  own?: AccountSessionId,
+  own: AccountSessionId | null,
 ): Promise<void> {
   if (account.email_verified_at !== null) return;
   await setEmailVerified(trx, account.id, services.clock.now());
@@ -43,7 +43,7 @@ export async function revokeUnverifiedCredentials(
   by: AuditActor,
 ): Promise<void> {
   if (account.email_verified_at === null) {
-    await revokeCredentials(trx, services, account, { by, action: 'account.emptied', own: undefined });
+    await revokeCredentials(trx, services, account, { by, action: 'account.emptied', own: null });
   }
 }
 
@@ -58,15 +58,15 @@ async function revokeCredentials(
   }: {
     by: AuditActor;
     action: 'account.address_proven' | 'account.emptied';
-    own: AccountSessionId | undefined;
+    own: AccountSessionId | null;
   },
 ): Promise<void> {
   await removePasswordHash(trx, id);
   await revokeDeviceCookies(trx, id, services.clock.now());
   // Passkeys are deleted before sessions: a concurrent sign-in by passkey finds no passkey, or its new session is
   // ended.
-  const passkeys = await deletePasskeys(trx, id);
-  const sessions = await endSessions(trx, id, own);
+  const passkeys = await deletePasskeys(trx, { accountId: id });
+  const sessions = await endSessions(trx, { accountId: id, exceptId: own });
   await recordAudit(trx, services, {
     by,
     action,

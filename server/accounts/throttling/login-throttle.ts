@@ -2,18 +2,29 @@ import { normalizeEmail } from '#server/accounts/account/email.ts';
 import { checkPassword } from '#server/accounts/account/password.ts';
 import { otherSignInHint } from '#server/accounts/account/sign-in-hints.ts';
 import { loginFailuresMax, loginWindowMs } from '#server/accounts/limits.ts';
+import { listSessions } from '#server/accounts/sessions/session-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
+import type { Queryable, Transaction } from '#server/database/statement.ts';
 import { rateLimited } from '#server/platform/app-error.ts';
 import type { AccountId } from '#server/platform/ids/ids.ts';
 import { clientNetwork } from '#server/platform/network/client-network.ts';
-import { isKnownNetwork } from './known-network.ts';
-import { countInWindow, decrementCounters } from './throttle-store.ts';
+import { type CountedWindow, countInWindow, decrementCounters } from './throttle-store.ts';
 
-/** A counted attempt with a password. It counts as failed until the password proves right. */
-export interface PasswordAttempt {
-  readonly subjects: readonly Buffer[];
-  readonly windowStart: Date;
+/** An id that no account has: the look-up of an unknown address must take as long as that of a known one. */
+const unknownAccountId = '00000000-0000-0000-0000-000000000000' as AccountId;
+
+/**
+ * Whether the account has a session from the client network of a request. The login throttle exempts such a network, so
+ * that the owner can sign in while strangers guess passwords elsewhere (specification section 12.2).
+ */
+export async function isKnownNetwork(
+  db: Queryable,
+  accountId: AccountId | undefined,
+  ip: string,
+  now: Date,
+): Promise<boolean> {
+  const sessions = await listSessions(db, { accountId: accountId ?? unknownAccountId, now });
+  return sessions.some((session) => clientNetwork(session.ip) === clientNetwork(ip));
 }
 
 interface LoginAttempt {
@@ -27,13 +38,11 @@ interface LoginAttempt {
 
 /**
  * Login throttle: counts an attempt before its password is checked, so that concurrent attempts cannot exceed a limit.
- * A refused attempt is not counted, so that one client network cannot lock an address for others.
+ * A refused attempt is not counted, so that one client network cannot lock an address for others. An attempt counts as
+ * failed until the caller takes it out of the counts, because its password was right.
  * @throws 429 with retry-after
  */
-export function countPasswordAttempt(
-  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
-  who: LoginAttempt,
-): Promise<PasswordAttempt> {
+export function countPasswordAttempt(services: Runtime, who: LoginAttempt): Promise<CountedWindow> {
   return services.database.transaction(async (trx) => {
     const counted = await countInWindow(trx, services, subjectsOf(who), loginWindowMs);
     const { counts, secondsLeft } = counted;
@@ -80,20 +89,15 @@ function isDeviceThrottled([ofBrowser = 0, ofBrowsers = 0]: readonly number[]): 
 
 /** Checks the password of a counted attempt. A check that fails with an error is not counted. @throws 503 */
 export async function verifyCountedPassword(
-  { database }: Pick<Runtime, 'database'>,
-  attempt: PasswordAttempt,
+  { database }: Runtime,
+  attempt: CountedWindow,
   password: string,
   hash: string | null | undefined,
 ): Promise<boolean> {
   try {
     return await checkPassword(password, hash);
   } catch (error) {
-    await database.transaction((trx) => refundPasswordAttempt(trx, attempt));
+    await database.transaction((trx) => decrementCounters(trx, attempt));
     throw error;
   }
-}
-
-/** Takes an attempt out of the counts, because its password was right or could not be checked. */
-export function refundPasswordAttempt(trx: Transaction, attempt: PasswordAttempt): Promise<void> {
-  return decrementCounters(trx, attempt.subjects, attempt.windowStart);
 }

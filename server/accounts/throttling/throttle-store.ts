@@ -1,10 +1,6 @@
+import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import {
-  type Queryable,
-  statement,
-  type Transaction,
-  transactionStatement,
-} from '#server/database/statement.ts';
+import type { Queryable, Transaction } from '#server/database/statement.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { windowSecondsLeft, windowStartMs } from '#server/platform/time/fixed-window.ts';
 
@@ -13,37 +9,40 @@ interface CounterRow {
   readonly hits: number;
 }
 
-const increment = statement<[readonly Buffer[], Date], CounterRow>(
-  'throttle.increment',
-  `INSERT INTO throttle_counters AS f (subject, window_start, hits)
-   SELECT s, $2::timestamptz, 1 FROM unnest($1::bytea[]) AS s ORDER BY s
-   ON CONFLICT (subject, window_start) DO UPDATE SET hits = f.hits + 1
-   RETURNING subject, hits`,
-);
-const lock = transactionStatement<[readonly Buffer[], Date]>(
-  'throttle.lock',
-  `SELECT FROM throttle_counters WHERE subject = ANY($1::bytea[]) AND window_start = $2
-   ORDER BY subject FOR UPDATE`,
-);
-const decrement = transactionStatement<[readonly Buffer[], Date]>(
-  'throttle.decrement',
-  `MERGE INTO throttle_counters AS f USING unnest($1::bytea[]) AS s ON f.subject = s AND f.window_start = $2
-   WHEN MATCHED AND f.hits > 1 THEN UPDATE SET hits = f.hits - 1
-   WHEN MATCHED THEN DELETE`,
-);
-
-/** Deletes counters of windows that begin after a time, because the clock was ahead when they were counted. */
-export const purgeWindowsAhead = statement<[after: Date]>(
-  'throttle-counters.purge-ahead',
-  'DELETE FROM throttle_counters WHERE window_start > $1',
-).run;
-
-interface CountedWindow {
-  /** The counters' values, in the order of `names`. */
-  readonly counts: readonly number[];
+interface Subjects {
   /** SHA-256 of each name. */
   readonly subjects: readonly Buffer[];
   readonly windowStart: Date;
+}
+
+const increment = query<Subjects, CounterRow>(
+  'throttle.increment',
+  `INSERT INTO throttle_counters AS f (subject, window_start, hits)
+   SELECT s, :windowStart::timestamptz, 1 FROM unnest(:subjects::bytea[]) AS s ORDER BY s
+   ON CONFLICT (subject, window_start) DO UPDATE SET hits = f.hits + 1
+   RETURNING subject, hits`,
+).rows;
+const lock = transactionQuery<Subjects>(
+  'throttle.lock',
+  `SELECT FROM throttle_counters WHERE subject = ANY(:subjects::bytea[]) AND window_start = :windowStart
+   ORDER BY subject FOR UPDATE`,
+).run;
+const decrement = transactionQuery<Subjects>(
+  'throttle.decrement',
+  `MERGE INTO throttle_counters AS f USING unnest(:subjects::bytea[]) AS s ON f.subject = s AND f.window_start = :windowStart
+   WHEN MATCHED AND f.hits > 1 THEN UPDATE SET hits = f.hits - 1
+   WHEN MATCHED THEN DELETE`,
+).run;
+
+/** Deletes counters of windows that begin after a time, because the clock was ahead when they were counted. */
+export const purgeWindowsAhead = query<{ after: Date }>(
+  'throttle-counters.purge-ahead',
+  'DELETE FROM throttle_counters WHERE window_start > :after',
+).run;
+
+export interface CountedWindow extends Subjects {
+  /** The counters' values, in the order of `names`. */
+  readonly counts: readonly number[];
   /** Whole seconds until the window ends, for retry-after. */
   readonly secondsLeft: number;
 }
@@ -56,24 +55,20 @@ const hourMs = 3_600_000;
  */
 export async function countInWindow(
   db: Queryable,
-  { clock }: Pick<Runtime, 'clock'>,
+  { clock }: Runtime,
   names: readonly string[],
   windowMs = hourMs,
 ): Promise<CountedWindow> {
   const nowMs = clock.nowMs();
   const windowStart = new Date(windowStartMs(nowMs, windowMs));
   const subjects = names.map(sha256);
-  const rows = await increment.rows(db, subjects, windowStart);
+  const rows = await increment(db, { subjects, windowStart });
   const counts = subjects.map((subject) => rows.find((row) => row.subject.equals(subject))?.hits ?? 0);
   return { counts, subjects, windowStart, secondsLeft: windowSecondsLeft(nowMs, windowMs) };
 }
 
 /** Subtracts one from the counter of each subject. Rows are locked in the order of subjects. */
-export async function decrementCounters(
-  trx: Transaction,
-  subjects: readonly Buffer[],
-  windowStart: Date,
-): Promise<void> {
-  await lock.run(trx, subjects, windowStart);
-  await decrement.run(trx, subjects, windowStart);
+export async function decrementCounters(trx: Transaction, counted: CountedWindow): Promise<void> {
+  await lock(trx, counted);
+  await decrement(trx, counted);
 }

@@ -1,5 +1,5 @@
 import { plans } from '#contract/plans.ts';
-import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
+import { createMagicLink } from '#server/accounts/magic-links/magic-link.ts';
 import { simulatedNumbersChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import { deleteTeamRows } from '#server/database/delete-team-rows.ts';
 import { insertRows } from '#server/database/insert-rows.ts';

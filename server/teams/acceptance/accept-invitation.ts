@@ -1,12 +1,16 @@
 import type { FastifyRequest } from 'fastify';
-import { accountActor } from '#server/accounts/account/account-actor.ts';
+import {
+  accountActor,
+  accountExistsError,
+  createAccount,
+  parseName,
+} from '#server/accounts/account/account.ts';
 import {
   type AccountRow,
   findAccountByEmail,
   lockAccount,
   lockAccountForShare,
 } from '#server/accounts/account/account-store.ts';
-import { accountExistsError, createAccount, parseName } from '#server/accounts/account/create-account.ts';
 import { parseEmail } from '#server/accounts/account/email.ts';
 import { hashPassword } from '#server/accounts/account/password.ts';
 import { createAccountSession } from '#server/accounts/sessions/create-session.ts';
@@ -85,17 +89,12 @@ async function acceptOnce(
     if (!team || !invitation) throw notFound('invitation');
     await cancelMails(trx, services, publicId('inv', invitation.id));
     const account = person
-      ? await createAccount(trx, services, {
-          ...person,
-          isEmailVerified: invitation.verifies_email,
-          ip: request.ip,
-          requestId: request.id,
-        })
+      ? await createAccount(trx, services, { ...person, isEmailVerified: invitation.verifies_email, request })
       : await accountOf(trx, signedIn);
     const { role } = invitation;
     const by = accountActor(account, request);
     await joinTeam(trx, services, team, { account, role, by });
-    if (invitation.verifies_email) await verifyEmail(trx, services, account, by, signedIn?.sessionId);
+    if (invitation.verifies_email) await verifyEmail(trx, services, account, by, signedIn?.sessionId ?? null);
     // Reads the account again, because its password may have been set or removed meanwhile.
     const present = formToken === '' ? undefined : await lockAccountForShare(trx, account.id);
     if (present) {

@@ -62,6 +62,6 @@ async function hasLiveSession(
   { clock }: Runtime,
   { accepted_by, accepted_at }: AcceptanceRow,
 ): Promise<boolean> {
-  const sessions = await listSessions(trx, accepted_by, clock.expiryNow());
+  const sessions = await listSessions(trx, { accountId: accepted_by, now: clock.expiryNow() });
   return sessions.some(({ method, created_at }) => method === 'invitation' && created_at >= accepted_at);
 }

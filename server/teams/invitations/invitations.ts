@@ -43,7 +43,7 @@ import {
 } from './mail-invitation.ts';
 
 /** Creates the link of an invitation, which begins with APP_URL. Only the hash of its token is stored. */
-export function newInvitationLink({ config, clock }: Pick<Runtime, 'config' | 'clock'>, createdAt: Date) {
+export function newInvitationLink({ config, clock }: Runtime, createdAt: Date) {
   const token = randomToken();
   return {
     url: `${config.appUrl}/invite/${token}`,
@@ -234,7 +234,7 @@ export async function revokeInvitation(
  */
 export async function revokeSupersededInvitations(
   trx: Transaction,
-  services: Pick<Runtime, 'ids' | 'clock'>,
+  services: Runtime,
   teamId: TeamId,
   which: SupersededInvitations,
   by: AuditActor,

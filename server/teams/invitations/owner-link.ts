@@ -1,7 +1,7 @@
 import { type AccountRow, findAccountByEmail, lockAccount } from '#server/accounts/account/account-store.ts';
 import { normalizeEmail, parseEmail } from '#server/accounts/account/email.ts';
 import { operatorLinkHours } from '#server/accounts/limits.ts';
-import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
+import { createMagicLink } from '#server/accounts/magic-links/magic-link.ts';
 import { revokeUnverifiedCredentials } from '#server/accounts/sign-in/verify-email.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';

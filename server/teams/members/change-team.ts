@@ -17,7 +17,7 @@ import { runTeamChange } from './run-team-change.ts';
  * @throws AppError 429 for too many changes by API keys
  */
 export async function renameTeam(
-  services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'config' | 'secrets'>,
+  services: Runtime,
   teamId: TeamId,
   name: string | undefined,
   by: AuditActor,
@@ -39,7 +39,7 @@ export async function renameTeam(
  * @throws AppError 403 for another role; 403, param plan, if only the operator may give the plan
  */
 export async function choosePlan(
-  services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'config'>,
+  services: Runtime,
   teamId: TeamId,
   plan: PlanName,
   by: AuditActor,

@@ -50,7 +50,7 @@ async function endMembership(
   });
   for (const hook of services.onMemberRemoved) await hook(trx, ending);
   if ((await listMemberships(trx, accountId)).length > 0) return;
-  const ended = await endSessions(trx, accountId);
+  const ended = await endSessions(trx, { accountId, exceptId: null });
   if (ended > 0) await recordAudit(trx, services, { by, action: 'account.signed_out_everywhere', accountId });
 }
 

@@ -18,7 +18,7 @@ import { listEmailsOf } from './member-store.ts';
  */
 export async function mailKeyChange(
   trx: Transaction,
-  services: Pick<Runtime, 'config' | 'ids' | 'clock' | 'secrets'>,
+  services: Runtime,
   team: TeamRow,
   by: AuditActor,
   deed: string,

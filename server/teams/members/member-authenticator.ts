@@ -21,7 +21,7 @@ interface Options {
  */
 export function createMemberAuthenticator(
   { requireSession, limit }: Options,
-  { database, config }: Pick<Runtime, 'database' | 'config'>,
+  { database, config }: Runtime,
 ): Authenticator {
   return async (request, _reply, { permission }, isAgain = false) => {
     const signedIn = await requireSession(request, isAgain);

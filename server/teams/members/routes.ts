@@ -19,9 +19,7 @@ import {
   updateTeamExamples,
 } from './route-examples.ts';
 
-export function teamRoutes(
-  services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'config' | 'secrets'>,
-): Route[] {
+export function teamRoutes(services: Runtime): Route[] {
   return [
     route({
       method: 'GET',

@@ -22,7 +22,7 @@ interface TeamChange {
  * @throws AppError 404 for a former member, as for an unknown team; 403 where the role lacks the permission
  */
 export function runTeamChange<T>(
-  { database }: Pick<Runtime, 'database'>,
+  { database }: Runtime,
   { teamId, by, permission }: TeamChange,
   work: (trx: Transaction, team: TeamRow, member: MemberProfileRow | undefined) => Promise<T>,
 ): Promise<T> {

@@ -1,11 +1,10 @@
 import { type PlanName, plans } from '#contract/plans.ts';
-import { nameMaxCharacters } from '#contract/team.ts';
+import { parseName } from '#server/accounts/account/account.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { invalid, notFound } from '#server/platform/app-error.ts';
-import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
+import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { findTestTeam, insertTeam, lockTeam, type TeamRow } from './team-store.ts';
 
@@ -18,14 +17,10 @@ interface NewTeam {
 /** Creates a team with the limits of its plan (specification section 8). @throws 400 for the name */
 export async function createTeam(
   trx: Transaction,
-  services: Pick<Runtime, 'ids' | 'clock'>,
-  { name, plan, by }: NewTeam,
+  services: Runtime,
+  { name: text, plan, by }: NewTeam,
 ): Promise<TeamRow> {
-  const { length } = [...name];
-  if (length < 1 || length > nameMaxCharacters) {
-    throw invalid('name', `name must have 1 to ${nameMaxCharacters} characters.`);
-  }
-  refuseHiddenCharacters('name', name);
+  const name = parseName(text);
   const team: TeamRow = {
     id: services.ids.next('team'),
     name,

@@ -110,7 +110,7 @@ interface NewPlan {
  * Changes a team's plan; members, numbers and webhooks above the new limits stay (specification section 8). @throws 404
  */
 export async function changePlan(
-  services: Pick<Runtime, 'database' | 'ids' | 'clock'>,
+  services: Runtime,
   teamId: TeamId,
   newPlan: NewPlan,
   by: AuditActor,
@@ -121,7 +121,7 @@ export async function changePlan(
 /** Changes a team's plan in the caller's transaction. @throws 404 */
 export async function writePlan(
   trx: Transaction,
-  services: Pick<Runtime, 'ids' | 'clock'>,
+  services: Runtime,
   teamId: TeamId,
   { plan, monthlyMessageLimit }: NewPlan,
   by: AuditActor,

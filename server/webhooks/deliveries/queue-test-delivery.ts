@@ -13,7 +13,7 @@ import { sampleEvent } from './sample-event.ts';
  * @throws AppError 404
  */
 export function queueTestDelivery(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  services: Runtime,
   { teamId, webhookId, by }: WebhookTarget,
 ): Promise<DeliveryRow> {
   const { database, clock, ids } = services;

@@ -12,7 +12,7 @@ import { type DeliveryRow, findDelivery, queueManualAttempt, reopenDelivery } fr
  * @throws AppError 404; 409 for a pending delivery, and for a test delivery
  */
 export function redeliver(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  services: Runtime,
   { teamId, webhookId, by }: WebhookTarget,
   deliveryId: DeliveryId,
 ): Promise<DeliveryRow> {

@@ -23,7 +23,7 @@ import {
  * @throws AppError 400, param since or until; 404; 409 for a disabled webhook
  */
 export async function replayDeliveries(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  services: Runtime,
   target: WebhookTarget,
   request: ReplayRequest,
 ): Promise<number> {
@@ -51,7 +51,7 @@ export async function replayDeliveries(
  * throws, and a later round queues nothing.
  */
 function oneRound(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  services: Runtime,
   { teamId, webhookId, by }: WebhookTarget,
   range: ReplayQuery,
   noted: ReplayRequest | undefined,

@@ -33,10 +33,7 @@ export function countHeldDeliveries(db: Queryable, heldBefore: Date, limit: numb
  * Skips all pending deliveries of events up to a moment, so that a replay finds them.
  * @returns the number of skipped deliveries
  */
-export async function skipHeldDeliveries(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
-  heldBefore: Date,
-): Promise<number> {
+export async function skipHeldDeliveries({ database, clock }: Runtime, heldBefore: Date): Promise<number> {
   const before = firstIdAfter(heldBefore);
   let skipped = 0;
   for (;;) {

@@ -21,7 +21,7 @@ export interface AttemptResult {
   readonly responseTruncated: boolean;
 }
 
-export interface AttemptServices extends Pick<Runtime, 'clock' | 'ids' | 'config'> {
+export interface AttemptServices extends Runtime {
   readonly outbound: Pick<OutboundHttp, 'send'>;
   readonly openSecrets: OpenSecrets;
 }

@@ -26,7 +26,7 @@ export interface DeliveryMetrics {
 
 /** Creates the metrics of deliveries (specification section 10.4). */
 export function createDeliveryMetrics(
-  { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,
+  { database, clock, metrics }: Runtime,
   inFlight: () => number,
 ): DeliveryMetrics {
   const registers = [metrics];

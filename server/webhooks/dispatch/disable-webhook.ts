@@ -14,7 +14,7 @@ import { skipPending } from '#server/webhooks/queue/skip-pending.ts';
 import type { CountedWebhook } from './failure-store.ts';
 import { markDisabled } from './failure-store.ts';
 
-export type DisableServices = Pick<Runtime, 'clock' | 'ids' | 'config' | 'secrets'>;
+export type DisableServices = Runtime;
 
 /**
  * Disables a webhook after too many failures in a row, in the transaction that counts the last failure (specification

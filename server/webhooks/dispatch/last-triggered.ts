@@ -22,7 +22,7 @@ const write = query<{ webhookIds: WebhookId[]; times: Date[] }, { team_id: TeamI
 
 /** Collects the time of each webhook's last attempt in this process. */
 export class LastTriggered extends LatestTimes<WebhookId> {
-  constructor({ database }: Pick<Runtime, 'database'>) {
+  constructor({ database }: Runtime) {
     super((webhookIds, times) => write.run(database.pool, { webhookIds, times }));
   }
 }

@@ -11,7 +11,7 @@ import { countFailures } from './failure-count.ts';
 import { lockFailureCounts, lockLeasedDeliveries, writeFailureCounts } from './failure-store.ts';
 import { type ClassifiedResult, webhookIdsOfResults, writeResults } from './result-statement.ts';
 
-type Services = DisableServices & Pick<Runtime, 'database'>;
+type Services = DisableServices & Runtime;
 
 export interface Recorded {
   /** Number of webhooks that were disabled. */

@@ -17,7 +17,7 @@ const pauseMs = 500;
 /** The pause before a result is tried again whose webhook another transaction has locked. */
 const lockedPauseMs = 100;
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets' | 'logger'>;
+type Services = Runtime;
 
 type Batch = Batcher<AttemptResult, 'handled' | 'locked'>;
 

@@ -8,10 +8,7 @@ import { removeWebhook } from './webhook-store.ts';
  * rest of a long backlog is deleted in rounds afterwards.
  * @throws AppError 404
  */
-export async function deleteWebhook(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
-  target: WebhookTarget,
-): Promise<void> {
+export async function deleteWebhook(services: Runtime, target: WebhookTarget): Promise<void> {
   let dropped = await runWebhookChange(services, target, 'webhook.deleted', async (trx, webhook) => {
     await removeWebhook(trx, target);
     return { result: await deletePending(trx, target), noted: { url: webhook.url } };

@@ -8,10 +8,7 @@ import { endRotation, type WebhookRow } from './webhook-store.ts';
  * 6.4).
  * @throws AppError 404; 409 without a running rotation
  */
-export function finishRotation(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
-  target: WebhookTarget,
-): Promise<WebhookRow> {
+export function finishRotation(services: Runtime, target: WebhookTarget): Promise<WebhookRow> {
   return runWebhookChange(services, target, 'webhook.rotation_finished', async (trx) => {
     const ended = await endRotation(trx, { ...target, at: services.clock.now() });
     if (!ended) {

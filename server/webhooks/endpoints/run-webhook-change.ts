@@ -19,7 +19,7 @@ export interface WebhookTarget extends WebhookIds {
  * @throws AppError 404; 403 where the member has lost the role meanwhile
  */
 export function runWebhookChange<T>(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  services: Runtime,
   { teamId, webhookId, by }: WebhookTarget,
   action: AuditAction,
   work: (

@@ -40,10 +40,7 @@ export async function updateWebhook(
  * Skips the rest of a backlog, unless the webhook is enabled again meanwhile. If the process dies, the sweep continues
  * the work.
  */
-async function skipTheRest(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
-  ids: WebhookIds,
-): Promise<void> {
+async function skipTheRest({ database, clock }: Runtime, ids: WebhookIds): Promise<void> {
   let skipped = skipBatchMax;
   while (skipped === skipBatchMax) {
     skipped = await database.transaction(async (trx) => {

@@ -38,9 +38,6 @@ const sweep = query<{ at: Date }, { team_id: TeamId }>(
 );
 
 /** Skips pending deliveries of disabled or deleted webhooks (decision 0017). */
-export async function sweepDeliveries({
-  database,
-  clock,
-}: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
+export async function sweepDeliveries({ database, clock }: Runtime): Promise<void> {
   await sweep.run(database.pool, { at: clock.now() });
 }

@@ -1,5 +1,5 @@
+import { createAccount } from '#server/accounts/account/account.ts';
 import type { AccountRow } from '#server/accounts/account/account-store.ts';
-import { createAccount } from '#server/accounts/account/create-account.ts';
 import { hashPassword } from '#server/accounts/account/password.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -154,8 +154,7 @@ export async function newAccount(
       name,
       passwordHash,
       isEmailVerified: true,
-      ip: '192.0.2.1',
-      requestId: '',
+      request: { ip: '192.0.2.1', id: '' },
     }),
   );
 }

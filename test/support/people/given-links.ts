@@ -1,4 +1,4 @@
-import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
+import { createMagicLink } from '#server/accounts/magic-links/magic-link.ts';
 import { operator } from '#server/platform/actor.ts';
 import { createOwnerLink } from '#server/teams/invitations/owner-link.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';

@@ -1,7 +1,7 @@
 import type { SignInMethod } from '#contract/account.ts';
 import type { Role } from '#contract/permissions.ts';
+import { createAccount } from '#server/accounts/account/account.ts';
 import { type AccountRow, findAccount } from '#server/accounts/account/account-store.ts';
-import { createAccount } from '#server/accounts/account/create-account.ts';
 import { hashPassword } from '#server/accounts/account/password.ts';
 import { createAccountSession } from '#server/accounts/sessions/create-session.ts';
 import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
@@ -91,7 +91,7 @@ export async function newPerson(service: Service, options: PersonOptions = {}): 
   const passwordHash = options.password === undefined ? undefined : await hashPassword(options.password);
   const { runtime } = service;
   const account = await runtime.database.transaction(async (trx) => {
-    const input = { email, name, passwordHash, isEmailVerified, ip: '127.0.0.1', requestId: '' };
+    const input = { email, name, passwordHash, isEmailVerified, request: { ip: '127.0.0.1', id: '' } };
     const { id } = await createAccount(trx, runtime, input);
     // The account is read again, so that the result has its password.
     return findAccount(trx, id);

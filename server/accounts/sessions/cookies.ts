@@ -2,7 +2,61 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { AccountRow } from '#server/accounts/account/account-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { cookieDays, HostCookie } from './host-cookie.ts';
+import type { Config } from '#server/platform/config.ts';
+
+/** Lifetime of a cookie in the browser, the longest that browsers allow; the server decides when a value expires. */
+const cookieDays = 400;
+const cookieSeconds = cookieDays * 86_400;
+
+/**
+ * A cookie that scripts can't read. On https the prefix `__Host-` binds it to this host and to Secure. On plain http,
+ * as with APP_URL on localhost, browsers refuse both, so the cookie has neither.
+ */
+class HostCookie {
+  readonly #name: string;
+  readonly #attributes: string;
+
+  constructor({ appUrl }: Pick<Config, 'appUrl'>, name: string) {
+    const isHttps = appUrl.startsWith('https:');
+    this.#name = isHttps ? `__Host-${name}` : name;
+    this.#attributes = `; Path=/; HttpOnly; SameSite=Lax${isHttps ? '; Secure' : ''}`;
+  }
+
+  /** @returns the value of this cookie in a request; undefined if the request does not have it */
+  read({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
+    const { cookie = '' } = headers;
+    const name = `${this.#name}=`;
+    // The header is searched for the name, not split, because 16 KB can hold thousands of cookies.
+    for (let start = cookie.indexOf(name); start >= 0; start = cookie.indexOf(name, start + 1)) {
+      const before = cookie.slice(0, start).trimEnd();
+      if (before !== '' && !before.endsWith(';')) continue;
+      return (
+        cookie
+          .slice(start + name.length)
+          .split(';', 1)[0]
+          ?.trim() || undefined
+      );
+    }
+    return undefined;
+  }
+
+  /** @returns the set-cookie header with this value */
+  set(value: string): string {
+    return `${this.#name}=${value}${this.#attributes}; Max-Age=${cookieSeconds}`;
+  }
+
+  /** @returns the set-cookie header that clears the cookie */
+  clear(): string {
+    return `${this.#name}=${this.#attributes}; Max-Age=0`;
+  }
+}
+
+/** The session cookie; its value is the token of an account session. */
+export class SessionCookie extends HostCookie {
+  constructor(config: Pick<Config, 'appUrl'>) {
+    super(config, 'ownline');
+  }
+}
 
 const purpose = 'known browser';
 
@@ -13,10 +67,10 @@ const purpose = 'known browser';
  * sealed with the secrets key, and not stored on the server.
  */
 export class DeviceCookie {
-  readonly #services: Pick<Runtime, 'config' | 'clock' | 'secrets'>;
+  readonly #services: Runtime;
   readonly #cookie: HostCookie;
 
-  constructor(services: Pick<Runtime, 'config' | 'clock' | 'secrets'>) {
+  constructor(services: Runtime) {
     this.#services = services;
     this.#cookie = new HostCookie(services.config, 'ownline-known');
   }

@@ -1,0 +1,149 @@
+import type { PasskeyAssertion } from '#contract/account.ts';
+import { accountActor, userHandle } from '#server/accounts/account/account.ts';
+import {
+  findAccount,
+  findAccountByEmail,
+  lockAccount,
+  lockAccountForShare,
+} from '#server/accounts/account/account-store.ts';
+import { parseEmail } from '#server/accounts/account/email.ts';
+import { magicLinkHint, otherSignInHint } from '#server/accounts/account/sign-in-hints.ts';
+import { consumeMagicLink, findMagicLinkAccount } from '#server/accounts/magic-links/magic-link-store.ts';
+import {
+  challengeOf,
+  relyingParty,
+  userVerificationHint,
+  verifySignIn,
+} from '#server/accounts/passkeys/passkey-ceremony.ts';
+import { findPasskeyByCredential, recordPasskeyUse } from '#server/accounts/passkeys/passkey-store.ts';
+import { useChallenge } from '#server/accounts/passkeys/passkeys.ts';
+import { DeviceCookie } from '#server/accounts/sessions/cookies.ts';
+import {
+  type ClientInfo,
+  createAccountSession,
+  type SignInResult,
+} from '#server/accounts/sessions/create-session.ts';
+import { countPasswordAttempt, verifyCountedPassword } from '#server/accounts/throttling/login-throttle.ts';
+import { decrementCounters } from '#server/accounts/throttling/throttle-store.ts';
+import type { RefusalLog } from '#server/audit/refusal-log.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { verifyEmail } from './verify-email.ts';
+
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+  readonly request: ClientInfo;
+}
+
+/**
+ * Signs in by address and password (specification section 12.2). An unknown address costs the same statements and the
+ * same password hash as a wrong password, and gets the same answer. The audit log records a wrong password for the
+ * account; the answer does not wait for it.
+ * @throws 400 for an invalid address; 401; 429 after too many failed attempts
+ */
+export async function signInWithPassword(
+  services: Runtime & { readonly refusals: Pick<RefusalLog, 'write'> },
+  { email: written, password, request }: Credentials,
+): Promise<SignInResult> {
+  const { database } = services;
+  const email = parseEmail(written);
+  const account = await findAccountByEmail(database.pool, email);
+  const browser = account && new DeviceCookie(services).find(request, account);
+  const who = { email, ip: request.ip, accountId: account?.id, browser };
+  const attempt = await countPasswordAttempt(services, who);
+  const isRight = await verifyCountedPassword(services, attempt, password, account?.password_hash);
+  if (!account) throw wrongPasswordError(services);
+  if (!isRight) {
+    services.refusals.write({
+      by: accountActor(account, request),
+      action: 'account.signed_in',
+      accountId: account.id,
+      details: { method: 'password' },
+      refusedWith: 'unauthorized',
+    });
+    throw wrongPasswordError(services);
+  }
+  return database.transaction(async (trx) => {
+    // The password may have been changed since the check, which ended all sessions: no session may begin with the old
+    // one.
+    const present = await lockAccountForShare(trx, account.id);
+    if (present?.password_hash !== account.password_hash) throw wrongPasswordError(services);
+    await decrementCounters(trx, attempt);
+    return { account, cookies: await createAccountSession(trx, services, account, 'password', request) };
+  });
+}
+
+function wrongPasswordError({ config }: Runtime): AppError {
+  return new AppError(
+    'unauthorized',
+    `The address or the password is wrong. Check both, or sign in with ${otherSignInHint(config)}.`,
+  );
+}
+
+/**
+ * Signs in by a passkey, which identifies its account (specification section 12.2). The challenge is used up first,
+ * whatever the result. A signature counter that did not grow reveals a copy of the passkey.
+ * @throws 400 if APP_URL has no host name; 401 for every other failure, with a text of its own only for a missing user
+ * verification
+ */
+export async function signInWithPasskey(
+  services: Runtime,
+  answer: PasskeyAssertion,
+  request: ClientInfo,
+): Promise<SignInResult> {
+  const { database, clock, config } = services;
+  const party = relyingParty(config.appUrl);
+  const challenge = challengeOf(answer.response);
+  if (challenge === undefined || !(await useChallenge(services, challenge, null)))
+    throw unknownPasskeyError(services);
+  const credentialId = Buffer.from(answer.id, 'base64url');
+  const passkey = await findPasskeyByCredential(database.pool, { credentialId });
+  const account = passkey && (await findAccount(database.pool, passkey.account_id));
+  if (!passkey || !account) throw unknownPasskeyError(services);
+  if (!userHandle(account.id).equals(Buffer.from(answer.response.userHandle ?? '', 'base64url')))
+    throw unknownPasskeyError(services);
+  const signed = await verifySignIn(party, challenge, passkey, answer);
+  if (!signed) throw unknownPasskeyError(services);
+  if (!signed.isUserVerified) {
+    throw new AppError(
+      'unauthorized',
+      `This passkey ${userVerificationHint}, or sign in with a password or ${magicLinkHint(config)}.`,
+    );
+  }
+  return database.transaction(async (trx) => {
+    if (!(await recordPasskeyUse(trx, { passkeyId: passkey.id, counter: signed.counter, at: clock.now() })))
+      throw unknownPasskeyError(services);
+    return { account, cookies: await createAccountSession(trx, services, account, 'passkey', request) };
+  });
+}
+
+function unknownPasskeyError({ config }: Runtime): AppError {
+  return new AppError(
+    'unauthorized',
+    `The server does not know this passkey, or the browser took too long. Try again, or sign in with a password or ${magicLinkHint(config)}.`,
+  );
+}
+
+/**
+ * Signs in by a magic link and uses it up: one of several concurrent clicks succeeds (specification section 12.2). The
+ * link was mailed to the address or made by the operator, so it verifies the address. The account is locked before the
+ * link, in the order of docs/architecture.md.
+ * @returns undefined for a used, expired or unknown link
+ */
+export function useMagicLink(
+  services: Runtime,
+  token: string,
+  request: ClientInfo,
+): Promise<SignInResult | undefined> {
+  return services.database.transaction(async (trx) => {
+    const link = { tokenHash: sha256(token), now: services.clock.expiryNow() };
+    const whose = await findMagicLinkAccount(trx, link);
+    const account = whose && (await lockAccount(trx, whose.id));
+    if (!account || !(await consumeMagicLink(trx, link))) return undefined;
+    const by = accountActor(account, request);
+    await verifyEmail(trx, services, account, by, null);
+    return { account, cookies: await createAccountSession(trx, services, account, 'link', request) };
+  });
+}
