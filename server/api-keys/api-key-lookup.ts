@@ -7,7 +7,9 @@ import { type KeyId, publicId } from '#server/platform/ids/ids.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import { isWellFormedKey } from './api-key.ts';
 import { findLiveKeys, type LiveKeyRow } from './api-key-store.ts';
-import { keyCacheMs } from './limits.ts';
+
+/** Time for which a process trusts a cached key. Within this time a revoked key stops working on every process. */
+const keyCacheMs = 1_000;
 
 /** Upper bound on the cached keys of a process; beyond it the oldest is evicted. */
 const cachedKeysMax = 10_000;
@@ -35,7 +37,7 @@ export class ApiKeyLookup {
     this.#lookup = new CredentialLookup({
       clock,
       config,
-      find: (hashes) => findLiveKeys(database.hot, hashes),
+      find: (hashes) => findLiveKeys(database.hot, { hashes }),
     });
   }
 

@@ -8,7 +8,7 @@ export class LastUsedTimes extends LatestTimes<KeyId> {
   readonly #clock: Runtime['clock'];
 
   constructor({ database, clock }: Pick<Runtime, 'database' | 'clock'>) {
-    super((keyIds, times) => writeKeyUses(database.pool, keyIds, times));
+    super((keyIds, usedAt) => writeKeyUses(database.pool, { keyIds, usedAt }));
     this.#clock = clock;
   }
 

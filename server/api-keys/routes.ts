@@ -10,7 +10,7 @@ import { ensureTestTeam, type OnTestTeamCreated } from '#server/teams/team/creat
 import { listLiveKeys } from './api-key-store.ts';
 import { createKey } from './create-key.ts';
 import { keyView } from './key-view.ts';
-import { revokeKey } from './revoke-key.ts';
+import { revokeKey } from './revoke-keys.ts';
 
 /** Routes of API keys, for people only: an API key creates no keys (specification sections 5.1 and 5.3). */
 export function apiKeyRoutes(
@@ -27,7 +27,7 @@ export function apiKeyRoutes(
       permission: 'keys:manage',
       answers: { 200: ApiKeyList },
       handle: async ({ principal }) => {
-        const keys = await listLiveKeys(database.pool, principal.teamId);
+        const keys = await listLiveKeys(database.pool, principal);
         return { body: { keys: keys.map(keyView) } };
       },
     }),

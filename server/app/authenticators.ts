@@ -6,8 +6,7 @@ import {
   createVisitorAuthenticator,
   type RequireSession,
 } from '#server/accounts/sessions/session-authenticator.ts';
-import { createApiKeyAuthenticator } from '#server/api-keys/api-key-authenticator.ts';
-import { createRequireKey } from '#server/api-keys/authenticate-key.ts';
+import { createApiKeyAuthenticator, createRequireKey } from '#server/api-keys/api-key-authenticator.ts';
 import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { createDeviceAuthenticator } from '#server/devices/device-authenticator.ts';
@@ -64,10 +63,9 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
   const teamLimiter = new TeamRateLimiter(services);
   const visitor = createVisitorAuthenticator(requireSession, visitorLimiter, services);
   const byAudience = {
-    api: createApiKeyAuthenticator({
-      authenticate,
-      limit: async (teamId, plan) => (config.rateLimits ? teamLimiter.take(teamId, plan) : {}),
-    }),
+    api: createApiKeyAuthenticator(authenticate, async (teamId, plan) =>
+      config.rateLimits ? teamLimiter.take(teamId, plan) : {},
+    ),
     team: createMemberAuthenticator({ requireSession, limit: createMembersLimit(services) }, services),
     device: createDeviceAuthenticator(services),
     operations: createOperationsAuthenticator(services, openLimiter),

@@ -8,7 +8,7 @@ import type { ClockSync } from '#server/database/clock-sync.ts';
 import { clockCheckMs } from '#server/database/limits.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
-import { purgeSetupLinks } from '#server/devices/purge-setup-links.ts';
+import { purgeSetupLinks } from '#server/devices/setup-link.ts';
 import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { filterTeamsWithNewEvents } from '#server/events/feed-store.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
@@ -139,7 +139,7 @@ export function createBackgroundJobs(
     ...loop('maintain', 'fail messages of test keys', second, 'keeps', () => failTestMessages(services)),
     ...loop('maintain', 'expire queued messages', 5 * second, 'expires', () => failExpired(services)),
     ...loop('maintain', 'delete pending numbers', 60 * second, 'expires', () =>
-      deleteOverduePending(database.pool, clock.now()),
+      deleteOverduePending(database.pool, { at: clock.now() }),
     ),
     ...loop('maintain', 'watch the health of numbers', 10 * second, 'expires', () => watchNumbers(services)),
     ...loop('maintain', 'purge old keys', 600 * second, 'expires', () => purgeKeysAndFingerprints(services)),

@@ -19,7 +19,7 @@ import { endDeliveryLeases } from '#server/webhooks/dispatch/delivery-leases.ts'
 export async function recordRestore(trx: Transaction, restore: Restore): Promise<void> {
   await insertRestore(trx, restore);
   await resetClockState(trx);
-  await endDeviceSessions(trx, restore.restored_at);
+  await endDeviceSessions(trx, { now: restore.restored_at });
   await endHandOutLeases(trx, { now: restore.restored_at });
   await endMediaLeases(trx, { now: restore.restored_at });
   await holdQueue(trx, 'restore');

@@ -1,9 +1,9 @@
-import { revokeExcessKeys, revokeMemberKeys } from '#server/api-keys/revoke-member-keys.ts';
+import { revokeExcessKeys, revokeMemberKeys } from '#server/api-keys/revoke-keys.ts';
 import type { OnContactErased } from '#server/dashboard/erasure/erase-contact.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { failMessagesOfDeletedNumber, failMessagesToContact } from '#server/messages/sweep-messages.ts';
-import { createTestLine } from '#server/numbers/create-test-line.ts';
-import type { OnNumberRemoved } from '#server/numbers/delete-number.ts';
+import type { OnNumberRemoved } from '#server/numbers/change-number.ts';
+import { createTestLine } from '#server/numbers/create-simulated-number.ts';
 import type { OnOptedOut } from '#server/opt-outs/create-opt-out.ts';
 import { eraseLockTexts } from '#server/setup/erase-lock-texts.ts';
 import type { OnMemberRemoved } from '#server/teams/members/end-membership.ts';

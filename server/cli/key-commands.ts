@@ -3,7 +3,7 @@ import { type Grant, isGrant, permissions } from '#contract/permissions.ts';
 import { listLiveKeys } from '#server/api-keys/api-key-store.ts';
 import { createKey } from '#server/api-keys/create-key.ts';
 import { keyView } from '#server/api-keys/key-view.ts';
-import { revokeKey } from '#server/api-keys/revoke-key.ts';
+import { revokeKey } from '#server/api-keys/revoke-keys.ts';
 import { testTeamCreatedHooks } from '#server/app/transaction-hooks.ts';
 import { operator } from '#server/platform/actor.ts';
 import { invalid } from '#server/platform/app-error.ts';
@@ -64,7 +64,7 @@ export function addKeyCommands(program: Command): void {
       const teamId = readTeamId(options.team);
       const keys = await withRuntime(async (runtime) => {
         await requireTeam(runtime, teamId);
-        return listLiveKeys(runtime.database.pool, teamId);
+        return listLiveKeys(runtime.database.pool, { teamId });
       });
       printRows(keys.map(keyView), options.json);
     });

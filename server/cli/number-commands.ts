@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { isE164 } from '#contract/phone-number.ts';
 import { numberRemovedHooks } from '#server/app/transaction-hooks.ts';
-import { deleteNumber } from '#server/numbers/delete-number.ts';
+import { deleteNumber } from '#server/numbers/change-number.ts';
 import { findVerifiedNumberByPhone, firstIdOfDay, listNumbers } from '#server/numbers/number-store.ts';
 import { numberView } from '#server/numbers/number-view.ts';
 import { operator } from '#server/platform/actor.ts';
@@ -22,7 +22,7 @@ export function addNumberCommands(program: Command): void {
       const teamId = readTeamId(options.team);
       const numbers = await withRuntime(async (runtime) => {
         await requireTeam(runtime, teamId);
-        return listNumbers(runtime.database.pool, teamId, firstIdOfDay(runtime.clock));
+        return listNumbers(runtime.database.pool, { teamId, todayFirstId: firstIdOfDay(runtime.clock) });
       });
       printRows(numbers.map(numberView), options.json);
     });
@@ -40,7 +40,7 @@ export function addNumberCommands(program: Command): void {
         );
       }
       const result = await withRuntime(async (runtime) => {
-        const held = await findVerifiedNumberByPhone(runtime.database.pool, options.phoneNumber);
+        const held = await findVerifiedNumberByPhone(runtime.database.pool, options);
         if (!held) throw notFound('verified number');
         await deleteNumber(
           { ...runtime, onNumberRemoved: numberRemovedHooks(runtime) },

@@ -94,7 +94,7 @@ async function planInUse(services: Services, membership: MembershipRow): Promise
     teamName,
     plan,
     monthlyMessageLimit,
-    sent: await findMonthUsage(database.pool, teamId, monthOf(now)),
+    sent: await findMonthUsage(database.pool, { teamId, month: monthOf(now) }),
     resetsAt: startOfNextMonth(now),
     choice: isOwner ? planChoice(config, membership) : undefined,
     operatorEmails: config.operatorEmails,

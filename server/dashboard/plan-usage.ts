@@ -23,7 +23,7 @@ export async function countResources(
 ): Promise<ResourceCounts> {
   const [members, numbers, webhooks] = await Promise.all([
     countSeats(pool, { teamId, now: clock.expiryNow() }),
-    countNumbers(pool, teamId),
+    countNumbers(pool, { teamId }),
     countWebhooks(pool, { teamId }),
   ]);
   return { members, numbers, webhooks };

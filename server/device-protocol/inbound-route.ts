@@ -89,9 +89,9 @@ async function receive(
   { teamId, numberId, tokenHash }: DeviceCaller,
   inbound: Inbound,
 ): Promise<Outcome> {
-  const device = await findDeviceByToken(services.database.pool, tokenHash);
+  const device = await findDeviceByToken(services.database.pool, { tokenHash });
   if (!device) return { kind: 'unknown' };
-  const number = await findNumber(services.database.pool, teamId, numberId);
+  const number = await findNumber(services.database.pool, { teamId, numberId });
   if (!number || number.deleted_at) return { kind: 'ended', reason: 'deleted' };
   // A later setup link of the number ended this token. A token that a newer phone superseded still delivers replies.
   if (device.ended_at) return { kind: 'ended', reason: 'superseded' };

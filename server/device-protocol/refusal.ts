@@ -1,4 +1,4 @@
-import { EndedTokenError } from '#server/devices/ended-token-error.ts';
+import { EndedTokenError } from '#server/devices/device-authenticator.ts';
 import type { AppError } from '#server/platform/app-error.ts';
 
 /** The answer to an inbound message or status that was refused: HTTP 200, because a shortcut can't see a status. */

@@ -1,6 +1,5 @@
-import { claimDevice } from '#server/devices/claim-device.ts';
 import { deviceUrlOf } from '#server/devices/device-url.ts';
-import { SetupLinkLookup } from '#server/devices/setup-link-lookup.ts';
+import { claimDevice, SetupLinkLookup } from '#server/devices/setup-link.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
@@ -48,7 +47,10 @@ function claimRoute(services: PollServices): Route {
         throw invalid('token', 'token is required: it is the last part of the setup link.');
       await links.requireOpen(token, request.ip);
       const { deviceToken: given, link } = await claimDevice(services, token);
-      const number = await findNumber(services.database.pool, link.team_id, link.number_id);
+      const number = await findNumber(services.database.pool, {
+        teamId: link.team_id,
+        numberId: link.number_id,
+      });
       if (!number || number.deleted_at) throw notFound('setup link');
       return {
         body: {

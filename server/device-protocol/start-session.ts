@@ -6,11 +6,11 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import {
   type DeviceDescription,
+  describeDevice,
   findDeviceByToken,
   lockCurrentSession,
   type PreviousDescription,
   replaceDeviceSession,
-  updateDeviceDescription,
 } from '#server/devices/device-store.ts';
 import { lockNumber, markVerified, type NumberRow } from '#server/numbers/number-store.ts';
 import { serverItself } from '#server/platform/actor.ts';
@@ -50,8 +50,8 @@ async function recordDeviceChange(
     details: {
       device_name: now.name,
       os: now.systemVersion,
-      previous_device_name: previous.name,
-      previous_os: previous.systemVersion,
+      previous_device_name: previous.previous_name,
+      previous_os: previous.previous_system_version,
     },
   });
 }
@@ -71,9 +71,10 @@ export async function startDeviceSession(
     const started = await database.transaction<{ sessionId: DeviceSessionId } | { stop: StopReason }>(
       async (trx) => {
         const { team_id: teamId, number_id: numberId } = found;
-        const number = await lockNumber(trx, teamId, numberId);
-        const current = await lockCurrentSession(trx, teamId, numberId);
-        const device = await findDeviceByToken(trx, tokenHash);
+        const key = { teamId, numberId };
+        const number = await lockNumber(trx, key);
+        const current = await lockCurrentSession(trx, key);
+        const device = await findDeviceByToken(trx, { tokenHash });
         if (!number || !device) return { stop: 'unauthorized' };
         const currentDevice = current && (await findGeneration(trx, { teamId, deviceId: current.device_id }));
         const decision = decidePoll(
@@ -90,7 +91,7 @@ export async function startDeviceSession(
         );
         if (decision.kind === 'stop') return { stop: decision.reason };
         const now = clock.now();
-        if (number.verified_at === null) await markVerified(trx, teamId, numberId, now);
+        if (number.verified_at === null) await markVerified(trx, { ...key, at: now });
         // Each new session needs a higher id than all earlier ones, even if the clock of another process was ahead.
         // After a restore, the session that the phone names may be the newest.
         const known = [current?.session_id, found.asked_session].flatMap((id) => id ?? []);
@@ -105,8 +106,9 @@ export async function startDeviceSession(
           last_seen_at: now,
         });
         await bringLeaseForward(trx, { numberId, graceMs: takeoverReportGraceMs });
-        const previous = await updateDeviceDescription(trx, teamId, device.id, description, now);
-        if (previous) await recordDeviceChange(trx, services, number, description, previous);
+        const described = { ...key, ...description, deviceId: device.id, at: now };
+        const previous = await describeDevice(trx, described);
+        if (previous?.has_changed) await recordDeviceChange(trx, services, number, description, previous);
         return { sessionId };
       },
     );

@@ -1,10 +1,22 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
-import type { AuthenticatedRoute, Authenticator } from '#server/platform/http/route.ts';
+import type { AuthenticatedRoute, Authenticator, EndedTokenReason } from '#server/platform/http/route.ts';
 import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import { createBodyLimiter } from './body-limiter.ts';
 import { DeviceTokenLookup } from './device-token-lookup.ts';
-import { EndedTokenError } from './ended-token-error.ts';
+
+/** The refusal of a call whose device token has ended. */
+export class EndedTokenError extends AppError {
+  readonly reason: EndedTokenReason;
+
+  constructor(reason: EndedTokenReason) {
+    super(
+      'unauthorized',
+      'This device token is no longer valid. To send from this iPhone again, connect it with a new setup link.',
+    );
+    this.reason = reason;
+  }
+}
 
 /**
  * Authenticates device calls. Before the body is read, it looks the token up (specification section 11.1), counts its

@@ -53,7 +53,7 @@ export class DeviceTokenLookup {
     this.#lookup = new CredentialLookup({
       clock,
       config,
-      find: (hashes) => findKnownTokens(database.hot, hashes),
+      find: (hashes) => findKnownTokens(database.hot, { hashes }),
     });
   }
 

@@ -20,7 +20,7 @@ export async function recordInboundTests(
   const missing = inboundTestsOf(text).filter((name) => !received.includes(name));
   if (missing.length === 0) return;
   try {
-    await withPermit(() => storeReceivedTests(database.pool, device, missing));
+    await withPermit(() => storeReceivedTests(database.pool, { ...device, names: missing }));
   } catch (error) {
     logger.warn(
       { err: error, deviceId: publicId('dev', device.id), tests: missing },

@@ -101,8 +101,8 @@ async function findRetries(
   try {
     if (results.some(({ verdict }) => verdict === 'month_missing')) {
       const missing = batch.filter((_, position) => results[position]?.verdict === 'month_missing');
-      const teams = [...new Set(missing.map((row) => row.teamId))].sort();
-      await ensureUsageMonth(services.database.batches, teams, monthOf(at));
+      const teamIds = [...new Set(missing.map((row) => row.teamId))].sort();
+      await ensureUsageMonth(services.database.batches, { teamIds, month: monthOf(at) });
     }
     return await findIdempotentRepeats(services, batch, results);
   } catch (error) {

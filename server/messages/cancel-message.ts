@@ -19,7 +19,7 @@ export async function cancelMessage(
   by: AuditActor,
 ): Promise<MessageRow> {
   return services.database.transaction(async (trx) => {
-    await lockUsage(trx, [teamId]);
+    await lockUsage(trx, { teamIds: [teamId] });
     // The removal from the queue decides a race with a poll's claim: only one of the two finds the queue row.
     const cancelled = await failQueued(trx, services, teamId, [messageId], 'cancelled');
     const message = await findMessage(trx, { teamId, messageId });

@@ -45,7 +45,7 @@ export async function failMediaFetch(
 ): Promise<void> {
   const code = failure === 'too_large' ? 'media_too_large' : 'media_unavailable';
   await services.database.transaction(async (trx) => {
-    await lockUsage(trx, [fetch.team_id]);
+    await lockUsage(trx, { teamIds: [fetch.team_id] });
     if (!(await isFetchCurrent(trx, fetch))) return;
     await failQueued(trx, services, fetch.team_id, [fetch.message_id], code, failure);
   });

@@ -136,7 +136,7 @@ async function chooseScan(
   if (status === 'failed') return { scan: failed, handle: null };
   if (from !== undefined && to !== undefined) {
     // The scan follows the contact's handle, because the team's own number has more messages.
-    const isOwn = (await findLiveNumberByPhone(database.pool, teamId, from)) !== undefined;
+    const isOwn = (await findLiveNumberByPhone(database.pool, { teamId, phoneNumber: from })) !== undefined;
     return isOwn ? { scan: byRecipient, handle: to } : { scan: bySender, handle: from };
   }
   if (from !== undefined) return { scan: bySender, handle: from };

@@ -152,7 +152,7 @@ function storeOnce(
   const keyword = findKeyword(inbound.text);
   return services.database.transaction(async (trx) => {
     // An opt-out fails queued messages and refunds their quota. The usage row has to be locked before all other rows.
-    if (keyword === 'opt_out') await lockUsage(trx, [number.team_id]);
+    if (keyword === 'opt_out') await lockUsage(trx, { teamIds: [number.team_id] });
     // The hash of the file is part of the content, so that two pictures without a text are different messages.
     const file = written ? [written.sha256.toString('hex')] : [];
     const identity = { ...inbound, content: [inbound.from, inbound.text, ...file] };
@@ -185,7 +185,7 @@ function storeOnce(
     // Under strict pacing a queued message may have waited for this reply, so the phone's poll is woken.
     if (effectivePacing(services.config.pacing, number.pacing).mode === 'strict')
       trx.notifyAfterCommit(phoneQueueChannel, [number.id]);
-    if (!number.is_simulated) await countInboundMessage(trx, number.team_id, dayOf(at));
+    if (!number.is_simulated) await countInboundMessage(trx, { teamId, day: dayOf(at) });
     failpoint('text before commit');
     return id;
   });

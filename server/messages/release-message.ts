@@ -67,7 +67,7 @@ export async function releaseMessage(
 ): Promise<void> {
   const { teamId, numberId, sessionId, poll } = claimant;
   await database.transaction(async (trx) => {
-    await lockCurrentSession(trx, teamId, numberId);
+    await lockCurrentSession(trx, claimant);
     const message = await findMessage(trx, { teamId, messageId });
     if (!message) return;
     const contact = contactOf(message.to_handle);

@@ -72,7 +72,7 @@ async function reportFailed(
 ): Promise<boolean> {
   // The lock on the session row makes reports, hand-outs and takeovers of a number run one after another. On this pool
   // the statement waits for a moment only.
-  await lockCurrentSession(trx, teamId, numberId);
+  await lockCurrentSession(trx, { teamId, numberId });
   const message = await lockMessage(trx, { teamId, messageId: report.messageId });
   if (message?.number_id !== numberId || message.direction !== 'outbound') return false;
   const all = await listHandOuts(trx, { messageId: message.id });

@@ -25,7 +25,7 @@ export async function resolveUnconfirmed(
   flight: Pick<InFlightRow, 'team_id' | 'number_id' | 'message_id' | 'hand_out'>,
 ): Promise<boolean> {
   return services.database.transaction(async (trx) => {
-    await lockCurrentSession(trx, flight.team_id, flight.number_id);
+    await lockCurrentSession(trx, { teamId: flight.team_id, numberId: flight.number_id });
     const ended = await removeInFlight(trx, flight);
     if (!ended) return false;
     await resolve(services, trx, ended);
@@ -35,11 +35,11 @@ export async function resolveUnconfirmed(
 
 async function resolve(services: Services, trx: Transaction, flight: InFlightRow): Promise<void> {
   const at = services.clock.now();
-  const { team_id: teamId, message_id: messageId, hand_out: handOut } = flight;
+  const { team_id: teamId, number_id: numberId, message_id: messageId, hand_out: handOut } = flight;
   await recordOutcome(trx, { messageId, handOut, outcome: 'unconfirmed', at, isBelieved: true });
   const message = await lockMessage(trx, { teamId, messageId });
   if (!message) return;
-  const number = await findNumber(trx, teamId, flight.number_id);
+  const number = await findNumber(trx, { teamId, numberId });
   if (number?.on_unconfirmed === 'retry_once' && number.deleted_at === null && handOut === 1) {
     const retried = await markQueuedForRetry(trx, message);
     if (retried) await returnToQueue(trx, retried, flight.seq);

@@ -200,7 +200,7 @@ export function failOfTeam(
   code: UnsentCode,
 ): Promise<number> {
   return services.database.transaction(async (trx) => {
-    await lockUsage(trx, [teamId]);
+    await lockUsage(trx, { teamIds: [teamId] });
     return failQueued(trx, services, teamId, messageIds, code);
   });
 }

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { isFictionalNumber } from '#contract/number.ts';
 import { testLine } from '#contract/test-line.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
@@ -7,12 +8,9 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
-import { randomFictionalNumber } from './fictional-number.ts';
+import { lockTeam, type TeamRow } from '#server/teams/team/team-store.ts';
 import { pendingNumberMs } from './limits.ts';
-import { findSimulatedNumber, findTakenPhoneNumbers, insertNumber } from './number-store.ts';
-
-const label = 'Trial number';
+import { findSimulatedNumber, insertNumber, listTakenPhoneNumbers } from './number-store.ts';
 
 /** How many of the 80,000 fictional numbers are tried at random: in practice at least one of them is free. */
 const candidatesMax = 20;
@@ -41,7 +39,7 @@ export async function createSimulatedNumber(
   await database.transaction(async (trx) => {
     // The team's lock orders two concurrent requests: the second one finds the number of the first.
     if (!(await lockTeam(trx, teamId))) throw notFound('team');
-    const earlier = await findSimulatedNumber(trx, teamId);
+    const earlier = await findSimulatedNumber(trx, { teamId });
     if (earlier) {
       throw conflict(
         `The team has a simulated number already, ${earlier.phone_number}. Use it, or delete it first.`,
@@ -51,11 +49,11 @@ export async function createSimulatedNumber(
     const now = clock.now();
     await insertNumber(trx, {
       teamId,
-      id: numberId,
+      numberId,
       phoneNumber,
       createdAt: now,
       pendingUntil: clock.in(pendingNumberMs, now),
-      label,
+      label: 'Trial number',
       isSimulated: true,
     });
     await recordAudit(trx, services, {
@@ -77,8 +75,38 @@ async function choosePhoneNumber(
 ): Promise<string> {
   const candidates =
     wanted === undefined ? Array.from({ length: candidatesMax }, randomFictionalNumber) : [wanted];
-  const taken = await findTakenPhoneNumbers(trx, teamId, candidates);
-  const free = candidates.find((candidate) => candidate !== testLine && !taken.has(candidate));
+  const taken = await listTakenPhoneNumbers(trx, { teamId, phoneNumbers: candidates });
+  const free = candidates.find(
+    (one) => one !== testLine && !taken.some(({ phone_number }) => phone_number === one),
+  );
   if (free !== undefined) return free;
   throw conflict('This number is taken. Send another one, or leave phone_number out.', 'phone_number');
+}
+
+/** A random number reserved for fiction: +1 NXX 555 01XX, with any area code that does not end with 11. */
+function randomFictionalNumber(): string {
+  const areaCode = randomInt(200, 1_000);
+  if (areaCode % 100 === 11) return randomFictionalNumber();
+  return `+1${areaCode}55501${String(randomInt(100)).padStart(2, '0')}`;
+}
+
+/**
+ * Creates the test line of a test team, a simulated number (specification section 5.4). It is verified from the start,
+ * so that sends are accepted before its phone has polled.
+ */
+export async function createTestLine(
+  trx: Transaction,
+  { database, clock, ids }: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  testTeam: TeamRow,
+): Promise<void> {
+  await insertNumber(trx, {
+    teamId: testTeam.id,
+    numberId: ids.next('num'),
+    phoneNumber: testLine,
+    createdAt: clock.now(),
+    pendingUntil: null,
+    label: 'Test line',
+    isSimulated: true,
+  });
+  trx.afterCommit(() => database.notify(simulatedNumbersChannel, []));
 }

@@ -1,10 +1,11 @@
 import type { NumberStatus } from '#contract/number.ts';
 import type { HealthState } from '#contract/number-health.ts';
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { query } from '#server/database/query.ts';
 import { anyText } from '#server/devices/inbound-tests.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { CauseFacts } from './likely-cause.ts';
 import { sqlHealthOfNumber, sqlHealthSources, sqlHealthState } from './number-health-sql.ts';
+import type { NumberKey } from './number-store.ts';
 import { sqlReadyAndHeld } from './queue-sql.ts';
 
 /** Facts about a number that decide its health, and the count of its waiting messages. */
@@ -30,11 +31,18 @@ export interface NumberFactsRow extends CauseFacts {
   readonly has_received: boolean;
 }
 
-const facts = statement<[TeamId, Date, readonly NumberId[] | null, number], NumberFactsRow>(
+/**
+ * Lists the facts of a team's numbers; of all if `numberIds` is null. `waitingMax` is the upper bound on the counted
+ * messages of a number.
+ */
+export const listNumberFacts = query<
+  { teamId: TeamId; now: Date; numberIds: readonly NumberId[] | null; waitingMax: number },
+  NumberFactsRow
+>(
   'numbers.facts',
   `SELECT n.id, n.phone_number, n.label, n.status, n.is_simulated, coalesce(d.name, '') AS device_name, coalesce(d.system_version, '') AS system_version,
      d.changed_at AS device_changed_at, d.previous_name, d.previous_system_version, n.created_at, n.verified_at, s.last_seen_at,
-     ${sqlHealthState('$2')} AS state, h.state AS reported_state, h.since AS reported_at,
+     ${sqlHealthState(':now')} AS state, h.state AS reported_state, h.since AS reported_at,
      coalesce(s.handed_out_at >= s.last_seen_at, false) AS has_taken_message, coalesce(s.left_at >= s.last_seen_at, false) AS has_left,
      l.link_is_open, l.link_has_device, l.link_has_polled, w.waiting_messages, w.oldest_waiting_at,
      EXISTS (SELECT FROM devices e WHERE e.number_id = n.id AND '${anyText}' = ANY (e.received_tests)) AS has_received
@@ -42,7 +50,7 @@ const facts = statement<[TeamId, Date, readonly NumberId[] | null, number], Numb
    ${sqlHealthSources()}
    LEFT JOIN devices d ON d.team_id = s.team_id AND d.id = s.device_id
    LEFT JOIN LATERAL (
-     SELECT l.ended_at IS NULL AND l.expires_at > $2 AS link_is_open, c.id IS NOT NULL AS link_has_device,
+     SELECT l.ended_at IS NULL AND l.expires_at > :now AS link_is_open, c.id IS NOT NULL AS link_has_device,
        o.device_id IS NOT NULL AS link_has_polled
      FROM setup_links l
      LEFT JOIN devices c ON c.team_id = l.team_id AND c.setup_link_id = l.id
@@ -50,41 +58,15 @@ const facts = statement<[TeamId, Date, readonly NumberId[] | null, number], Numb
      WHERE l.number_id = n.id ORDER BY l.generation DESC LIMIT 1
    ) l ON true
    CROSS JOIN LATERAL (
-     SELECT least(count(*), $4) AS waiting_messages, min(q.queued_at) AS oldest_waiting_at
+     SELECT least(count(*), :waitingMax) AS waiting_messages, min(q.queued_at) AS oldest_waiting_at
      FROM ${sqlReadyAndHeld} CROSS JOIN LATERAL (
-       SELECT q.queued_at FROM send_queue q WHERE q.number_id = n.id AND q.is_ready = h.is_ready ORDER BY q.number_id, q.seq LIMIT $4
+       SELECT q.queued_at FROM send_queue q WHERE q.number_id = n.id AND q.is_ready = h.is_ready ORDER BY q.number_id, q.seq LIMIT :waitingMax
      ) q
    ) w
-   WHERE n.team_id = $1 AND n.deleted_at IS NULL AND ($3::uuid[] IS NULL OR n.id = ANY ($3::uuid[]))`,
-);
+   WHERE n.team_id = :teamId AND n.deleted_at IS NULL AND (:numberIds::uuid[] IS NULL OR n.id = ANY (:numberIds::uuid[]))`,
+).rows;
 
-interface FactsQuery {
-  readonly now: Date;
-  /** Upper bound on the counted messages of a number. */
-  readonly waitingMax: number;
-  /** The numbers to list; undefined lists all numbers of the team. */
-  readonly numberIds?: readonly NumberId[];
-}
-
-export function listNumberFacts(
-  db: Queryable,
-  teamId: TeamId,
-  { now, waitingMax, numberIds }: FactsQuery,
-): Promise<NumberFactsRow[]> {
-  return facts.rows(db, teamId, now, numberIds ?? null, waitingMax);
-}
-
-const findHealth = statement<[TeamId, NumberId, Date], { health: HealthState }>(
+export const findHealth = query<NumberKey & { now: Date }, { health: HealthState }>(
   'numbers.find-health',
-  `SELECT ${sqlHealthOfNumber('n', '$3')} AS health FROM numbers n WHERE n.team_id = $1 AND n.id = $2`,
-);
-
-/** Finds the health of one number; pending if the team does not have it. */
-export async function findHealthState(
-  db: Queryable,
-  teamId: TeamId,
-  numberId: NumberId,
-  now: Date,
-): Promise<HealthState> {
-  return (await findHealth.row(db, teamId, numberId, now))?.health ?? 'pending';
-}
+  `SELECT ${sqlHealthOfNumber('n', ':now')} AS health FROM numbers n WHERE n.team_id = :teamId AND n.id = :numberId`,
+).row;

@@ -1,16 +1,16 @@
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
 import { pollServiceGapMs } from './limits.ts';
 
 // SQL condition: the stored time of service reaches up to the start of this process. A time that ends earlier leaves a
 // gap without a server. A time in the future was written before the clock was set back.
-const overlaps = `served_until BETWEEN $1::timestamptz AND $2::timestamptz + interval '${pollServiceGapMs} ms'`;
+const overlaps = `served_until BETWEEN :since::timestamptz AND :until::timestamptz + interval '${pollServiceGapMs} ms'`;
 
-const record = statement<[Date, Date]>(
+const record = query<{ since: Date; until: Date }>(
   'numbers.record-poll-service',
-  `UPDATE poll_service SET served_since = CASE WHEN ${overlaps} THEN least(served_since, $1) ELSE $1 END,
-     served_until = CASE WHEN ${overlaps} THEN greatest(served_until, $2) ELSE $2 END WHERE id`,
-);
+  `UPDATE poll_service SET served_since = CASE WHEN ${overlaps} THEN least(served_since, :since) ELSE :since END,
+     served_until = CASE WHEN ${overlaps} THEN greatest(served_until, :until) ELSE :until END WHERE id`,
+).run;
 
 /**
  * Poll service: the time in which processes answer polls, in one row (specification section 4.7). Each process adds the
@@ -34,7 +34,7 @@ export class PollService {
     const nowMs = clock.now().getTime();
     const isUnbroken = this.#untilMs !== undefined && Math.abs(nowMs - this.#untilMs) <= pollServiceGapMs;
     const sinceMs = isUnbroken ? Math.min(this.#sinceMs, nowMs) : nowMs;
-    await record.run(database.hot, new Date(sinceMs), new Date(nowMs));
+    await record(database.hot, { since: new Date(sinceMs), until: new Date(nowMs) });
     this.#sinceMs = sinceMs;
     this.#untilMs = nowMs;
   }

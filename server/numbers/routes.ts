@@ -12,14 +12,14 @@ import {
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
+import { deleteNumber, type OnNumberRemoved, updateNumber } from './change-number.ts';
+import { reconnectNumber, startNumberVerification } from './connect-number.ts';
 import { createSimulatedNumber } from './create-simulated-number.ts';
-import { deleteNumber, type OnNumberRemoved } from './delete-number.ts';
 import { listNumberFacts } from './number-facts-store.ts';
 import { findListedNumber, firstIdOfDay, listNumbers } from './number-store.ts';
 import { numberDetailView, numberView, updatedNumberView } from './number-view.ts';
 import { pacingView } from './pacing-policy.ts';
 import { listPacingWarnings } from './pacing-warnings.ts';
-import { reconnectNumber } from './reconnect-number.ts';
 import {
   deleteNumberExamples,
   getNumberExamples,
@@ -28,13 +28,11 @@ import {
   updateNumberExamples,
   verifyNumberExamples,
 } from './route-examples.ts';
-import { startNumberVerification } from './start-number-verification.ts';
-import { updateNumber } from './update-number.ts';
 
 export function numberRoutes(
   services: Runtime & { readonly onNumberRemoved: readonly OnNumberRemoved[] },
 ): Route[] {
-  const today = () => firstIdOfDay(services.clock);
+  const today = () => ({ todayFirstId: firstIdOfDay(services.clock) });
   return [
     route({
       method: 'GET',
@@ -52,7 +50,7 @@ export function numberRoutes(
       },
       answers: { 200: NumberList },
       handle: async ({ principal }) => {
-        const numbers = await listNumbers(services.database.pool, principal.teamId, today());
+        const numbers = await listNumbers(services.database.pool, { teamId: principal.teamId, ...today() });
         return { body: { numbers: numbers.map(numberView) } };
       },
     }),
@@ -75,12 +73,10 @@ export function numberRoutes(
       handle: async ({ principal, ids: { id } }) => {
         const { database, clock, config } = services;
         const now = clock.now();
-        const number = await findListedNumber(database.pool, principal.teamId, id, today());
-        const [facts] = await listNumberFacts(database.pool, principal.teamId, {
-          now,
-          waitingMax: 0,
-          numberIds: [id],
-        });
+        const { teamId } = principal;
+        const number = await findListedNumber(database.pool, { teamId, numberId: id, ...today() });
+        const asked = { teamId, now, waitingMax: 0, numberIds: [id] };
+        const [facts] = await listNumberFacts(database.pool, asked);
         if (!number || !facts) throw notFound('number');
         const pacing = pacingView(config.pacing, number.pacing);
         const warnings = await listPacingWarnings(database.pool, id, pacing, now);
@@ -141,8 +137,8 @@ export function numberRoutes(
       answers: { 201: NumberResource },
       handle: async ({ principal, body, by }) => {
         const { teamId } = principal;
-        const id = await createSimulatedNumber(services, teamId, body.phone_number, by);
-        const number = await findListedNumber(services.database.pool, teamId, id, today());
+        const numberId = await createSimulatedNumber(services, teamId, body.phone_number, by);
+        const number = await findListedNumber(services.database.pool, { teamId, numberId, ...today() });
         if (!number) throw notFound('number');
         return { status: 201, body: numberView(number) };
       },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Runtime } from '#server/database/runtime.ts';
 import { QueueWorker } from '#server/platform/concurrency/queue-worker.ts';
 import { type NumberId, publicId } from '#server/platform/ids/ids.ts';
-import { connectSimulatedPhone } from './connect-simulated-phone.ts';
+import { renewSetupLink } from './connect-number.ts';
 import {
   simulatedPhoneLeaseMs,
   simulatedPhonePauseMaxMs,
@@ -11,8 +11,10 @@ import {
   simulatedPhonesMax,
   testLineIdleMs,
 } from './limits.ts';
+import { lockNumber } from './number-store.ts';
 import {
   claimSimulatedPhones,
+  isLeaseLive,
   listIdleTestLines,
   releaseSimulatedPhone,
   renewSimulatedPhones,
@@ -71,19 +73,15 @@ export function createSimulatedPhoneWorker(
     claim: async (leases) => {
       const leasedUntil = clock.in(simulatedPhoneLeaseMs);
       const own = new Set(leases.map((lease) => lease.number_id));
-      if (own.size > 0) await renewSimulatedPhones(pool, holder, [...own], leasedUntil);
+      if (own.size > 0) await renewSimulatedPhones(pool, { holder, numberIds: [...own], leasedUntil });
       const limit = phonesMax - own.size;
       const now = clock.now();
       if (limit === 0) {
-        for (const { number_id } of await listIdleTestLines(
-          pool,
-          holder,
-          now,
-          clock.in(-testLineIdleMs, now),
-        ))
-          running.get(number_id)?.abort();
+        const idleSince = clock.in(-testLineIdleMs, now);
+        const idle = await listIdleTestLines(pool, { holder, now, idleSince });
+        for (const { number_id } of idle) running.get(number_id)?.abort();
       }
-      const claimed = await claimSimulatedPhones(pool, holder, { now, leasedUntil, limit });
+      const claimed = await claimSimulatedPhones(pool, { holder, now, leasedUntil, limit });
       // Excludes a lease that ended while its phone was running, and that this process has claimed again.
       return claimed.filter((lease) => !own.has(lease.number_id));
     },
@@ -96,6 +94,27 @@ export function createSimulatedPhoneWorker(
         logger.warn({ err: error }, 'the lease of a simulated phone was not released; it ends by itself');
       });
     },
+  });
+}
+
+/**
+ * Creates a setup link for the phone of a simulated number, with the effects of a reconnect (specification section
+ * 4.2). A simulated phone of another process works until the new phone's first poll. Only the creator of a link knows
+ * its token, so each start of a phone needs a new link. The creation is not audited, because no person reconnected
+ * anything.
+ * @returns the link's token; undefined if the number is deleted or not simulated, or the lease has ended
+ */
+export async function connectSimulatedPhone(
+  services: Runtime,
+  lease: SimulatedPhoneLease,
+): Promise<string | undefined> {
+  const { database, clock } = services;
+  return database.transaction(async (trx) => {
+    const number = await lockNumber(trx, { teamId: lease.team_id, numberId: lease.number_id });
+    if (!number?.is_simulated || number.deleted_at) return undefined;
+    if (!(await isLeaseLive(trx, { ...lease, now: clock.now() }))) return undefined;
+    const setupUrl = await renewSetupLink(trx, services, number);
+    return setupUrl.slice(setupUrl.lastIndexOf('/') + 1);
   });
 }
 

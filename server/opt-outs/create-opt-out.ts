@@ -43,7 +43,7 @@ export async function createOptOut(
   }
   return services.database.transaction(async (trx) => {
     // The usage row is locked before the opt-out, because failed messages are refunded.
-    await lockUsage(trx, [teamId]);
+    await lockUsage(trx, { teamIds: [teamId] });
     const created = await optOut(trx, services, change);
     if (created) {
       for (const hook of services.onOptedOut) await hook(trx, change);

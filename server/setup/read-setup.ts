@@ -24,8 +24,9 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
  * its number was deleted
  */
 export async function findSetup({ database, clock }: Services, token: string): Promise<Setup | undefined> {
-  const link = await findOpenSetupLink(database.pool, sha256(token), clock.expiryNow());
-  const number = link && (await findNumber(database.pool, link.team_id, link.number_id));
+  const link = await findOpenSetupLink(database.pool, { tokenHash: sha256(token), at: clock.expiryNow() });
+  const number =
+    link && (await findNumber(database.pool, { teamId: link.team_id, numberId: link.number_id }));
   return number && !number.deleted_at ? { number, link, token } : undefined;
 }
 

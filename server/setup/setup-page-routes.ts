@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Runtime } from '#server/database/runtime.ts';
-import { claimDevice, closeSetupLink } from '#server/devices/claim-device.ts';
 import { deviceUrlOf } from '#server/devices/device-url.ts';
+import { claimDevice, closeSetupLink } from '#server/devices/setup-link.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { withAppBasePath } from '#server/platform/http/app-base-path.ts';

@@ -1,17 +1,27 @@
-import type { Usage } from '#contract/usage.ts';
+import type { Usage, UsageSummary } from '#contract/usage.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import { dayOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
+import { dayOf, monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
-import { listNotices } from './limit-notice-store.ts';
-import { findMonthUsage, listUsageDays } from './usage-store.ts';
+import { findMonthUsage, findUsageSummary, listNotices, listUsageDays } from './usage-store.ts';
 
 const dayMs = 86_400_000;
 
+type Services = Pick<Runtime, 'database' | 'clock'>;
+
+/** Returns the sums of a team's present month (specification section 12.9). */
+export async function getUsageSummary({ database, clock }: Services, teamId: TeamId): Promise<UsageSummary> {
+  const now = clock.now();
+  const next = startOfNextMonth(now);
+  const found = await findUsageSummary(database.pool, { teamId, month: monthOf(now), next: dayOf(next) });
+  if (!found) throw notFound('team');
+  return { month: dayOf(now).slice(0, 7), ...found, resets_at: next.toISOString() };
+}
+
 /** Returns a team's usage day by day (specification section 12.7). @param month `2026-11`; undefined for the present */
 export async function getUsage(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  { database, clock }: Services,
   teamId: TeamId,
   month: string | undefined,
 ): Promise<Usage> {
@@ -20,10 +30,11 @@ export async function getUsage(
   const next = startOfNextMonth(first);
   const team = await findTeam(database.pool, teamId);
   if (!team) throw notFound('team');
+  const range = { teamId, month: dayOf(first), next: dayOf(next) };
   const [sent, rows, notices] = await Promise.all([
-    findMonthUsage(database.pool, teamId, dayOf(first)),
-    listUsageDays(database.pool, teamId, dayOf(first), dayOf(next)),
-    listNotices(database.pool, teamId, dayOf(first)),
+    findMonthUsage(database.pool, range),
+    listUsageDays(database.pool, range),
+    listNotices(database.pool, range),
   ]);
   const byDay = new Map(rows.map((row) => [row.day, row]));
   const until = Math.min(next.getTime(), now.getTime() + 1);

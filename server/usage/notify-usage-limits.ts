@@ -1,15 +1,46 @@
+import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { isMailEnabled, queueMails } from '#server/mail/queue-mail.ts';
 import { countText } from '#server/platform/count-text.ts';
-import { firstIdAt } from '#server/platform/ids/ids.ts';
+import { firstIdAt, type TeamId } from '#server/platform/ids/ids.ts';
 import { dayForPeople, monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { listEmailsOf } from '#server/teams/members/member-store.ts';
-import { insertNotice, listTeamsToNotify, type NearLimitRow } from './limit-notice-store.ts';
 
 /** Number of teams in one page of the query. */
 const pageTeams = 500;
+
+interface NearLimitRow {
+  readonly team_id: TeamId;
+  readonly team_name: string;
+  readonly percent: 80 | 100;
+  readonly accepted: number;
+  readonly monthly_message_limit: number;
+}
+
+/** Lists teams, by id, that have used 80 % or 100 % of a month's limit and have got no notice of it yet. */
+const listTeamsToNotify = query<{ month: string; after: string; limit: number }, NearLimitRow>(
+  'usage.list-near-limit',
+  `SELECT u.team_id, t.name AS team_name, near.percent, u.accepted, t.monthly_message_limit
+   FROM usage_months u JOIN teams t ON t.id = u.team_id
+   CROSS JOIN LATERAL (
+     SELECT CASE WHEN u.accepted >= t.monthly_message_limit THEN 100 ELSE 80 END AS percent
+   ) near
+   WHERE u.month = :month AND u.team_id > :after AND t.monthly_message_limit > 0 AND u.accepted * 100 >= t.monthly_message_limit * 80
+     AND NOT EXISTS (
+       SELECT FROM usage_notices n WHERE n.team_id = u.team_id AND n.month = u.month AND n.percent >= near.percent
+     )
+   ORDER BY u.team_id LIMIT :limit`,
+).rows;
+
+/** Inserts a usage notice. @returns false if the team has this notice already */
+const insertNotice = transactionQuery<{ teamId: TeamId; month: string; percent: 80 | 100; at: Date }>(
+  'usage.insert-notice',
+  `INSERT INTO usage_notices (team_id, month, percent, created_at) VALUES (:teamId, :month, :percent, :at)
+   ON CONFLICT DO NOTHING RETURNING percent`,
+  { changes: 'usage', team: ':teamId' },
+).hasRow;
 
 /**
  * Mails owners and admins of a team that 80 % or 100 % of the month's limit are used (specification section 12.7). A
@@ -35,7 +66,7 @@ async function* teamsNearLimit({ pool }: Runtime['database'], now: Date): AsyncG
   let page: NearLimitRow[];
   let after = firstIdAt(0);
   do {
-    page = await listTeamsToNotify(pool, monthOf(now), after, pageTeams);
+    page = await listTeamsToNotify(pool, { month: monthOf(now), after, limit: pageTeams });
     yield* page;
     after = page.at(-1)?.team_id ?? after;
   } while (page.length === pageTeams);

@@ -1,6 +1,6 @@
 import { type PlanName, plans } from '#contract/plans.ts';
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
 import { BoundedMap } from '#server/platform/bounded-map.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
@@ -28,15 +28,15 @@ interface ReservedRow {
  */
 const minutesAheadMax = 1;
 
-const reservePermits = statement<[TeamId, number, number], ReservedRow>(
+const reservePermits = query<{ teamId: TeamId; minute: number; wanted: number }, ReservedRow>(
   'usage.reserve-permits',
-  `INSERT INTO rate_windows AS w (team_id, minute, taken) VALUES ($1, $2, $3)
+  `INSERT INTO rate_windows AS w (team_id, minute, taken) VALUES (:teamId, :minute, :wanted)
    ON CONFLICT (team_id) DO UPDATE SET
      minute = CASE WHEN w.minute = excluded.minute + ${minutesAheadMax} THEN w.minute ELSE excluded.minute END,
      taken = CASE WHEN w.minute BETWEEN excluded.minute AND excluded.minute + ${minutesAheadMax}
        THEN w.taken + excluded.taken ELSE excluded.taken END
    RETURNING taken, minute`,
-);
+).one;
 
 interface Window {
   minute: number;
@@ -109,8 +109,8 @@ export class TeamRateLimiter {
   /** Reserves a permit for each waiting request, and at least a hundredth of the limit. */
   async #reserveBlock(teamId: TeamId, window: Window, limit: number): Promise<void> {
     const wanted = Math.max(1, Math.floor(limit * blockShare), window.waiting);
-    const row = await reservePermits.row(this.#services.database.hot, teamId, window.minute, wanted);
-    if (!row) throw new Error('the statement that counts requests of the rate limit returned no row');
+    const { minute } = window;
+    const row = await reservePermits(this.#services.database.hot, { teamId, minute, wanted });
     // The clock of another process may have begun the next minute. The reserved permits then count in that minute.
     window.minute = row.minute;
     window.taken = row.taken;

@@ -261,7 +261,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
         'server/teams/team/create-team.ts',
         'server/opt-outs/create-opt-out.ts',
         'server/opt-outs/routes.ts',
-        'server/numbers/delete-number.ts',
+        'server/numbers/change-number.ts',
         'server/numbers/routes.ts',
         'server/teams/members/end-membership.ts',
         'server/teams/members/roles.ts',

@@ -170,7 +170,7 @@ describe('notifications of changes (decision 0018)', () => {
     await until('what waited for a webhook that is off was skipped', async () =>
       (await ofTeam()).some(({ resource }) => resource === 'delivery'),
     );
-    await deleteOverduePending(runtime.database.pool, clock.in(8 * 24 * 3_600_000));
+    await deleteOverduePending(runtime.database.pool, { at: clock.in(8 * 24 * 3_600_000) });
     assert.ok((await ofTeam()).some(({ resource, ids }) => resource === 'number' && ids !== 'all'));
   });
 

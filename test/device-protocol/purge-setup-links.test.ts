@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { purgeSetupLinks } from '#server/devices/purge-setup-links.ts';
+import { purgeSetupLinks } from '#server/devices/setup-link.ts';
 import { putUnusedSetupLinks } from '#test/support/devices/given-devices.ts';
 import { countSetupLinks } from '#test/support/devices/stored-devices.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';

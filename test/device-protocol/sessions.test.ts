@@ -251,7 +251,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     }
     service.clock.advance(7 * 24 * 3_600_000 + 1);
     const lock = await holdRowLock(service, { phoneNumber: first });
-    const sweeping = deleteOverduePending(service.runtime.database.pool, service.clock.now());
+    const sweeping = deleteOverduePending(service.runtime.database.pool, { at: service.clock.now() });
     await lock.waiting(1);
     const free = await countUnlockedNumbers(service, later);
     await lock.release();

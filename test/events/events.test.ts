@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { revokeKey } from '#server/api-keys/revoke-key.ts';
+import { revokeKey } from '#server/api-keys/revoke-keys.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
 import { eventHistory } from '#server/events/purge-events.ts';
 import { operator } from '#server/platform/actor.ts';

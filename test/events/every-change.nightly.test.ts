@@ -252,7 +252,7 @@ class Walk {
     const message = this.#messages[index % Math.max(1, this.#messages.length)];
     if (!message) return;
     const { runtime } = this.#service;
-    const device = await findDeviceByToken(runtime.database.pool, sha256(message.wire.token));
+    const device = await findDeviceByToken(runtime.database.pool, { tokenHash: sha256(message.wire.token) });
     const messageId = parseId('msg', message.id);
     assert.ok(messageId);
     if (!device) return;

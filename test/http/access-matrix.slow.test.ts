@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Grant, type Permission, permissions } from '#contract/permissions.ts';
 import { newApiKey } from '#server/api-keys/api-key.ts';
-import { revokeKey } from '#server/api-keys/revoke-key.ts';
+import { revokeKey } from '#server/api-keys/revoke-keys.ts';
 import { operator } from '#server/platform/actor.ts';
 import type { Audience } from '#server/platform/http/route.ts';
 import {

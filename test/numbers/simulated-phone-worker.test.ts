@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { testLine } from '#contract/test-line.ts';
-import { connectSimulatedPhone } from '#server/numbers/connect-simulated-phone.ts';
+import { deleteNumber } from '#server/numbers/change-number.ts';
 import { createSimulatedNumber } from '#server/numbers/create-simulated-number.ts';
-import { deleteNumber } from '#server/numbers/delete-number.ts';
 import { simulatedPhoneLeaseMs, simulatedPhoneSweepMs } from '#server/numbers/limits.ts';
 import { insertNumber } from '#server/numbers/number-store.ts';
 import {
@@ -11,7 +10,7 @@ import {
   listIdleTestLines,
   releaseSimulatedPhone,
 } from '#server/numbers/simulated-phone-store.ts';
-import { createSimulatedPhoneWorker } from '#server/numbers/simulated-phone-worker.ts';
+import { connectSimulatedPhone, createSimulatedPhoneWorker } from '#server/numbers/simulated-phone-worker.ts';
 import { operator } from '#server/platform/actor.ts';
 import type { NumberId } from '#server/platform/ids/ids.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
@@ -35,7 +34,7 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
   const claim = (holder: string, limit = 100) => {
     const { clock, database } = service.runtime;
     const leasedUntil = clock.in(simulatedPhoneLeaseMs);
-    return claimSimulatedPhones(database.pool, holder, { now: clock.now(), leasedUntil, limit });
+    return claimSimulatedPhones(database.pool, { holder, now: clock.now(), leasedUntil, limit });
   };
 
   async function insertRealNumber(team: TestTeam) {
@@ -43,8 +42,10 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
     await service.runtime.database.transaction((trx) =>
       insertNumber(trx, {
         teamId: team.id,
-        id: numberId,
+        numberId,
         phoneNumber: '+14155550142',
+        label: '',
+        isSimulated: false,
         createdAt: service.clock.now(),
         pendingUntil: service.clock.in(3_600_000),
       }),
@@ -82,7 +83,8 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
     // If the clock was ahead and stepped back, a lease may end much later than a process could set it.
     const { clock, database } = service.runtime;
     service.clock.advance(simulatedPhoneLeaseMs);
-    await claimSimulatedPhones(database.pool, other, {
+    await claimSimulatedPhones(database.pool, {
+      holder: other,
       now: clock.now(),
       leasedUntil: clock.in(3_600_000),
       limit: 1,
@@ -169,7 +171,10 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
 
   it('a test line keeps its phone while it has a message or no other number waits, and gets one after the others (§5.4/test-line)', async () => {
     const { clock, database } = service.runtime;
-    const idle = async () => (await listIdleTestLines(database.pool, one, clock.now(), clock.now())).length;
+    const idle = async () => {
+      const asked = { holder: one, now: clock.now(), idleSince: clock.now() };
+      return (await listIdleTestLines(database.pool, asked)).length;
+    };
     const claimOne = async (holder: string) => {
       const [lease] = await claim(holder, 1);
       assert.ok(lease);

@@ -58,7 +58,7 @@ describe('the routing tag of a team (§5.5/routing-tag)', () => {
     const line = (await findTestLine()) ?? assert.fail();
     const { runtime } = service;
     const setupUrl = await runtime.database.transaction((trx) =>
-      createSetupLink(trx, runtime, line.team_id, line.number_id),
+      createSetupLink(trx, runtime, { teamId: line.team_id, numberId: line.number_id }),
     );
     assert.match((await claim(team.api, setupUrl)).token, form);
   });

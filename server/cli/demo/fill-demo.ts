@@ -6,7 +6,7 @@ import { insertRows } from '#server/database/insert-rows.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
-import { findTakenPhoneNumbers, lockNumbersOfTeams } from '#server/numbers/number-store.ts';
+import { listTakenPhoneNumbers, lockNumbersOfTeams } from '#server/numbers/number-store.ts';
 import { AppError, conflict } from '#server/platform/app-error.ts';
 import { demoDomain } from '#server/platform/demo-domain.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
@@ -94,9 +94,9 @@ async function demoExistsError(trx: Transaction) {
  * verifies next, nor that of the demo's contacts.
  */
 async function freePhoneNumbers(trx: Transaction, teamId: TeamId): Promise<string[]> {
-  const all = Array.from({ length: 50 }, (_, index) => `+16285550${index + 150}`);
-  const taken = await findTakenPhoneNumbers(trx, teamId, all);
-  const free = all.filter((phoneNumber) => !taken.has(phoneNumber));
+  const phoneNumbers = Array.from({ length: 50 }, (_, index) => `+16285550${index + 150}`);
+  const taken = await listTakenPhoneNumbers(trx, { teamId, phoneNumbers });
+  const free = phoneNumbers.filter((one) => !taken.some(({ phone_number }) => phone_number === one));
   if (free.length >= 4) return free;
   throw conflict(
     'A demo needs four of the numbers +16285550150 to +16285550199, and fewer are free. Release one with ' +
@@ -123,12 +123,13 @@ export function removeDemo({ database }: Pick<Runtime, 'database'>): Promise<Rem
     const team = found && (await lockTeam(trx, found.id));
     if (!team) throw new AppError('not_found', 'There is no demo team, so nothing was removed.');
     const testTeam = await findTestTeam(trx, team.id);
-    const teams = [team.id, ...(testTeam ? [testTeam.id] : [])];
-    await lockUsage(trx, teams);
-    const numbers = await lockNumbersOfTeams(trx, teams);
-    for (const { team_id: teamId, id } of numbers) await lockCurrentSession(trx, teamId, id);
+    const teamIds = [team.id, ...(testTeam ? [testTeam.id] : [])];
+    await lockUsage(trx, { teamIds });
+    const numbers = await lockNumbersOfTeams(trx, { teamIds });
+    for (const { team_id: teamId, id: numberId } of numbers)
+      await lockCurrentSession(trx, { teamId, numberId });
     const rows = await deleteTeamRows(trx, {
-      teams,
+      teams: teamIds,
       accounts: (await listAccountsOnlyOf(trx, team.id, `%@${demoDomain}`)).map((row) => row.account_id),
     });
     return { removed: true, id: publicId('team', team.id), rows };

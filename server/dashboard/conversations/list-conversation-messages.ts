@@ -11,7 +11,7 @@ import type { MessageRow } from '#server/messages/message.ts';
 import { findMessage } from '#server/messages/message-store.ts';
 import { messageDetailView } from '#server/messages/message-view.ts';
 import { explainWaiting } from '#server/messages/waiting-reason.ts';
-import { findHealthState } from '#server/numbers/number-facts-store.ts';
+import { findHealth } from '#server/numbers/number-facts-store.ts';
 import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
 import { optOutView } from '#server/opt-outs/opt-out-view.ts';
 import { notFound } from '#server/platform/app-error.ts';
@@ -66,8 +66,9 @@ export async function listConversationMessages(
     messages.map((row) => row.sent_by),
   );
   const optOut = await findOptOut(pool, { teamId, contact: key.contact });
+  const health = await findHealth(pool, { teamId, numberId: facts.live_number_id, now: clock.now() });
   return {
-    number: numberOf(facts, await findHealthState(pool, teamId, facts.live_number_id, clock.now())),
+    number: numberOf(facts, health?.health ?? 'pending'),
     contact: key.contact,
     opt_out: optOut ? optOutView(optOut) : null,
     waiting: waiting.head_id && (await explainHead(services, teamId, waiting.head_id)),

@@ -52,7 +52,7 @@ export async function runErasure(services: Runtime, erasure: ErasureRow, budgetM
   const { team_id: teamId } = erasure;
   const isCancelled = await batches.repeat(async (trx) => {
     // Locks the usage row before the queue (lock order): cancelled messages that were never handed out refund quota.
-    await lockUsage(trx, [teamId]);
+    await lockUsage(trx, { teamIds: [teamId] });
     const rows = await listWaitingOfContact(trx, { ...erasure, limit: batchMax });
     const waiting = rows.map((row) => row.message_id);
     await failQueued(trx, services, teamId, waiting, 'cancelled', null, true);

@@ -24,7 +24,7 @@ import { firstIdOfDay, listNumbers, type NumberListRow } from '#server/numbers/n
 import { numberView } from '#server/numbers/number-view.ts';
 import type { Principal } from '#server/platform/http/route.ts';
 import { firstIdAt, type Id, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { getUsageSummary } from '#server/usage/get-usage-summary.ts';
+import { getUsageSummary } from '#server/usage/get-usage.ts';
 import { countWebhookHealth } from '#server/webhooks/endpoints/webhook-store.ts';
 
 /*
@@ -100,7 +100,7 @@ export async function getHome(
       has_number: numbers.some(({ verified }) => verified),
       has_delivered: await hasSentMessage(pages, { teamId, max: firstRunMessagesMax }),
       has_webhook: webhooks.total > 0,
-      has_key_used: await hasUsedKey(pool, teamId),
+      has_key_used: await hasUsedKey(pool, { teamId }),
     },
     retention_late_days: allows(permissions, 'audit:read')
       ? lagDays(await readRetentionLags(pool, config, clock.nowMs()))
@@ -139,8 +139,13 @@ async function listHomeNumbers(
   teamId: TeamId,
   now: Date,
 ): Promise<HomeNumber[]> {
-  const listed = await listNumbers(database.pool, teamId, firstIdOfDay(clock));
-  const facts = await listNumberFacts(database.pages, teamId, { now, waitingMax: homeNumberCountMax });
+  const listed = await listNumbers(database.pool, { teamId, todayFirstId: firstIdOfDay(clock) });
+  const facts = await listNumberFacts(database.pages, {
+    teamId,
+    now,
+    waitingMax: homeNumberCountMax,
+    numberIds: null,
+  });
   const byId = new Map(facts.map((row) => [row.id, row]));
   return listed.flatMap((number) => homeNumber(number, byId.get(number.id), now));
 }

@@ -81,7 +81,7 @@ async function findFailedBy(services: Runtime, message: MessageRow): Promise<Tim
     return findActor(services, teamId, { names: ['message.cancelled'], target, at: failedAt });
   }
   if (message.error_code === 'number_removed') {
-    const deletedAt = (await findNumber(pages, teamId, message.number_id))?.deleted_at;
+    const deletedAt = (await findNumber(pages, { teamId, numberId: message.number_id }))?.deleted_at;
     const target = publicId('num', message.number_id);
     const names = ['number.deleted', 'number.released'] as const;
     return deletedAt ? findActor(services, teamId, { names, target, at: deletedAt }) : null;

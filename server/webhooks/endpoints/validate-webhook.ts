@@ -25,7 +25,7 @@ export function validateEvents(events: readonly EventType[]): EventType[] {
 
 /** Accepts only numbers of the team, pending ones included. @throws AppError 400, param phone_number */
 export async function requireOwnNumber(db: Queryable, teamId: TeamId, phoneNumber: string): Promise<void> {
-  if (await findLiveNumberByPhone(db, teamId, phoneNumber)) return;
+  if (await findLiveNumberByPhone(db, { teamId, phoneNumber })) return;
   throw invalid(
     'phone_number',
     `${phoneNumber} is not a number of this team. Connect it first, or send null for the events of all numbers.`,

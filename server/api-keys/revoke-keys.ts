@@ -1,4 +1,4 @@
-import { allows, roleGrants } from '#contract/permissions.ts';
+import { allows, covers, keyGrants, type Role, roleGrants } from '#contract/permissions.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
@@ -7,7 +7,13 @@ import { forbidden, notFound } from '#server/platform/app-error.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { findAccountByMember, lockMember, type MemberRow } from '#server/teams/members/member-store.ts';
 import { requirePermission } from '#server/teams/members/role-policy.ts';
-import { type ApiKeyRow, lockKey, markRevoked } from './api-key-store.ts';
+import {
+  type ApiKeyRow,
+  listLiveKeysByMember,
+  lockKey,
+  markRevoked,
+  revokeKeysByMember,
+} from './api-key-store.ts';
 
 interface Revocation {
   /** The team of the key; undefined for the operator, who revokes keys of any team. */
@@ -18,12 +24,14 @@ interface Revocation {
   readonly by: AuditActor;
 }
 
+type Services = Pick<Runtime, 'ids' | 'clock'>;
+
 /**
  * Revokes an API key, within a second on every process (specification section 5.1). A second call changes nothing.
  * @throws 404; 403 if another member created the key and the caller's role may revoke only keys that they created
  */
 export async function revokeKey(
-  services: Pick<Runtime, 'database' | 'ids' | 'clock'>,
+  services: Services & Pick<Runtime, 'database'>,
   { teamId, keyId, memberId, by }: Revocation,
 ): Promise<void> {
   await services.database.transaction(async (trx) => {
@@ -32,7 +40,7 @@ export async function revokeKey(
       if (!member) throw notFound('team');
       requirePermission(member.role, 'keys:manage');
     }
-    const key = await lockKey(trx, keyId);
+    const key = await lockKey(trx, { keyId });
     if (!key || (teamId !== undefined && key.team_id !== teamId)) throw notFound('API key');
     if (member && !allows(roleGrants[member.role], 'team:write') && !(await isCreatedBy(trx, key, member))) {
       throw forbidden(
@@ -40,14 +48,8 @@ export async function revokeKey(
       );
     }
     if (key.revoked_at !== null) return;
-    await markRevoked(trx, keyId, services.clock.now());
-    await recordAudit(trx, services, {
-      by,
-      action: 'key.revoked',
-      teamId: key.team_id,
-      target: publicId('key', keyId),
-      details: { name: key.name },
-    });
+    await markRevoked(trx, { keyId, at: services.clock.now() });
+    await auditRevoked(trx, services, key.team_id, key, by);
   });
 }
 
@@ -55,4 +57,50 @@ export async function revokeKey(
 async function isCreatedBy(trx: Transaction, key: ApiKeyRow, member: MemberRow): Promise<boolean> {
   const creator = key.created_by && (await findAccountByMember(trx, key.team_id, key.created_by));
   return creator?.id === member.account_id;
+}
+
+type KeyCreator = { readonly team_id: TeamId; readonly id: MemberId };
+
+/**
+ * Revokes the API keys that a removed member created, in the same transaction (specification section 12.4).
+ * @param only the keys to revoke; null for all
+ */
+export async function revokeMemberKeys(
+  trx: Transaction,
+  services: Services,
+  { team_id: teamId, id: memberId }: KeyCreator,
+  by: AuditActor,
+  only: readonly KeyId[] | null = null,
+): Promise<void> {
+  const revoked = await revokeKeysByMember(trx, { teamId, memberId, at: services.clock.now(), only });
+  for (const key of revoked) await auditRevoked(trx, services, teamId, key, by);
+}
+
+/**
+ * Revokes the API keys that hold more than keys of their creator's new role may, in the transaction that sets the role (section
+ * 5.3). The transaction has written the member's row before. So a concurrent creation of a key has either committed, or
+ * is checked against the new role.
+ */
+export async function revokeExcessKeys(
+  trx: Transaction,
+  services: Services,
+  creator: KeyCreator & { readonly role: Role },
+  by: AuditActor,
+): Promise<void> {
+  const keys = await listLiveKeysByMember(trx, { teamId: creator.team_id, memberId: creator.id });
+  const wider = keys.filter(({ permissions }) => !covers(keyGrants(creator.role), permissions));
+  if (wider.length === 0) return;
+  const only = wider.map(({ id }) => id);
+  await revokeMemberKeys(trx, services, creator, by, only);
+}
+
+function auditRevoked(
+  trx: Transaction,
+  services: Services,
+  teamId: TeamId,
+  { id, name }: Pick<ApiKeyRow, 'id' | 'name'>,
+  by: AuditActor,
+): Promise<void> {
+  const target = publicId('key', id);
+  return recordAudit(trx, services, { by, action: 'key.revoked', teamId, target, details: { name } });
 }

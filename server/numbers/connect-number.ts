@@ -1,6 +1,7 @@
 import { testLine } from '#contract/test-line.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import { endAllDevices } from '#server/devices/device-store.ts';
 import { createSetupLink } from '#server/devices/setup-link.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
@@ -16,6 +17,7 @@ import {
   findVerifiedNumberByPhone,
   insertNumber,
   lockNumber,
+  type NumberRow,
 } from './number-store.ts';
 
 /**
@@ -42,15 +44,16 @@ export async function startNumberVerification(
     }
     // The number is locked before its links and devices, as the first poll does. The code then checks whether the first
     // poll has verified the number meanwhile.
-    const found = await findLiveNumberByPhone(trx, teamId, phoneNumber);
-    const pending = found && found.verified_at === null ? await lockNumber(trx, teamId, found.id) : undefined;
+    const found = await findLiveNumberByPhone(trx, { teamId, phoneNumber });
+    const pending =
+      found?.verified_at === null ? await lockNumber(trx, { teamId, numberId: found.id }) : undefined;
     if (pending?.is_simulated && pending.deleted_at === null) {
       throw conflict(
         `${phoneNumber} is simulated, and no iPhone can have it. Send the number of an iPhone.`,
         'phone_number',
       );
     }
-    if (await findVerifiedNumberByPhone(trx, phoneNumber)) {
+    if (await findVerifiedNumberByPhone(trx, { phoneNumber })) {
       throw conflict(
         `${phoneNumber} is connected already. If it is yours, use POST /v1/numbers/:id/reconnect; if another team ` +
           'holds it, the operator of this server can free it with `ownline number release`.',
@@ -58,6 +61,7 @@ export async function startNumberVerification(
       );
     }
     const now = clock.now();
+    const pendingUntil = clock.in(pendingNumberMs, now);
     const noted = (id: NumberId) =>
       recordAudit(trx, services, {
         by,
@@ -67,22 +71,59 @@ export async function startNumberVerification(
         details: { phone_number: phoneNumber },
       });
     if (pending && pending.deleted_at === null) {
-      await extendPendingNumber(trx, teamId, pending.id, clock.in(pendingNumberMs, now));
-      const setupUrl = await createSetupLink(trx, services, teamId, pending.id);
-      await endAllDevices(trx, teamId, pending.id, now);
+      await extendPendingNumber(trx, { teamId, numberId: pending.id, until: pendingUntil });
+      const setupUrl = await renewSetupLink(trx, services, pending);
       await noted(pending.id);
       return setupUrl;
     }
-    requireBelowPlanLimit(config, team, 'number', await countNumbers(trx, teamId), 'Delete one');
-    const id = ids.next('num');
-    await insertNumber(trx, {
-      teamId,
-      id,
-      phoneNumber,
-      createdAt: now,
-      pendingUntil: clock.in(pendingNumberMs, now),
-    });
-    await noted(id);
-    return createSetupLink(trx, services, teamId, id);
+    requireBelowPlanLimit(config, team, 'number', await countNumbers(trx, { teamId }), 'Delete one');
+    const key = { teamId, numberId: ids.next('num') };
+    const fields = { phoneNumber, label: '', isSimulated: false, createdAt: now, pendingUntil };
+    await insertNumber(trx, { ...key, ...fields });
+    await noted(key.numberId);
+    return createSetupLink(trx, services, key);
   });
+}
+
+/**
+ * Creates a setup link for a new or wiped phone (specification section 4.2). The number keeps its id, queue and
+ * history, and the old phone works until the new phone's first poll.
+ * @throws AppError 404; 409 for a simulated number
+ */
+export async function reconnectNumber(
+  services: Runtime,
+  teamId: TeamId,
+  numberId: NumberId,
+  by: AuditActor,
+): Promise<{ readonly setupUrl: string; readonly phoneNumber: string }> {
+  return services.database.transaction(async (trx) => {
+    const number = await lockNumber(trx, { teamId, numberId });
+    if (!number || number.deleted_at) throw notFound('number');
+    if (number.is_simulated) {
+      throw conflict(
+        `${number.phone_number} is simulated, and no iPhone can have it. Connect the number of an iPhone with ` +
+          'POST /v1/numbers/verify.',
+      );
+    }
+    const setupUrl = await renewSetupLink(trx, services, number);
+    await recordAudit(trx, services, {
+      by,
+      action: 'number.reconnected',
+      teamId,
+      target: publicId('num', numberId),
+    });
+    return { setupUrl, phoneNumber: number.phone_number };
+  });
+}
+
+/** Creates a new setup link for a number. While the number is not verified, its earlier devices end. */
+export async function renewSetupLink(
+  trx: Transaction,
+  services: Runtime,
+  number: NumberRow,
+): Promise<string> {
+  const key = { teamId: number.team_id, numberId: number.id };
+  const setupUrl = await createSetupLink(trx, services, key);
+  if (number.verified_at === null) await endAllDevices(trx, { ...key, at: services.clock.now() });
+  return setupUrl;
 }
