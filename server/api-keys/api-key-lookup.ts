@@ -32,7 +32,7 @@ export class ApiKeyLookup {
   /** Cached keys by their text, least recently looked up first. */
   readonly #cached = new BoundedMap<string, CachedKey>(cachedKeysMax);
 
-  constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
+  constructor({ database, clock, config }: Runtime) {
     this.#clock = clock;
     this.#lookup = new CredentialLookup({
       clock,

@@ -30,7 +30,7 @@ interface NewKey {
  */
 export async function createKey(
   trx: Transaction,
-  services: Pick<Runtime, 'ids' | 'clock'>,
+  services: Runtime,
   input: NewKey,
 ): Promise<{ readonly row: ApiKeyRow; readonly key: string }> {
   const length = [...input.name].length;

@@ -7,7 +7,7 @@ import { writeKeyUses } from './api-key-store.ts';
 export class LastUsedTimes extends LatestTimes<KeyId> {
   readonly #clock: Runtime['clock'];
 
-  constructor({ database, clock }: Pick<Runtime, 'database' | 'clock'>) {
+  constructor({ database, clock }: Runtime) {
     super((keyIds, usedAt) => writeKeyUses(database.pool, { keyIds, usedAt }));
     this.#clock = clock;
   }

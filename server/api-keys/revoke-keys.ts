@@ -24,14 +24,12 @@ interface Revocation {
   readonly by: AuditActor;
 }
 
-type Services = Pick<Runtime, 'ids' | 'clock'>;
-
 /**
  * Revokes an API key, within a second on every process (specification section 5.1). A second call changes nothing.
  * @throws 404; 403 if another member created the key and the caller's role may revoke only keys that they created
  */
 export async function revokeKey(
-  services: Services & Pick<Runtime, 'database'>,
+  services: Runtime,
   { teamId, keyId, memberId, by }: Revocation,
 ): Promise<void> {
   await services.database.transaction(async (trx) => {
@@ -67,7 +65,7 @@ type KeyCreator = { readonly team_id: TeamId; readonly id: MemberId };
  */
 export async function revokeMemberKeys(
   trx: Transaction,
-  services: Services,
+  services: Runtime,
   { team_id: teamId, id: memberId }: KeyCreator,
   by: AuditActor,
   only: readonly KeyId[] | null = null,
@@ -83,7 +81,7 @@ export async function revokeMemberKeys(
  */
 export async function revokeExcessKeys(
   trx: Transaction,
-  services: Services,
+  services: Runtime,
   creator: KeyCreator & { readonly role: Role },
   by: AuditActor,
 ): Promise<void> {
@@ -96,7 +94,7 @@ export async function revokeExcessKeys(
 
 function auditRevoked(
   trx: Transaction,
-  services: Services,
+  services: Runtime,
   teamId: TeamId,
   { id, name }: Pick<ApiKeyRow, 'id' | 'name'>,
   by: AuditActor,

@@ -14,7 +14,7 @@ import { revokeKey } from './revoke-keys.ts';
 
 /** Routes of API keys, for people only: an API key creates no keys (specification sections 5.1 and 5.3). */
 export function apiKeyRoutes(
-  services: Pick<Runtime, 'database' | 'ids' | 'clock'> & {
+  services: Runtime & {
     readonly onTestTeamCreated: readonly OnTestTeamCreated[];
   },
 ): Route[] {

@@ -14,7 +14,6 @@ import { filterTeamsWithNewEvents } from '#server/events/feed-store.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
 import { purgeAbandonedMedia } from '#server/media/purge-media.ts';
 import { findNumbersWithMessages } from '#server/messages/claim-message.ts';
-import { failTestMessages } from '#server/messages/fail-test-messages.ts';
 import { releaseDueMessages, releaseHeld } from '#server/messages/held-messages.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import {
@@ -26,6 +25,7 @@ import {
   resolveOverdue,
   returnedMessagesMs,
 } from '#server/messages/sweep-messages.ts';
+import { failTestMessages } from '#server/messages/test-messages.ts';
 import { pollServiceIntervalMs } from '#server/numbers/limits.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { PollService } from '#server/numbers/poll-service.ts';

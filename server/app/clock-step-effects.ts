@@ -4,7 +4,7 @@ import { futureSlackMs } from '#server/database/limits.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { limitMailTimes, postponeMailLeases } from '#server/mail/mail-leases.ts';
 import { limitHandOutTimes, postponeHandOutLeases } from '#server/messages/hand-out-leases.ts';
-import { limitMediaFetchTimes, postponeMediaLeases } from '#server/messages/media-fetch-leases.ts';
+import { limitMediaFetchTimes, postponeMediaLeases } from '#server/messages/media-fetch-store.ts';
 import { limitDeliveryTimes, postponeDeliveryLeases } from '#server/webhooks/dispatch/delivery-leases.ts';
 
 /* Effects of a followed clock step on stored times (decision 0020), the same for the server and the command line. */

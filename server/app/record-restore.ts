@@ -6,7 +6,7 @@ import { recordLostEvents } from '#server/events/feed-store.ts';
 import { endMailLeases } from '#server/mail/mail-leases.ts';
 import { endHandOutLeases } from '#server/messages/hand-out-leases.ts';
 import { holdQueue } from '#server/messages/held-messages.ts';
-import { endMediaLeases } from '#server/messages/media-fetch-leases.ts';
+import { endMediaLeases } from '#server/messages/media-fetch-store.ts';
 import { endSimulatedPhoneLeases } from '#server/numbers/simulated-phone-store.ts';
 import { endDeliveryLeases } from '#server/webhooks/dispatch/delivery-leases.ts';
 
@@ -22,7 +22,7 @@ export async function recordRestore(trx: Transaction, restore: Restore): Promise
   await endDeviceSessions(trx, { now: restore.restored_at });
   await endHandOutLeases(trx, { now: restore.restored_at });
   await endMediaLeases(trx, { now: restore.restored_at });
-  await holdQueue(trx, 'restore');
+  await holdQueue(trx, { hold: 'restore' });
   await endDeliveryLeases(trx);
   await endMailLeases(trx);
   await endSimulatedPhoneLeases(trx);

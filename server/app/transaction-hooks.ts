@@ -4,7 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { failMessagesOfDeletedNumber, failMessagesToContact } from '#server/messages/sweep-messages.ts';
 import type { OnNumberRemoved } from '#server/numbers/change-number.ts';
 import { createTestLine } from '#server/numbers/create-simulated-number.ts';
-import type { OnOptedOut } from '#server/opt-outs/create-opt-out.ts';
+import type { OnOptedOut } from '#server/opt-outs/change-opt-out.ts';
 import { eraseLockTexts } from '#server/setup/erase-lock-texts.ts';
 import type { OnMemberRemoved } from '#server/teams/members/end-membership.ts';
 import type { OnRoleChanged } from '#server/teams/members/roles.ts';

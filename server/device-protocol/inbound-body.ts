@@ -1,5 +1,5 @@
 import { endOfString } from '#server/platform/http/read-json-body.ts';
-import { type DeviceBody, parseDeviceBody } from './device-body.ts';
+import { type DeviceBody, optionalField, parseDeviceBody } from './device-body.ts';
 import { mediaPieceBytes, textBodyMaxBytes } from './limits.ts';
 
 /** The body of an inbound message. `file`: the bytes of a large JSON string with base64, cut out of the body. */
@@ -119,4 +119,21 @@ function readText(escaped: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Decodes the base64 file of an inbound message (specification section 11.5), ignoring line breaks. Its type is
+ * detected from its bytes; `media_type` is ignored.
+ * @returns undefined without a file; `unreadable` if it is no base64
+ */
+export async function readMedia({
+  fields,
+  file,
+}: InboundBody): Promise<
+  { readonly bytes: Buffer; readonly name: string | undefined } | 'unreadable' | undefined
+> {
+  const written = optionalField(fields, 'media');
+  if (written === undefined && file === undefined) return undefined;
+  const bytes = await decodeFile(file ?? Buffer.from(JSON.stringify(written).slice(1, -1)));
+  return bytes ? { bytes, name: optionalField(fields, 'media_name') } : 'unreadable';
 }

@@ -1,47 +1,40 @@
-import { findDeviceByToken } from '#server/devices/device-store.ts';
-import { recordInboundTests } from '#server/devices/record-inbound-tests.ts';
+import { findDeviceByToken, storeReceivedTests } from '#server/devices/device-store.ts';
+import { inboundTestsOf } from '#server/devices/inbound-tests.ts';
 import { type Inbound, type Received, receiveMessage } from '#server/messages/receive-message.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import { type DeviceCaller, type EndedTokenReason, type Route, route } from '#server/platform/http/route.ts';
+import {
+  type DeviceCaller,
+  type EndedTokenReason,
+  type HandlerContext,
+  type Route,
+  route,
+} from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
-import { type MessageId, publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { flatStrings, onFailure, refuse } from './answers.ts';
 import { optionalField } from './device-body.ts';
-import { readMedia } from './device-media.ts';
-import { flatStrings } from './flat-strings.ts';
-import { parseInboundBody } from './inbound-body.ts';
+import { parseInboundBody, readMedia } from './inbound-body.ts';
 import { inboundBodyMaxBytes, inboundPerMinute } from './limits.ts';
 import type { PollServices } from './poll.ts';
-import { onFailure, refuse } from './refusal.ts';
 
-/** The outcome of an inbound message. `unknown`: no device has this token. `ended`: the device may deliver no more. */
+/**
+ * The outcome of an inbound message, with the names of the inbound tests that the device has passed before. `ended`: the
+ * device may deliver no more. undefined: no device has this token.
+ */
 type Outcome =
-  | {
-      readonly kind: 'received';
-      readonly id: MessageId;
-      /** Names of the inbound tests that the device has passed before. */
-      readonly receivedTests: readonly string[];
-      readonly problem: Received['problem'];
-    }
-  | { readonly kind: 'ended'; readonly reason: EndedTokenReason }
-  | { readonly kind: 'unknown' };
+  | (Received & { readonly receivedTests: readonly string[] })
+  | { readonly ended: EndedTokenReason }
+  | undefined;
+
+const fieldNames = ['from', 'text', 'recipients', 'id', 'run', 'media', 'media_type', 'media_name', 'v'];
 
 export function inboundRoute(services: PollServices): Route {
   return route({
     method: 'POST',
     path: '/v1/device/inbound',
     audience: 'device',
-    looseBody: textFieldsSchema(
-      'from',
-      'text',
-      'recipients',
-      'id',
-      'run',
-      'media',
-      'media_type',
-      'media_name',
-      'v',
-    ),
+    looseBody: textFieldsSchema(...fieldNames),
     answers: { 200: flatStrings },
     bodyLimitBytes: inboundBodyMaxBytes,
     tokenPerMinute: inboundPerMinute,
@@ -63,13 +56,12 @@ export function inboundRoute(services: PollServices): Route {
       };
       const outcome = await withPermit(() => receive(services, device, inbound));
       failpoint('text stored');
-      if (outcome.kind === 'unknown') return refuse('unauthorized');
-      if (outcome.kind === 'ended') {
-        device.endToken(outcome.reason);
-        return refuse(outcome.reason);
+      if (!outcome) return refuse('unauthorized');
+      if ('ended' in outcome) {
+        device.endToken(outcome.ended);
+        return refuse(outcome.ended);
       }
-      const owner = { team_id: device.teamId, id: device.deviceId };
-      await recordInboundTests(services, owner, outcome.receivedTests, inbound.text, withPermit);
+      await recordInboundTests(services, device, outcome.receivedTests, inbound.text, withPermit);
       const answer = { ok: '1', id: publicId('msg', outcome.id) };
       if (media === undefined) return { body: answer };
       const problem = media === 'unreadable' ? media : outcome.problem;
@@ -90,11 +82,35 @@ async function receive(
   inbound: Inbound,
 ): Promise<Outcome> {
   const device = await findDeviceByToken(services.database.pool, { tokenHash });
-  if (!device) return { kind: 'unknown' };
+  if (!device) return undefined;
   const number = await findNumber(services.database.pool, { teamId, numberId });
-  if (!number || number.deleted_at) return { kind: 'ended', reason: 'deleted' };
+  if (!number || number.deleted_at) return { ended: 'deleted' };
   // A later setup link of the number ended this token. A token that a newer phone superseded still delivers replies.
-  if (device.ended_at) return { kind: 'ended', reason: 'superseded' };
-  const { id, problem } = await receiveMessage(services, number, inbound);
-  return { kind: 'received', id, receivedTests: device.received_tests, problem };
+  if (device.ended_at) return { ended: 'superseded' };
+  return { ...(await receiveMessage(services, number, inbound)), receivedTests: device.received_tests };
+}
+
+/**
+ * Records the inbound tests that a received text passes (specification section 11.8). No statement runs if the phone
+ * has passed these tests before. An error is only logged: the text is stored, and the phone should not send it again.
+ * @param received names of the tests that the phone has passed before
+ * @param withPermit runs the statement with a permit of the team
+ */
+async function recordInboundTests(
+  { database, logger }: PollServices,
+  { teamId, deviceId }: DeviceCaller,
+  received: readonly string[],
+  text: string,
+  withPermit: HandlerContext['withPermit'],
+): Promise<void> {
+  const missing = inboundTestsOf(text).filter((name) => !received.includes(name));
+  if (missing.length === 0) return;
+  try {
+    await withPermit(() => storeReceivedTests(database.pool, { teamId, deviceId, names: missing }));
+  } catch (error) {
+    logger.warn(
+      { err: error, deviceId: publicId('dev', deviceId), tests: missing },
+      'the inbound tests that a received text passed were not recorded',
+    );
+  }
 }

@@ -1,12 +1,14 @@
-import { again } from '#server/database/group-commit.ts';
+import { again, GroupCommit } from '#server/database/group-commit.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { phonesWaitingMax } from '#server/messages/limits.ts';
+import { unavailable } from '#server/platform/app-error.ts';
 import type { DeviceCaller } from '#server/platform/http/route.ts';
 import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
 import type { PollFacts } from './decide-poll.ts';
-import { sessionLifeAfterAnswerMs } from './limits.ts';
+import { idlePollWindowMs, reportingPollWindowMs, sessionLifeAfterAnswerMs } from './limits.ts';
 
-export interface PollLookUp extends Pick<DeviceCaller, 'teamId' | 'tokenHash'> {
+interface PollLookUp extends Pick<DeviceCaller, 'teamId' | 'tokenHash'> {
   /** Whether the poll reports a message: its phone sends at once what waits for it. */
   readonly isReporting: boolean;
   /** The session id that the poll sends; undefined if the phone asks for a new session. */
@@ -78,16 +80,14 @@ const lookUp = query<
    LEFT JOIN LATERAL (SELECT * FROM in_flight WHERE number_id = l.number_id OFFSET 0) fl ON true`,
 );
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
-
 /** The row is undefined for an unknown token. */
-export interface FoundPoll {
+interface FoundPoll {
   readonly row: PollLookUpRow | undefined;
 }
 
 /** Looks up polls, and waits for no lock. @returns one result per poll, in order; `again` if its session is locked */
-export async function lookUpPolls(
-  { database, clock, config }: Services,
+async function lookUpPolls(
+  { database, clock, config }: Runtime,
   polls: readonly PollLookUp[],
 ): Promise<(FoundPoll | typeof again)[]> {
   const now = clock.now();
@@ -102,4 +102,25 @@ export async function lookUpPolls(
     const row = byPosition.get(index + 1);
     return row?.is_locked ? again : { row };
   });
+}
+
+export interface LookUpBatcher {
+  readonly lookUp: (poll: PollLookUp) => Promise<FoundPoll>;
+}
+
+/** Looks up polls in two group commits: one of polls that report, and one of idle polls, which wait longer. */
+export function createLookUpBatcher(services: Runtime): LookUpBatcher {
+  const createGroupCommit = (name: string, windowMs: number) =>
+    new GroupCommit<PollLookUp, FoundPoll>({
+      name,
+      metrics: services.metrics,
+      run: (polls) => lookUpPolls(services, polls),
+      teamOf: ({ teamId }) => teamId,
+      windowMs,
+      waitingMax: phonesWaitingMax,
+      refuse: () => unavailable('Too many phones poll at once. Poll again in a moment.'),
+    });
+  const reporting = createGroupCommit('reporting_polls', reportingPollWindowMs);
+  const idle = createGroupCommit('idle_polls', idlePollWindowMs);
+  return { lookUp: (poll) => (poll.isReporting ? reporting : idle).add(poll) };
 }

@@ -41,7 +41,7 @@ export function deviceMediaRoute(services: Runtime): Route {
 
 /** Finds the file of the message that is in flight at the token's device. @throws AppError 404 for any other message */
 async function findFile(
-  { database }: Pick<Runtime, 'database'>,
+  { database }: Runtime,
   device: DeviceCaller,
   { id = '', filename }: Readonly<Record<string, string>>,
 ): Promise<MediaFile> {

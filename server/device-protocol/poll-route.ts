@@ -5,11 +5,10 @@ import { disconnectSignal, isDisconnected } from '#server/platform/http/client-d
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { type NumberId, parseId } from '#server/platform/ids/ids.ts';
+import { flatStrings, pollAnswer, unavailableAnswer } from './answers.ts';
 import { type DeviceBody, optionalField, parseDeviceBody } from './device-body.ts';
-import { flatStrings } from './flat-strings.ts';
 import { overLimitHoldMs, pollBodyMaxBytes, pollsPerMinute } from './limits.ts';
 import { type PollRequest, type PollResult, type PollServices, poll, reportLast } from './poll.ts';
-import { pollAnswer, unavailableAnswer } from './poll-answer.ts';
 import { HeldPoll } from './poll-registry.ts';
 
 export function pollRoute(services: PollServices): Route {

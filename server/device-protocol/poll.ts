@@ -1,21 +1,18 @@
 import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { DeviceDescription } from '#server/devices/device-store.ts';
-import type { ClaimBatcher } from '#server/messages/claim-batcher.ts';
-import type { Claim, ClaimingPoll } from '#server/messages/claim-message.ts';
+import type { Claim, ClaimBatcher, ClaimingPoll } from '#server/messages/claim-message.ts';
 import type { HandOut } from '#server/messages/claim-statement.ts';
-import type { ReportBatcher } from '#server/messages/report-batcher.ts';
+import type { ReportBatcher } from '#server/messages/report-message.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { DeviceCaller, HandlerContext } from '#server/platform/http/route.ts';
 import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
+import { shortenDeviceSession, startDeviceSession } from './device-session.ts';
 import { pacedCheckMaxMs, pacedContactsCheckMinMs, repeatedPollMs } from './limits.ts';
-import type { LookUpBatcher } from './look-up-batcher.ts';
-import type { PollLookUpRow } from './look-up-polls.ts';
+import type { LookUpBatcher, PollLookUpRow } from './look-up-polls.ts';
 import { HeldPoll, type PollRegistry } from './poll-registry.ts';
-import { shortenDeviceSession } from './shorten-device-session.ts';
-import { startDeviceSession } from './start-session.ts';
 
 export interface PollRequest {
   readonly device: DeviceCaller;

@@ -5,14 +5,13 @@ import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
+import { flatStrings, onFailure, refuse } from './answers.ts';
 import { optionalField, parseDeviceBody } from './device-body.ts';
-import { flatStrings } from './flat-strings.ts';
 import { inboundRoute } from './inbound-route.ts';
 import { claimBodyMaxBytes, pollBodyMaxBytes, statusesPerMinute } from './limits.ts';
 import { deviceMediaRoute } from './media-route.ts';
 import type { PollServices } from './poll.ts';
 import { pollRoute } from './poll-route.ts';
-import { onFailure, refuse } from './refusal.ts';
 
 /**
  * Routes of the device protocol (specification section 11). They never change, because a shortcut on a phone can't be

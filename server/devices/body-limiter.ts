@@ -29,7 +29,7 @@ const queue: QueueBounds = {
  * further ones stay unread until a call with a large body is answered. Bodies that may contain a file also count
  * against limits of their team and of the process. Small bodies are not delayed.
  */
-export function createBodyLimiter({ clock }: Pick<Runtime, 'clock'>) {
+export function createBodyLimiter({ clock }: Runtime) {
   const tokens = new KeyedSemaphore({ clock, runningMax: largeDeviceBodiesMax });
   const teams = new KeyedSemaphore({ clock, runningMax: fileBodiesOfTeamMax });
   const process = new KeyedSemaphore({ clock, runningMax: fileBodiesMax });

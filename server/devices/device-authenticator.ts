@@ -22,9 +22,7 @@ export class EndedTokenError extends AppError {
  * Authenticates device calls. Before the body is read, it looks the token up (specification section 11.1), counts its
  * calls, and queues large bodies (section 11.7). A claim has no token yet: the setup link in its body authorizes it.
  */
-export function createDeviceAuthenticator(
-  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
-): Authenticator {
+export function createDeviceAuthenticator(services: Runtime): Authenticator {
   const tokens = new DeviceTokenLookup(services);
   const admitBody = createBodyLimiter(services);
   const isOverLimit = createTokenLimiter(services);
@@ -56,7 +54,7 @@ export function createDeviceAuthenticator(
 }
 
 /** Counts a call of a token. @returns true if the call is over the limit of its route */
-function createTokenLimiter(services: Pick<Runtime, 'clock' | 'config'>) {
+function createTokenLimiter(services: Runtime) {
   const limiters = new Map<string, FixedWindowLimiter>();
   return (key: string, { path, tokenPerMinute }: AuthenticatedRoute): boolean => {
     if (tokenPerMinute === undefined) return false;

@@ -170,13 +170,13 @@ export const describeDevice = transactionQuery<
 ).row;
 
 export const storeReceivedTests = query<
-  Pick<DeviceRow, 'team_id' | 'id'> & { names: readonly string[] },
+  { teamId: TeamId; deviceId: DeviceId; names: readonly string[] },
   Pick<DeviceRow, 'number_id'>
 >(
   'devices.add-received-tests',
   `UPDATE devices SET received_tests = ARRAY(SELECT DISTINCT unnest(received_tests || :names::text[]) ORDER BY 1)
-   WHERE team_id = :team_id AND id = :id AND NOT received_tests @> :names::text[] RETURNING number_id`,
-  { changes: 'number', team: ':team_id', ids: 'number_id' },
+   WHERE team_id = :teamId AND id = :deviceId AND NOT received_tests @> :names::text[] RETURNING number_id`,
+  { changes: 'number', team: ':teamId', ids: 'number_id' },
 ).run;
 
 export const lockCurrentSession = transactionQuery<NumberKey, LockedSessionRow>(

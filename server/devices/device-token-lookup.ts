@@ -49,7 +49,7 @@ export class DeviceTokenLookup {
   /** Known tokens by their text, the most recently used last. */
   readonly #kept = new BoundedMap<string, KnownToken>(keptMax);
 
-  constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
+  constructor({ database, clock, config }: Runtime) {
     this.#lookup = new CredentialLookup({
       clock,
       config,

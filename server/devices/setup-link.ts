@@ -22,7 +22,7 @@ import { setupLinkMs, setupLinkRetentionMs } from './limits.ts';
  */
 export async function createSetupLink(
   trx: Transaction,
-  { clock, ids, config }: Pick<Runtime, 'clock' | 'ids' | 'config'>,
+  { clock, ids, config }: Runtime,
   number: { readonly teamId: TeamId; readonly numberId: NumberId },
 ): Promise<string> {
   const token = randomToken();
@@ -45,7 +45,7 @@ const shape = /^[\w-]{43}$/;
 export class SetupLinkLookup {
   readonly #lookup: CredentialLookup<{ readonly hash: Buffer }>;
 
-  constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
+  constructor({ database, clock, config }: Runtime) {
     this.#lookup = new CredentialLookup({
       clock,
       config,
@@ -70,7 +70,7 @@ export class SetupLinkLookup {
  * @throws AppError 404 if the link was used up, replaced, expired or never made
  */
 export async function claimDevice(
-  { database, clock, ids, secrets }: Pick<Runtime, 'database' | 'clock' | 'ids' | 'secrets'>,
+  { database, clock, ids, secrets }: Runtime,
   setupToken: string,
 ): Promise<{ readonly deviceToken: string; readonly link: SetupLinkRow }> {
   const createdAt = clock.now();
@@ -88,10 +88,7 @@ export async function claimDevice(
  * Closes a setup link once the person at the iPhone has finished: it returns no more tokens (specification section
  * 11.1).
  */
-export async function closeSetupLink(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
-  setupToken: string,
-): Promise<void> {
+export async function closeSetupLink({ database, clock }: Runtime, setupToken: string): Promise<void> {
   if (!(await endSetupLink(database.pool, { tokenHash: sha256(setupToken), at: clock.expiryNow() })))
     throw setupLinkExpiredError();
 }

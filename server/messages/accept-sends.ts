@@ -35,8 +35,6 @@ const findIdempotencyKeys = query<
    ) k`,
 );
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger' | 'secrets'>;
-
 /** A send with the id that its message gets if this attempt accepts it. */
 interface Attempt extends SendRow {
   readonly messageId: MessageId;
@@ -65,7 +63,7 @@ function idempotencyKeysSince(clock: Runtime['clock']): Date {
  * @throws if nothing was stored, or the database went away
  */
 export async function acceptSends(
-  services: Services,
+  services: Runtime,
   rows: readonly SendRow[],
 ): Promise<(SendOutcome | typeof again)[]> {
   const at = services.clock.now();
@@ -80,7 +78,7 @@ export async function acceptSends(
 }
 
 /** The outcome of a send that PostgreSQL can't store (SQLSTATE classes 22 and 23); undefined for any other error. */
-export function notStored({ clock, logger }: Services, error: unknown): SendOutcome | undefined {
+export function notStored({ clock, logger }: Runtime, error: unknown): SendOutcome | undefined {
   if (!/^2[23]/.test(errorCodeOf(error) ?? '')) return undefined;
   logger.error({ err: error }, 'storing a message failed after it passed every check');
   return { verdict: 'not_stored', createdAt: clock.now(), messageId: null, monthlyLimit: 0, used: 0 };
@@ -93,7 +91,7 @@ export function notStored({ clock, logger }: Services, error: unknown): SendOutc
  * @throws if a step fails and the batch stored no message
  */
 async function findRetries(
-  services: Services,
+  services: Runtime,
   batch: readonly SendRow[],
   results: readonly SendOutcomeGroupRow[],
   at: Date,
@@ -129,7 +127,7 @@ const refusals: ReadonlySet<SendVerdict> = new Set([
  * accepted.
  */
 async function findIdempotentRepeats(
-  { database, clock }: Services,
+  { database, clock }: Runtime,
   batch: readonly SendRow[],
   results: readonly SendOutcomeGroupRow[],
 ): Promise<ReadonlySet<number>> {
@@ -183,7 +181,7 @@ export function throwOutcomeUnknown(error: unknown): never {
 }
 
 async function runStatement(
-  services: Services,
+  services: Runtime,
   rows: readonly Attempt[],
   at: Date,
 ): Promise<SendOutcomeGroupRow[]> {

@@ -53,7 +53,7 @@ export interface ClaimedInbound {
  */
 export async function claimInbound(
   trx: Transaction,
-  { clock }: Pick<Runtime, 'clock'>,
+  { clock }: Runtime,
   { team_id: teamId, id: numberId }: Pick<NumberRow, 'team_id' | 'id'>,
   { deviceGivenId, run, content }: InboundIdentity,
   id: MessageId,

@@ -1,9 +1,12 @@
-import { again } from '#server/database/group-commit.ts';
+import { again, GroupCommit } from '#server/database/group-commit.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { defaultPacing } from '#server/numbers/pacing-policy.ts';
+import { unavailable } from '#server/platform/app-error.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
 import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { type ClaimFacts, claimStatement, type HandOut } from './claim-statement.ts';
+import { phoneCommitWindowMs, phonesWaitingMax } from './limits.ts';
 
 /** A poll that asks for a message: only the newest poll of the current session gets one. */
 export interface ClaimingPoll {
@@ -80,3 +83,35 @@ export const findNumbersWithMessages = query<{ numberIds: readonly NumberId[] },
   `SELECT w.number_id FROM unnest(:numberIds::uuid[]) AS w (number_id)
    WHERE EXISTS (SELECT FROM send_queue q WHERE q.number_id = w.number_id AND q.is_ready OFFSET 0)`,
 ).rows;
+
+export interface ClaimBatcher {
+  /**
+   * Claims the next message of a number.
+   * @param hasEnded whether the poll has ended; a claim that waited for its batch takes nothing then
+   */
+  readonly claim: (claimant: ClaimingPoll, hasEnded: () => boolean) => Promise<Claim>;
+}
+
+type Claimant = ClaimingPoll & { readonly hasEnded: () => boolean };
+
+/** Claims messages in a group commit. @param sessionLifeMs life of a session after its poll is answered */
+export function createClaimBatcher(
+  services: Services & Pick<Runtime, 'metrics'>,
+  sessionLifeMs: number,
+): ClaimBatcher {
+  const commit = new GroupCommit<Claimant, Claim>({
+    name: 'claims',
+    metrics: services.metrics,
+    run: async (claimants) => {
+      const open = claimants.filter(({ hasEnded }) => !hasEnded());
+      const claims = open.length === 0 ? [] : await claimMessages(services, open, sessionLifeMs);
+      failpoint('messages claimed');
+      return claimants.map((claimant) => claims[open.indexOf(claimant)] ?? nothing);
+    },
+    teamOf: ({ teamId }) => teamId,
+    windowMs: phoneCommitWindowMs,
+    waitingMax: phonesWaitingMax,
+    refuse: () => unavailable('Too many phones wait for their message. Poll again in a moment.'),
+  });
+  return { claim: (claimant, hasEnded) => commit.add({ ...claimant, hasEnded }) };
+}

@@ -119,8 +119,6 @@ const confirm = transactionQuery<
   { changes: 'message', team: 'team_id', ids: 'id' },
 );
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
-
 /** Names the outcome of a report: whether its message is of this number and was handed out. */
 function decideReport(facts: ReportFacts | undefined): boolean | typeof again {
   if (!facts || facts.is_locked) return again;
@@ -131,7 +129,7 @@ function decideReport(facts: ReportFacts | undefined): boolean | typeof again {
 
 /** Confirms messages, and appends their events. @returns one outcome per report, in order */
 export async function confirmSent(
-  services: Services,
+  services: Runtime,
   trx: Transaction,
   reports: readonly SentReport[],
 ): Promise<(boolean | typeof again)[]> {
@@ -154,7 +152,7 @@ export async function confirmSent(
 
 /** Confirms a batch of reports in one transaction. */
 export function confirmSentReports(
-  services: Services,
+  services: Runtime,
   reports: readonly SentReport[],
 ): Promise<(boolean | typeof again)[]> {
   return services.database.transaction(async (trx) => {

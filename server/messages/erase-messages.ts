@@ -1,6 +1,7 @@
 import { query, transactionQuery } from '#server/database/query.ts';
-import type { Transaction } from '#server/database/statement.ts';
+import type { Queryable, Transaction } from '#server/database/statement.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
+import { listSpellings } from '#server/opt-outs/contact.ts';
 import type { ErasureRow } from '#server/opt-outs/erasure-store.ts';
 import { firstIdAt, type MessageId, type TeamId } from '#server/platform/ids/ids.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
@@ -179,4 +180,23 @@ export async function eraseIdempotencyKeys(
 export async function eraseConversations(trx: Transaction, contact: Contact): Promise<void> {
   await eraseConversation.run(trx, contact);
   await eraseHandOuts.run(trx, contact);
+}
+
+const ofConversations = query<{ teamId: TeamId; contact: string }, { handle: string }>(
+  'messages.handles-of-contact',
+  `SELECT DISTINCT h.handle FROM numbers n JOIN conversations c ON c.number_id = n.id AND c.contact = :contact
+   CROSS JOIN unnest(c.handles) AS h (handle) WHERE n.team_id = :teamId`,
+);
+
+/**
+ * Lists all spellings of a contact that the team's messages may have. Only a phone number has several: that of a sent
+ * message stays as it was given.
+ */
+export async function listHandlesOfContact(
+  db: Queryable,
+  teamId: TeamId,
+  contact: string,
+): Promise<string[]> {
+  const kept = await ofConversations.rows(db, { teamId, contact });
+  return [...new Set([...listSpellings(contact), ...kept.map(({ handle }) => handle)])];
 }

@@ -2,10 +2,19 @@ import { phoneQueueChannel } from '#server/database/channels.ts';
 import { isLocked } from '#server/database/database.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
-import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { Queryable } from '#server/database/statement.ts';
+import { unavailable } from '#server/platform/app-error.ts';
+import { countText } from '#server/platform/count-text.ts';
+import { firstIdAfter, type MessageId, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
 import { type Hold, sqlRestoreHold } from './hold.ts';
-import { inRounds, roundMax } from './sweep-messages.ts';
+import {
+  failInRounds,
+  hasOverdue,
+  inRounds,
+  type QueuedRow,
+  resolveOverdue,
+  roundMax,
+} from './sweep-messages.ts';
 
 interface Released {
   readonly team_id: TeamId;
@@ -14,10 +23,11 @@ interface Released {
 }
 const changed = { changes: 'message', team: 'team_id', ids: 'message_id' } as const;
 
-const holdAll = transactionQuery<{ hold: Hold }>(
+/** Holds all queued messages that are not held yet. */
+export const holdQueue = transactionQuery<{ hold: Hold }>(
   'messages.hold-all',
   'UPDATE send_queue SET hold = :hold WHERE hold IS NULL',
-);
+).run;
 // While a restore is not resumed, its hold takes the place of the released one.
 const listTeams = query<{ hold: Hold }, Pick<Released, 'team_id'>>(
   'messages.teams-with-held',
@@ -47,15 +57,12 @@ const releaseDue = query<{ now: Date; limit: number }, Released>(
   changed,
 );
 
-/** Holds all queued messages that are not held yet. */
-export const holdQueue = (trx: Transaction, hold: Hold): Promise<void> => holdAll.run(trx, { hold });
-
 /**
  * Releases the messages with a hold, in rounds. The hold of a restore ends only once it is resumed. A message for later
  * stays in the queue until its time. A team with a locked message keeps its hold until the next call.
  * @returns how many were released
  */
-export async function releaseHeld({ database }: Pick<Runtime, 'database'>, hold: Hold): Promise<number> {
+export async function releaseHeld({ database }: Runtime, hold: Hold): Promise<number> {
   let total = 0;
   for (const { team_id: teamId } of await listTeams.rows(database.pool, { hold })) {
     try {
@@ -70,10 +77,7 @@ export async function releaseHeld({ database }: Pick<Runtime, 'database'>, hold:
 }
 
 /** Makes messages for later ready whose time has come. @returns how many */
-export function releaseDueMessages({
-  database,
-  clock,
-}: Pick<Runtime, 'database' | 'clock'>): Promise<number> {
+export function releaseDueMessages({ database, clock }: Runtime): Promise<number> {
   const selection = { now: clock.now(), limit: roundMax };
   return inRounds(async () => wake(database, await releaseDue.rows(database.pool, selection)));
 }
@@ -81,4 +85,48 @@ export function releaseDueMessages({
 function wake(database: Runtime['database'], released: readonly Released[]): number {
   if (released.length > 0) database.notify(phoneQueueChannel, new Set(released.map((row) => row.number_id)));
   return released.length;
+}
+
+const held = query<{ endId: string; limit: number; without: readonly TeamId[] }, QueuedRow>(
+  'messages.held',
+  `SELECT q.team_id, q.message_id FROM teams t
+   CROSS JOIN LATERAL (
+     SELECT q.team_id, q.message_id FROM send_queue q
+     WHERE q.team_id = t.id AND q.message_id < :endId ORDER BY q.message_id LIMIT :limit) q
+   WHERE t.id <> ALL(:without::uuid[]) LIMIT :limit`,
+);
+const counted = query<{ endId: string; max: number }>(
+  'messages.count-held',
+  `SELECT count(*) FROM (
+     SELECT FROM teams t
+     CROSS JOIN LATERAL (
+       SELECT FROM send_queue q WHERE q.team_id = t.id AND q.message_id < :endId ORDER BY q.message_id LIMIT :max) q
+     LIMIT :max) w`,
+);
+
+/** Counts queued messages that were accepted up to a time; stops at `max`. */
+export const countHeldMessages = (db: Queryable, heldBefore: Date, max: number): Promise<number> =>
+  counted.number(db, { endId: firstIdAfter(heldBefore), max });
+
+/**
+ * Cancels all queued messages that were accepted up to a time. Hand-outs in the restored database are resolved first: a
+ * message that is queued again for a retry is cancelled, too.
+ * @throws AppError 503 if a team's messages could not be cancelled: the caller keeps the restore hold
+ * @returns the number of messages that failed with `cancelled`
+ */
+export async function cancelHeldMessages(services: Runtime, heldBefore: Date): Promise<number> {
+  while ((await resolveOverdue(services)) > 0);
+  let cancelled = 0;
+  for (;;) {
+    const round = await failInRounds(services, 'cancelled', (without) =>
+      held.rows(services.database.pool, { endId: firstIdAfter(heldBefore), limit: roundMax, without }),
+    );
+    cancelled += round;
+    if (round === 0) break;
+  }
+  const left = await countHeldMessages(services.database.pool, heldBefore, 1);
+  if (left === 0 && !(await hasOverdue(services))) return cancelled;
+  throw unavailable(
+    `${countText(cancelled, 'message')} could be cancelled, and others not: the log says why. Nothing was resumed. Repeat the request.`,
+  );
 }

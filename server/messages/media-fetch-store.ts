@@ -1,5 +1,6 @@
+import { futureSlackMs } from '#server/database/limits.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
-import type { Queryable, Transaction } from '#server/database/statement.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import {
   mediaFetchesMax,
@@ -8,6 +9,7 @@ import {
   mediaFetchesPerTeamWithReserveMax,
   mediaFetchesWithOriginReserveMax,
   mediaFetchesWithReserveMax,
+  mediaLeaseMarginMs,
   mediaOldestExaminedMax,
   mediaOriginsExaminedMax,
   mediaTeamsExaminedMax,
@@ -30,10 +32,13 @@ export interface ClaimedFetch {
  * team's slots. So a host that hangs delays neither other hosts nor other teams. Slots are shared out round robin. Some
  * slots are reserved for the first fetch of a team, and for its first fetch from an origin.
  *
- * Steps 2 and 3 jump along the index from team to team and from origin to origin, so long queues cost nothing. Both
+ * `teamIds` and `origins` are those of the fetches that this process runs. Steps 2 and 3 jump along the index from team to team and from origin to origin, so long queues cost nothing. Both
  * steps have a limit, so the oldest due fetches are examined, too.
  */
-const claim = query<{ now: Date; leasedUntil: Date; teamIds: TeamId[]; origins: string[] }, ClaimedFetch>(
+export const claimMediaFetches = query<
+  { now: Date; leasedUntil: Date; teamIds: TeamId[]; origins: string[] },
+  ClaimedFetch
+>(
   'messages.claim-media-fetches',
   `WITH RECURSIVE running AS MATERIALIZED (
      -- 1. The fetches that this process runs.
@@ -90,14 +95,19 @@ const claim = query<{ now: Date; leasedUntil: Date; teamIds: TeamId[]; origins: 
    UPDATE media_fetches f SET tries = f.tries + 1, due_at = :leasedUntil
    FROM locked l WHERE f.team_id = l.team_id AND f.message_id = l.message_id
    RETURNING f.team_id, f.message_id, f.url, f.origin, f.tries, f.failed_tries`,
-);
+).rows;
 
 type FetchKey = Pick<ClaimedFetch, 'team_id' | 'message_id' | 'tries'>;
 const sqlOfFetch = 'team_id = :team_id AND message_id = :message_id AND tries = :tries';
 
-const retry = transactionQuery<FetchKey & { dueAt: Date; claims: number; failed: number }>(
+/**
+ * Lets a fetch be claimed again at `dueAt`. Its try counts as a failed one, or not at all.
+ * @returns false if another process has claimed the fetch meanwhile
+ */
+export const postponeMediaFetch = transactionQuery<FetchKey & { dueAt: Date; isCounted: boolean }>(
   'messages.retry-media-fetch',
-  `UPDATE media_fetches SET due_at = :dueAt, tries = :claims, failed_tries = :failed WHERE ${sqlOfFetch}`,
+  `UPDATE media_fetches SET due_at = :dueAt, tries = tries - (NOT :isCounted::boolean)::int,
+     failed_tries = failed_tries + :isCounted::boolean::int WHERE ${sqlOfFetch}`,
 ).hasRow;
 
 /** True if the fetch still exists and no other process has claimed it. */
@@ -135,26 +145,42 @@ export const endWaitForMedia = transactionQuery<
   { changes: 'message', team: ':team_id', ids: ':message_id' },
 ).row;
 
-/** @param running the fetches that this process runs */
-export function claimMediaFetches(
-  db: Queryable,
-  now: Date,
-  leasedUntil: Date,
-  running: readonly ClaimedFetch[],
-): Promise<ClaimedFetch[]> {
-  const teamIds = running.map((fetch) => fetch.team_id);
-  const origins = running.map((fetch) => fetch.origin);
-  return claim.rows(db, { now, leasedUntil, teamIds, origins });
+/** The pauses between the tries of a fetch (specification section 3.2). */
+const pausesMs = [10_000, 60_000] as const;
+
+/**
+ * Claims of a fetch whose process died before their outcome was written. That many fail the message, so that a file that
+ * kills the process is not fetched for ever.
+ */
+export const mediaLostClaimsMax = 20;
+
+const mediaRetryPauseMaxMs = Math.max(...pausesMs);
+
+/** Returns the pause before the next try; undefined after the last one. @param tries tries so far */
+export function mediaRetryPauseMs(tries: number): number | undefined {
+  return pausesMs[tries - 1];
 }
 
-/** Lets a fetch be claimed again at `dueAt`. @returns false if another process has claimed the fetch meanwhile */
-export function postponeMediaFetch(
-  trx: Transaction,
-  fetch: ClaimedFetch,
-  dueAt: Date,
-  { isCounted }: { readonly isCounted: boolean },
-): Promise<boolean> {
-  const { tries, failed_tries } = fetch;
-  const [claims, failed] = isCounted ? [tries, failed_tries + 1] : [tries - 1, failed_tries];
-  return retry(trx, { ...fetch, dueAt, claims, failed });
+/** Postpones the leases of running fetches before the service's time steps ahead. */
+export const postponeMediaLeases = transactionQuery<{ now: Date; byMs: number }>(
+  'messages.postpone-media-leases',
+  'UPDATE media_fetches SET due_at = due_at + make_interval(secs => :byMs / 1000.0) WHERE due_at > :now',
+).run;
+/** Ends the leases of fetches in a restored database: the processes that held them are gone. */
+export const endMediaLeases = transactionQuery<{ now: Date }>(
+  'messages.end-media-leases',
+  'UPDATE media_fetches SET due_at = :now WHERE due_at > :now',
+).run;
+const limitFutureTimes = query<{ latest: Date }>(
+  'messages.limit-media-fetch-times',
+  `WITH far AS MATERIALIZED (
+     SELECT team_id, message_id FROM media_fetches WHERE due_at > :latest FOR UPDATE SKIP LOCKED
+   )
+   UPDATE media_fetches f SET due_at = :latest FROM far WHERE f.team_id = far.team_id AND f.message_id = far.message_id`,
+);
+
+/** After a step back of the service's time: the next try of each fetch begins within the longest pause from now. */
+export async function limitMediaFetchTimes({ database, clock, config }: Runtime): Promise<void> {
+  const aheadMs = Math.max(config.mediaTimeoutMs + mediaLeaseMarginMs, mediaRetryPauseMaxMs);
+  await limitFutureTimes.run(database.pool, { latest: clock.in(aheadMs + futureSlackMs) });
 }

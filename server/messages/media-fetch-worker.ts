@@ -1,16 +1,27 @@
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { fetchMedia, type MediaFetchResult } from '#server/media/fetch-media.ts';
 import { isTransientMediaFailure, type MediaFailure } from '#server/media/media-failure.ts';
 import { removeIncompleteMedia } from '#server/media/media-store.ts';
+import { completeWrittenMedia, discardWrittenMedia, type WrittenMedia } from '#server/media/media-writer.ts';
 import { QueueWorker } from '#server/platform/concurrency/queue-worker.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
-import { failMediaFetch, finishMediaFetch } from './finish-media-fetch.ts';
+import { lockUsage } from '#server/usage/usage-store.ts';
+import { failQueued } from './fail-queued.ts';
 import { mediaFetchesWithReserveMax, mediaLeaseMarginMs } from './limits.ts';
-import { mediaLostClaimsMax, mediaRetryPauseMs } from './media-fetch-schedule.ts';
-import { type ClaimedFetch, claimMediaFetches, postponeMediaFetch } from './media-fetch-store.ts';
-import { removeEarlierTries } from './remove-earlier-tries.ts';
+import {
+  type ClaimedFetch,
+  claimMediaFetches,
+  endWaitForMedia,
+  isFetchCurrent,
+  lockCurrentFetch,
+  mediaLostClaimsMax,
+  mediaRetryPauseMs,
+  postponeMediaFetch,
+  removeMediaFetch,
+} from './media-fetch-store.ts';
 
 const sweepMs = 1_000;
 
@@ -35,7 +46,8 @@ export function createMediaFetchWorker(services: Services): QueueWorker<ClaimedF
     claim: async (running) => {
       if (restoreHold.isHeld) return [];
       const leasedUntil = clock.in(config.mediaTimeoutMs + mediaLeaseMarginMs);
-      return claimMediaFetches(database.pool, clock.now(), leasedUntil, running);
+      const [teamIds, origins] = [running.map((one) => one.team_id), running.map((one) => one.origin)];
+      return claimMediaFetches(database.pool, { now: clock.now(), leasedUntil, teamIds, origins });
     },
     run: (fetch, signal) =>
       attempt(services, fetch, signal).catch((error: unknown) => {
@@ -67,13 +79,13 @@ async function attempt(services: Services, fetch: ClaimedFetch, signal: AbortSig
 async function fail(services: Services, fetch: ClaimedFetch, failure: MediaFailure): Promise<void> {
   const { clock, database, logger } = services;
   const line = { messageId: publicId('msg', fetch.message_id), tries: fetch.failed_tries + 1, failure };
-  if (failure === 'aborted') return postpone(database, fetch, clock.now(), { isCounted: false });
+  if (failure === 'aborted') return postpone(database, { ...fetch, dueAt: clock.now(), isCounted: false });
   const pauseMs = isTransientMediaFailure(failure) ? mediaRetryPauseMs(fetch.failed_tries + 1) : undefined;
   if (pauseMs === undefined) {
     await failMediaFetch(services, fetch, failure);
     logger.info(line, 'the media of a message could not be fetched');
   } else {
-    await postpone(database, fetch, clock.in(pauseMs), { isCounted: true });
+    await postpone(database, { ...fetch, dueAt: clock.in(pauseMs), isCounted: true });
     logger.info(line, 'the media of a message could not be fetched; it is tried again');
   }
 }
@@ -84,12 +96,55 @@ async function fail(services: Services, fetch: ClaimedFetch, failure: MediaFailu
  */
 function postpone(
   database: Services['database'],
-  fetch: ClaimedFetch,
-  dueAt: Date,
-  how: { readonly isCounted: boolean },
+  fetch: ClaimedFetch & { readonly dueAt: Date; readonly isCounted: boolean },
 ): Promise<void> {
   return database.transaction(async (trx) => {
-    if (await postponeMediaFetch(trx, fetch, dueAt, how))
-      await removeIncompleteMedia(trx, [fetch.message_id]);
+    if (await postponeMediaFetch(trx, fetch)) await removeIncompleteMedia(trx, [fetch.message_id]);
+  });
+}
+
+/** Removes the bytes of a fetch's earlier tries, unless another process has claimed it meanwhile. */
+export async function removeEarlierTries({ database }: Runtime, fetch: ClaimedFetch): Promise<void> {
+  await database.transaction(async (trx) => {
+    if (await lockCurrentFetch(trx, fetch)) await removeIncompleteMedia(trx, [fetch.message_id]);
+  });
+}
+
+/** Thrown to roll the transaction back: another process has claimed the fetch, or the message left the queue. */
+class FetchTakenError extends Error {}
+
+/**
+ * Completes the file of a message, lets the message be handed out, and wakes its phone's poll. The file is removed if
+ * the message left the queue meanwhile, or another process has claimed its fetch.
+ */
+async function finishMediaFetch(
+  services: Services,
+  fetch: ClaimedFetch,
+  written: WrittenMedia,
+): Promise<void> {
+  const { database } = services;
+  try {
+    await database.transaction(async (trx) => {
+      const ended = await endWaitForMedia(trx, fetch);
+      if (!ended) throw new FetchTakenError();
+      if (!(await removeMediaFetch(trx, fetch))) throw new FetchTakenError();
+      if (!(await completeWrittenMedia(trx, written))) throw new FetchTakenError();
+      trx.notifyAfterCommit(phoneQueueChannel, [ended.number_id]);
+    });
+  } catch (error) {
+    if (!(error instanceof FetchTakenError)) throw error;
+    await discardWrittenMedia(database.pool, written);
+    if (await isFetchCurrent(database.pool, fetch))
+      throw new Error('the file of a media fetch was deleted before its message used it');
+  }
+}
+
+/** Fails a message whose media could not be fetched (specification section 3.2), and refunds it. */
+async function failMediaFetch(services: Services, fetch: ClaimedFetch, failure: MediaFailure): Promise<void> {
+  const code = failure === 'too_large' ? 'media_too_large' : 'media_unavailable';
+  await services.database.transaction(async (trx) => {
+    await lockUsage(trx, { teamIds: [fetch.team_id] });
+    if (!(await isFetchCurrent(trx, fetch))) return;
+    await failQueued(trx, services, fetch.team_id, [fetch.message_id], code, failure);
   });
 }

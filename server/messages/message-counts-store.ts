@@ -1,5 +1,4 @@
 import { query } from '#server/database/query.ts';
-import type { Queryable } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
 /** Lower than every id. A range from this id makes the planner use the index, whatever the statistics say. */
@@ -21,21 +20,14 @@ export const countFailedMessages = query<{ teamId: TeamId; after: Date; max: num
          WHERE m.team_id = :teamId AND m.failed_at IS NOT NULL AND m.id > ${lowest} ORDER BY m.id DESC LIMIT :max) f`,
 ).number;
 
-const anySent = query<{ teamId: TeamId; max: number }, { found: boolean }>(
+/** True if a phone has confirmed one of the first or of the latest `max` messages. */
+export const hasSentMessage = query<{ teamId: TeamId; max: number }>(
   'messages.any-sent',
-  `SELECT EXISTS (
+  `SELECT WHERE EXISTS (
        SELECT FROM (SELECT m.sent_at FROM messages m WHERE m.team_id = :teamId AND m.id > ${lowest} ORDER BY m.id DESC LIMIT :max) l
        WHERE l.sent_at IS NOT NULL
      ) OR EXISTS (
        SELECT FROM (SELECT m.sent_at FROM messages m WHERE m.team_id = :teamId AND m.id > ${lowest} ORDER BY m.id LIMIT :max) f
        WHERE f.sent_at IS NOT NULL
-     ) AS found`,
-);
-
-/** True if a phone has confirmed one of the first or of the latest `max` messages. */
-export async function hasSentMessage(
-  db: Queryable,
-  of: { readonly teamId: TeamId; readonly max: number },
-): Promise<boolean> {
-  return (await anySent.one(db, of)).found;
-}
+     )`,
+).hasRow;

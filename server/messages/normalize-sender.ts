@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { isE164 } from '#contract/phone-number.ts';
-import { normalizePhoneNumber } from '#server/opt-outs/normalize-phone-number.ts';
+import { normalizePhoneNumber } from '#server/opt-outs/contact.ts';
 import { handleMaxCharacters } from './limits.ts';
 
 /** Fewest digits of a local phone number. Shorter ones without a country code are short codes, which stay unchanged. */
@@ -91,4 +91,17 @@ function findLocalNumber(written: string, ownNumber: string): string | undefined
   const number = normalizePhoneNumber(parsed.number);
   if (!isE164(number) || (number === parsed.number && !parsed.isPossible())) return undefined;
   return written.startsWith('00') || parsed.nationalNumber.length >= localDigitsMin ? number : undefined;
+}
+
+/**
+ * True if a received message went to several recipients (specification section 11.5). Phones may include their own
+ * number among the recipients or leave it out.
+ * @param reported handles or names, separated by line ends, commas or semicolons
+ */
+export function isGroupMessage(reported: string | undefined, from: string, ownNumber: string): boolean {
+  const recipients = (reported ?? '')
+    .split(/[\n,;]/)
+    .map((handle) => normalizeSender(handle, ownNumber))
+    .filter((handle) => handle !== '' && handle !== from);
+  return new Set(recipients).size > 1;
 }

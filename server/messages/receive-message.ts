@@ -19,17 +19,15 @@ import { findKeyword, type Keyword } from '#server/opt-outs/keyword.ts';
 import { type NamedKey, restoreContact } from '#server/opt-outs/opt-out-store.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
-import { type MessageId, publicId } from '#server/platform/ids/ids.ts';
+import { type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
 import { countInboundMessage, lockUsage } from '#server/usage/usage-store.ts';
 import { claimInbound } from './claim-inbound.ts';
 import { sqlNoteActivity } from './conversation-store.ts';
-import { isGroupMessage } from './is-group-message.ts';
 import { handleMaxCharacters } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
-import { normalizeSender } from './normalize-sender.ts';
+import { isGroupMessage, normalizeSender } from './normalize-sender.ts';
 import { failMessagesToContact } from './sweep-messages.ts';
 
 export interface Inbound {
@@ -50,7 +48,6 @@ type InboundMediaProblem = MediaProblem | 'not_stored';
 /** An accepted inbound message. `problem`: why its file was not stored, although its text was. */
 export interface Received {
   readonly id: MessageId;
-  readonly repeated: boolean;
   readonly problem: InboundMediaProblem | undefined;
 }
 
@@ -96,7 +93,7 @@ const noteInbound = transactionQuery<{
  * @returns the id of the message; for a repeat, that of the earlier one
  */
 export async function receiveMessage(
-  services: Pick<Runtime, 'config' | 'database' | 'clock' | 'ids' | 'secrets' | 'logger' | 'metrics'>,
+  services: Runtime,
   number: NumberRow,
   inbound: Inbound,
 ): Promise<Received> {
@@ -108,7 +105,7 @@ export async function receiveMessage(
   const written = typeof file === 'object' ? file : undefined;
   const kept = await storeOnce(services, number, { ...inbound, from }, { id, at: now, written });
   if (written && kept !== id) await discardWrittenMedia(services.database.pool, written);
-  return { id: kept, repeated: kept !== id, problem: typeof file === 'string' ? file : undefined };
+  return { id: kept, problem: typeof file === 'string' ? file : undefined };
 }
 
 /**
@@ -117,7 +114,7 @@ export async function receiveMessage(
  * @throws if the database is away: the phone repeats the message with its file
  */
 async function writeFile(
-  services: Pick<Runtime, 'database' | 'clock' | 'logger'>,
+  services: Runtime,
   { team_id: teamId }: NumberRow,
   messageId: MessageId,
   { bytes, name }: NonNullable<Inbound['media']>,
@@ -144,7 +141,7 @@ interface NewMessage {
 
 /** @returns the id of the stored message; for a duplicate, the id of the message that was stored first */
 function storeOnce(
-  services: Pick<Runtime, 'config' | 'database' | 'clock' | 'ids' | 'secrets' | 'metrics'>,
+  services: Runtime,
   number: NumberRow,
   inbound: Inbound,
   { id, at, written }: NewMessage,
@@ -197,7 +194,7 @@ function storeOnce(
  */
 async function applyKeyword(
   trx: Transaction,
-  services: Pick<Runtime, 'clock' | 'ids' | 'metrics' | 'secrets'>,
+  services: Runtime,
   number: NumberRow,
   message: { readonly id: MessageId; readonly from: string; readonly at: Date },
   keyword: Keyword,

@@ -61,7 +61,7 @@ const release = transactionQuery<Omit<ClaimingPoll, 'deviceId'> & { messageId: M
  * disconnected before the first byte of the answer.
  */
 export async function releaseMessage(
-  { database }: Pick<Runtime, 'database'>,
+  { database }: Runtime,
   claimant: ClaimingPoll,
   messageId: MessageId,
 ): Promise<void> {

@@ -1,15 +1,18 @@
 import { plans } from '#contract/plans.ts';
 import { pacingChannel } from '#server/database/channels.ts';
-import { again } from '#server/database/group-commit.ts';
+import { again, GroupCommit } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
+import { unavailable } from '#server/platform/app-error.ts';
 import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
-import { confirmSent } from './confirm-sent.ts';
+import { confirmSent, confirmSentReports } from './confirm-sent.ts';
 import { uncountFailedHandOut } from './conversation-store.ts';
+import { phoneCommitWindowMs, phonesWaitingMax } from './limits.ts';
 import { appendMessageEvents } from './message-event.ts';
+import { countOutcomes } from './message-metrics.ts';
 import {
   confirmDelivered,
   failByDevice,
@@ -19,7 +22,6 @@ import {
   recordOutcome,
   removeInFlight,
 } from './message-store.ts';
-import { countOutcomes } from './outcome-metrics.ts';
 
 /** A phone's report about a hand-out. */
 export interface Report {
@@ -32,12 +34,10 @@ export interface Report {
 }
 
 /** The team and the number of the device that reports. */
-export interface ReportingDevice {
+interface ReportingDevice {
   readonly teamId: TeamId;
   readonly numberId: NumberId;
 }
-
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
 
 /**
  * Applies a report that a message failed or was delivered (specification sections 3.2 and 11.3). Reports may be repeated,
@@ -48,7 +48,7 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
  * @throws lock_not_available while another transaction has locked the session or the message
  */
 export async function reportMessage(
-  services: Services,
+  services: Runtime,
   device: ReportingDevice,
   report: Report,
 ): Promise<boolean | typeof again> {
@@ -65,7 +65,7 @@ export async function reportMessage(
 }
 
 async function reportFailed(
-  services: Services,
+  services: Runtime,
   trx: Transaction,
   { teamId, numberId }: ReportingDevice,
   report: Report,
@@ -103,7 +103,7 @@ async function reportFailed(
 }
 
 async function reportDelivered(
-  services: Services,
+  services: Runtime,
   trx: Transaction,
   { teamId }: ReportingDevice,
   { messageId }: Report,
@@ -119,4 +119,29 @@ async function reportDelivered(
   if (!delivered) return;
   if (withEvent) await appendMessageEvents(trx, services, 'message.delivered', [delivered]);
   else countOutcomes(trx, services, 'delivered', [delivered]);
+}
+
+export interface ReportBatcher {
+  /** Applies a report. @returns false if the message does not belong to this device's number, or was never handed out */
+  readonly report: (device: ReportingDevice, report: Report) => Promise<boolean>;
+}
+
+/**
+ * Confirms messages that were sent in a group commit. A report of a failure or a delivery runs alone.
+ */
+export function createReportBatcher(services: Runtime): ReportBatcher {
+  const commit = new GroupCommit<ReportingDevice & Report, boolean>({
+    name: 'reports',
+    metrics: services.metrics,
+    run: (reports) => confirmSentReports(services, reports),
+    runAlone: (report) => reportMessage(services, report, report),
+    teamOf: ({ teamId }) => teamId,
+    windowMs: phoneCommitWindowMs,
+    waitingMax: phonesWaitingMax,
+    refuse: () => unavailable('Too many phones report at once. Report again in a moment.'),
+  });
+  return {
+    report: ({ teamId, numberId }, report) =>
+      commit.add({ teamId, numberId, ...report }, report.status === 'sent' ? 'shared' : 'alone'),
+  };
 }

@@ -13,15 +13,13 @@ import {
   returnToQueue,
 } from './message-store.ts';
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
-
 /**
  * Resolves an unconfirmed hand-out: one that was never reported (specification section 3.2). The message fails with
  * device_timeout. If the number's setting is retry_once, the message is queued again after its first hand-out instead.
  * @returns false if a report or another process was faster
  */
 export async function resolveUnconfirmed(
-  services: Services,
+  services: Runtime,
   flight: Pick<InFlightRow, 'team_id' | 'number_id' | 'message_id' | 'hand_out'>,
 ): Promise<boolean> {
   return services.database.transaction(async (trx) => {
@@ -33,7 +31,7 @@ export async function resolveUnconfirmed(
   });
 }
 
-async function resolve(services: Services, trx: Transaction, flight: InFlightRow): Promise<void> {
+async function resolve(services: Runtime, trx: Transaction, flight: InFlightRow): Promise<void> {
   const at = services.clock.now();
   const { team_id: teamId, number_id: numberId, message_id: messageId, hand_out: handOut } = flight;
   await recordOutcome(trx, { messageId, handOut, outcome: 'unconfirmed', at, isBelieved: true });

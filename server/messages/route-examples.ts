@@ -5,7 +5,14 @@ import {
   exampleIds as ids,
   exampleNumber as number,
 } from '#contract/example-values.ts';
-import { conflictExample, type Examples, planLimitExample, refusal } from '#server/platform/http/example.ts';
+import {
+  conflictExample,
+  type Examples,
+  pageExamples,
+  planLimitExample,
+  refusal,
+  success,
+} from '#server/platform/http/example.ts';
 
 const content = 'Your table is ready.';
 const body = { to: contact, from: number, content };
@@ -36,15 +43,18 @@ const reply = {
 };
 
 const failed = {
+  ...delivered,
   id: ids.failed,
-  to: contact,
-  from: number,
   content: 'See you at seven.',
-  media_url: null,
   status: 'failed',
-  direction: 'outbound',
   created_at: at('09:33:00'),
   delivered_at: null,
+};
+
+const picture = {
+  ...body,
+  content: 'The menu of today',
+  media_url: 'https://media.example.com/menu.jpg',
 };
 
 /** The further fields of `GET /v1/messages/{id}` for a message that neither failed nor waits for a reason. */
@@ -59,27 +69,18 @@ const noDetails = {
 };
 
 export const sendMessageExamples: Examples = {
-  text: {
-    summary: 'A text',
-    headers: { 'Idempotency-Key': 'order-1042-ready' },
-    body,
-    status: 202,
-    answer: { id: ids.message, status: 'queued', ...body, media_url: null, created_at: at('09:30:00') },
-  },
-  picture: {
-    summary: 'A text with a picture',
-    body: { ...body, content: 'The menu of today', media_url: 'https://media.example.com/menu.jpg' },
-    status: 202,
-    answer: {
-      id: exampleId('msg', 7),
-      status: 'queued',
-      to: contact,
-      from: number,
-      content: 'The menu of today',
-      media_url: 'https://media.example.com/menu.jpg',
-      created_at: at('09:36:00'),
-    },
-  },
+  text: success(
+    'A text',
+    { id: ids.message, status: 'queued', ...body, media_url: null, created_at: at('09:30:00') },
+    { headers: { 'Idempotency-Key': 'order-1042-ready' }, body },
+    202,
+  ),
+  picture: success(
+    'A text with a picture',
+    { id: exampleId('msg', 7), status: 'queued', ...picture, created_at: at('09:36:00') },
+    { body: picture },
+    202,
+  ),
   opted_out: refusal(
     'The recipient opted out',
     { body },
@@ -111,91 +112,56 @@ export const sendMessageExamples: Examples = {
 };
 
 export const listMessagesExamples: Examples = {
-  newest: {
-    summary: 'The newest messages',
-    status: 200,
-    answer: { messages: [reply, delivered], cursor: delivered.id, has_more: false },
-  },
-  first_page: {
-    summary: 'The first page, with one message',
-    query: { limit: 1 },
-    status: 200,
-    answer: { messages: [reply], cursor: reply.id, has_more: true },
-  },
-  next_page: {
-    summary: 'The next page, which is the last',
-    query: { limit: 1, cursor: reply.id },
-    status: 200,
-    answer: { messages: [delivered], cursor: delivered.id, has_more: false },
-  },
-  replies: {
-    summary: 'Messages that a contact sent',
-    query: { from: contact, direction: 'inbound' },
-    status: 200,
-    answer: { messages: [reply], cursor: ids.reply, has_more: false },
-  },
+  ...pageExamples('messages', [reply, delivered], {
+    newest: 'The newest messages',
+    firstPage: 'The first page, with one message',
+  }),
+  replies: success(
+    'Messages that a contact sent',
+    { messages: [reply], cursor: ids.reply, has_more: false },
+    { query: { from: contact, direction: 'inbound' } },
+  ),
 };
 
+/** An example of one message, with the fields that differ from `noDetails`. */
+const detail = (
+  summary: string,
+  message: Readonly<Record<string, unknown>> & { readonly id: string },
+  fields = {},
+) => success(summary, { ...message, ...noDetails, ...fields }, { params: { id: message.id } });
+
 export const getMessageExamples: Examples = {
-  delivered: {
-    summary: 'A delivered message',
-    params: { id: ids.message },
-    status: 200,
-    answer: { ...delivered, ...noDetails, sent_at: at('09:30:02') },
-  },
-  queued: {
-    summary: 'A message that waits, because its number is paused',
-    params: { id: ids.waiting },
-    status: 200,
-    answer: {
+  delivered: detail('A delivered message', delivered, { sent_at: at('09:30:02') }),
+  queued: detail(
+    'A message that waits, because its number is paused',
+    {
       ...delivered,
       id: ids.waiting,
       content: 'We open at noon.',
       status: 'queued',
       created_at: at('09:35:00'),
       delivered_at: null,
-      ...noDetails,
-      waiting_reason: 'number_paused',
     },
-  },
-  failed: {
-    summary: 'A message that the phone could not send',
-    params: { id: ids.failed },
-    status: 200,
-    answer: {
-      ...failed,
-      ...noDetails,
-      failed_at: at('09:33:02'),
-      error_code: 'device_error',
-      error_message: 'The phone could not send the message. The phone said: no network',
-    },
-  },
-  received: {
-    summary: 'A received message',
-    params: { id: ids.reply },
-    status: 200,
-    answer: { ...reply, ...noDetails },
-  },
+    { waiting_reason: 'number_paused' },
+  ),
+  failed: detail('A message that the phone could not send', failed, {
+    failed_at: at('09:33:02'),
+    error_code: 'device_error',
+    error_message: 'The phone could not send the message. The phone said: no network',
+  }),
+  received: detail('A received message', reply),
 };
 
 export const cancelMessageExamples: Examples = {
-  cancelled: {
-    summary: 'The message was still queued',
-    params: { id: ids.cancelled },
-    status: 200,
-    answer: {
-      ...delivered,
-      id: ids.cancelled,
-      content: 'Your table is almost ready.',
-      status: 'failed',
-      created_at: at('09:32:00'),
-      delivered_at: null,
-      ...noDetails,
+  cancelled: detail(
+    'The message was still queued',
+    { ...failed, id: ids.cancelled, content: 'Your table is almost ready.', created_at: at('09:32:00') },
+    {
       failed_at: at('09:32:05'),
       error_code: 'cancelled',
       error_message: 'The message was cancelled before a phone picked it up.',
     },
-  },
+  ),
   already_delivered: conflictExample(
     'The message is not queued any more',
     'Only a queued message can be cancelled; this one is delivered. Nothing was changed.',

@@ -11,8 +11,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { messageBodyMaxBytes } from '#server/platform/http/limits.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { advanceTestMessage } from './advance-test-message.ts';
-import { cancelMessage } from './cancel-message.ts';
+import { cancelMessage } from './fail-queued.ts';
 import { listMessages } from './list-messages.ts';
 import { findMessage } from './message-store.ts';
 import { listedMessageView, messageDetailView, messageView } from './message-view.ts';
@@ -24,6 +23,7 @@ import {
 } from './route-examples.ts';
 import type { SendBatcher } from './send-batcher.ts';
 import { sendMessage } from './send-message.ts';
+import { advanceTestMessage } from './test-messages.ts';
 import { explainWaiting } from './waiting-reason.ts';
 
 export function messageRoutes(services: Runtime & { readonly sends: SendBatcher }): Route[] {

@@ -17,9 +17,7 @@ export interface SendBatcher {
  * Accepts sends in a group commit. Each team has its own queue, and a batch takes from all of them round robin. Once
  * 5,000 sends wait, a team that has at least its equal share of them gets 503 with retry-after.
  */
-export function createSendBatcher(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger' | 'metrics' | 'secrets'>,
-): SendBatcher {
+export function createSendBatcher(services: Runtime): SendBatcher {
   const countSends = createSendCounter(services.metrics);
   const run = async (rows: readonly SendRow[]) => {
     const outcomes = await acceptSends(services, rows);

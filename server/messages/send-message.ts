@@ -79,7 +79,7 @@ function checkContent(input: SendMessageRequest, contact: string): void {
 }
 
 /** Validates a URL without a look-up (specification section 6.5); each fetch checks the addresses of its host. */
-function readMediaUrl({ config }: Pick<Runtime, 'config'>, url: string): SendRow['media'] {
+function readMediaUrl({ config }: Runtime, url: string): SendRow['media'] {
   const validated = validateUrl(url, config.egressAllowed);
   if ('refused' in validated) throw invalid('media_url', validated.refused);
   return { url, origin: validated.target.origin };
@@ -118,7 +118,7 @@ function fingerprint(input: SendMessageRequest): Buffer {
  * After an erasure it no longer says how. If the contact opted in meanwhile, it advises to send again.
  */
 async function optedOut(
-  { database, secrets }: Pick<Runtime, 'database' | 'secrets'>,
+  { database, secrets }: Runtime,
   teamId: TeamId,
   to: string,
   contact: string,

@@ -105,13 +105,11 @@ const purgeHandOuts = query<{ before: Date; limit: number }>(
    )) RETURNING ordinal`,
 );
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger' | 'metrics'>;
-
 /**
  * Fails messages that waited longer than QUEUE_EXPIRY_HOURS (specification section 3.2), even if a person paused their
  * number. A message that only pacing holds back expires only if its phone was silent for that long.
  */
-export async function failExpired(services: Services): Promise<number> {
+export async function failExpired(services: Runtime): Promise<number> {
   const { clock, config, database } = services;
   const since = clock.in(-config.queueExpiryMs);
   const firstId = firstIdAt(since.getTime());
@@ -124,7 +122,7 @@ export async function failExpired(services: Services): Promise<number> {
  * Fails messages that the deletion of their number left: those accepted during the deletion, and the rest of a long
  * queue. Deletions longer ago than the expiry are not examined, because no message waits longer.
  */
-export async function failOrphaned(services: Services): Promise<number> {
+export async function failOrphaned(services: Runtime): Promise<number> {
   const since = services.clock.in(-returnedMessagesMs(services));
   return failInRounds(services, 'number_removed', (without) =>
     orphaned.rows(services.database.pool, { since, without, limit: roundMax }),
@@ -135,7 +133,7 @@ export async function failOrphaned(services: Services): Promise<number> {
  * Fails messages to contacts that opted out in the last `windowMs`; until then no poll can claim them. These messages
  * were accepted during the opt-out, returned from a phone, or were too many for the opt-out's transaction.
  */
-export async function failOptedOut(services: Services, windowMs: number): Promise<number> {
+export async function failOptedOut(services: Runtime, windowMs: number): Promise<number> {
   const since = services.clock.in(-windowMs);
   return failInRounds(services, 'opted_out', (without) =>
     optedOut.rows(services.database.pool, { since, without, limit: roundMax }),
@@ -146,7 +144,7 @@ export async function failOptedOut(services: Services, windowMs: number): Promis
  * How long after an opt-out or a deletion a message may still return to the queue. It equals the longest time that a
  * message waits.
  */
-export function returnedMessagesMs({ config }: Pick<Runtime, 'config'>): number {
+export function returnedMessagesMs({ config }: Runtime): number {
   return config.queueExpiryMs + orphanSlackMs;
 }
 
@@ -170,7 +168,7 @@ export async function inRounds(round: () => Promise<number>): Promise<number> {
  * @returns the number of failed messages
  */
 export async function failInRounds(
-  services: Services,
+  services: Runtime,
   code: UnsentCode,
   find: (without: readonly TeamId[]) => Promise<QueuedRow[]>,
 ): Promise<number> {
@@ -194,7 +192,7 @@ export async function failInRounds(
 
 /** Fails queued messages of a team in a transaction of its own. @returns the number of failed messages */
 export function failOfTeam(
-  services: Services,
+  services: Runtime,
   teamId: TeamId,
   messageIds: readonly MessageId[],
   code: UnsentCode,
@@ -210,7 +208,7 @@ export function failOfTeam(
  * because the team's sends wait for this transaction.
  */
 export async function failMessagesOfDeletedNumber(
-  services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>,
+  services: Runtime,
   trx: Transaction,
   number: NumberRow,
 ): Promise<void> {
@@ -225,7 +223,7 @@ export async function failMessagesOfDeletedNumber(
  */
 export async function failMessagesToContact(
   trx: Transaction,
-  services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>,
+  services: Runtime,
   { teamId, contact }: { readonly teamId: TeamId; readonly contact: string },
 ): Promise<void> {
   const rows = await toContact.rows(trx, { teamId, contact, limit: roundMax });
@@ -235,7 +233,7 @@ export async function failMessagesToContact(
 }
 
 /** Resolves hand-outs whose lease has ended, and wakes the polls of their numbers. */
-export async function resolveOverdue(services: Services): Promise<number> {
+export async function resolveOverdue(services: Runtime): Promise<number> {
   const rows = await overdue.rows(services.database.pool, { now: services.clock.now(), limit: roundMax });
   const freed: NumberId[] = [];
   for (const flight of rows) {
@@ -250,14 +248,14 @@ export async function resolveOverdue(services: Services): Promise<number> {
   return freed.length;
 }
 
-export async function hasOverdue({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<boolean> {
+export async function hasOverdue({ database, clock }: Runtime): Promise<boolean> {
   return overdue.hasRow(database.pool, { now: clock.now(), limit: 1 });
 }
 
 /**
  * Purge: deletes idempotency keys after 24 h, and fingerprints of inbound messages whose repeats can no longer come.
  */
-export async function purgeKeysAndFingerprints({ database, clock }: Services): Promise<void> {
+export async function purgeKeysAndFingerprints({ database, clock }: Runtime): Promise<void> {
   const keysBefore = clock.in(-idempotencyKeyMs);
   const before = clock.in(-fingerprintRetentionMs);
   await inRounds(() => purgeKeys.count(database.pool, { before: keysBefore, limit: roundMax }));
@@ -265,7 +263,7 @@ export async function purgeKeysAndFingerprints({ database, clock }: Services): P
 }
 
 /** Deletes hand-outs that no window of pacing includes any more. */
-export async function purgeRecentHandOuts({ database, clock }: Services): Promise<void> {
+export async function purgeRecentHandOuts({ database, clock }: Runtime): Promise<void> {
   const before = clock.in(-recentHandOutMs);
   await inRounds(() => purgeHandOuts.count(database.pool, { before, limit: roundMax }));
 }

@@ -18,7 +18,7 @@ import { ownPacing } from './pacing-policy.ts';
  * held polls.
  */
 export async function updateNumber(
-  services: Pick<Runtime, 'database' | 'ids' | 'clock'>,
+  services: Runtime,
   teamId: TeamId,
   numberId: NumberId,
   change: UpdateNumberRequest,
@@ -65,7 +65,7 @@ export type OnNumberRemoved = (trx: Transaction, number: NumberRow) => Promise<v
  * @throws AppError 403 for the test line; 404
  */
 export async function deleteNumber(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & {
+  services: Runtime & {
     readonly onNumberRemoved: readonly OnNumberRemoved[];
   },
   teamId: TeamId,

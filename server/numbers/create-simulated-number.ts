@@ -22,7 +22,7 @@ const candidatesMax = 20;
  * @throws AppError 400 and 409, param phone_number; 409 if the team has a simulated number
  */
 export async function createSimulatedNumber(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  services: Runtime,
   teamId: TeamId,
   wanted: string | undefined,
   by: AuditActor,
@@ -96,7 +96,7 @@ function randomFictionalNumber(): string {
  */
 export async function createTestLine(
   trx: Transaction,
-  { database, clock, ids }: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  { database, clock, ids }: Runtime,
   testTeam: TeamRow,
 ): Promise<void> {
   await insertNumber(trx, {

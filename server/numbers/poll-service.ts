@@ -17,11 +17,11 @@ const record = query<{ since: Date; until: Date }>(
  * time since its own start, so that the moments between the restarts of a crash loop never count.
  */
 export class PollService {
-  readonly #services: Pick<Runtime, 'database' | 'clock'>;
+  readonly #services: Runtime;
   #sinceMs = 0;
   #untilMs: number | undefined;
 
-  constructor(services: Pick<Runtime, 'database' | 'clock'>) {
+  constructor(services: Runtime) {
     this.#services = services;
   }
 

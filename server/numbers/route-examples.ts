@@ -4,14 +4,12 @@ import {
   exampleIds as ids,
   exampleNumber as number,
 } from '#contract/example-values.ts';
-import { conflictExample, type Examples, planLimitExample } from '#server/platform/http/example.ts';
+import { conflictExample, type Examples, planLimitExample, success } from '#server/platform/http/example.ts';
 
 const own = { params: { id: ids.number } };
 
-const instruction = (phoneNumber: string) =>
-  `Open setup_url within 24 hours on the iPhone that has ${phoneNumber}, and follow the steps there.`;
 const setupLink = {
-  message: instruction(number),
+  message: `Open setup_url within 24 hours on the iPhone that has ${number}, and follow the steps there.`,
   setup_url: `${exampleServer}/setup/K7jvXwqK3nV2m8sT0dYb4AK7jvXwqK3nV2m8sT0dYb4`,
 };
 
@@ -52,60 +50,47 @@ const settings = {
 };
 
 export const listNumbersExamples: Examples = {
-  connected: {
-    summary: 'A team with one iPhone',
-    status: 200,
-    answer: { numbers: [connected] },
-  },
-  none: { summary: 'A team without a number', status: 200, answer: { numbers: [] } },
+  connected: success('A team with one iPhone', { numbers: [connected] }),
+  none: success('A team without a number', { numbers: [] }),
+};
+
+const online = {
+  state: 'online',
+  since: at('09:01:00'),
+  last_seen_at: at('09:05:00'),
+  cause: null,
+  advice: '',
+};
+const unopened = {
+  state: 'pending',
+  since: at('09:00:00'),
+  last_seen_at: null,
+  cause: 'setup_link_unopened',
+  advice:
+    'Its setup link has not been opened on the iPhone yet. Open the setup link on the iPhone, and follow its page.',
 };
 
 export const getNumberExamples: Examples = {
-  online: {
-    summary: 'The iPhone polls',
-    ...own,
-    status: 200,
-    answer: {
-      ...connected,
-      ...settings,
-      health: {
-        state: 'online',
-        since: at('09:01:00'),
-        last_seen_at: at('09:05:00'),
-        cause: null,
-        advice: '',
-      },
-      device_change: null,
-    },
-  },
-  pending: {
-    summary: 'The setup link has not been opened yet',
-    ...own,
-    status: 200,
-    answer: {
+  online: success(
+    'The iPhone polls',
+    { ...connected, ...settings, health: online, device_change: null },
+    own,
+  ),
+  pending: success(
+    'The setup link has not been opened yet',
+    {
       ...pending,
       ...settings,
       pacing: { ...settings.pacing, messages_per_hour: 100, set_by_number: [] },
-      health: {
-        state: 'pending',
-        since: at('09:00:00'),
-        last_seen_at: null,
-        cause: 'setup_link_unopened',
-        advice:
-          'Its setup link has not been opened on the iPhone yet. Open the setup link on the iPhone, and follow its page.',
-      },
+      health: unopened,
       device_change: null,
     },
-  },
+    own,
+  ),
 };
 
 export const verifyNumberExamples: Examples = {
-  link: {
-    summary: 'A link that connects the iPhone',
-    body: { phone_number: number },
-    status: 200,
-    answer: setupLink,
-  },
+  link: success('A link that connects the iPhone', setupLink, { body: { phone_number: number } }),
   plan_limit: planLimitExample(
     'The plan allows no further number',
     'The plan free allows 1 number, pending ones included. Delete one',
@@ -121,7 +106,7 @@ export const verifyNumberExamples: Examples = {
 };
 
 export const reconnectNumberExamples: Examples = {
-  link: { summary: 'A link for the new iPhone', ...own, status: 200, answer: setupLink },
+  link: success('A link for the new iPhone', setupLink, own),
   simulated: conflictExample(
     'The server simulates the iPhone of this number',
     '+14155550123 is simulated, and no iPhone can have it. Connect the number of an iPhone with POST /v1/numbers/verify.',
@@ -132,29 +117,18 @@ export const reconnectNumberExamples: Examples = {
 const updated = { id: ids.number, phone_number: number, label: 'Support', status: 'active', verified: true };
 
 export const updateNumberExamples: Examples = {
-  label: {
-    summary: 'A label',
-    ...own,
-    body: { label: 'Support' },
-    status: 200,
-    answer: updated,
-  },
-  pause: {
-    summary: 'Pause the number',
-    ...own,
-    body: { status: 'paused' },
-    status: 200,
-    answer: { ...updated, status: 'paused' },
-  },
-  pacing: {
-    summary: 'Limit the messages of an hour',
+  label: success('A label', updated, { ...own, body: { label: 'Support' } }),
+  pause: success(
+    'Pause the number',
+    { ...updated, status: 'paused' },
+    { ...own, body: { status: 'paused' } },
+  ),
+  pacing: success('Limit the messages of an hour', updated, {
     ...own,
     body: { pacing: { messages_per_hour: 40 } },
-    status: 200,
-    answer: updated,
-  },
+  }),
 };
 
 export const deleteNumberExamples: Examples = {
-  deleted: { summary: 'The number is deleted', ...own, status: 200, answer: { deleted: true } },
+  deleted: success('The number is deleted', { deleted: true }, own),
 };

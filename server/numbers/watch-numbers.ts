@@ -12,8 +12,6 @@ import { healthMailDelayMs, offlineMailIntervalMs, queuedCountMax } from './limi
 import { listNumberFacts } from './number-facts-store.ts';
 import { sqlHealthSources, sqlHealthState } from './number-health-sql.ts';
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets' | 'logger'>;
-
 /** Teams that one round handles; the next round continues. */
 const roundTeamsMax = 500;
 
@@ -100,7 +98,7 @@ const markHealthMailed = transactionQuery<OfTeam, { number_id: NumberId; state: 
  * Watches the health of all numbers (specification section 4.7). Each change commits with its event, once for all
  * processes. The mail follows a minute later, in a separate transaction that marks the numbers in the mail.
  */
-export async function watchNumbers(services: Services): Promise<void> {
+export async function watchNumbers(services: Runtime): Promise<void> {
   const { database, clock, config } = services;
   const changed = await listTeamsWithHealthChanges(database.pool, { now: clock.now(), limit: roundTeamsMax });
   await eachTeam(services, changed, reportChanges);
@@ -109,11 +107,11 @@ export async function watchNumbers(services: Services): Promise<void> {
   await eachTeam(services, due, mailChanges);
 }
 
-type TeamWork = (trx: Transaction, services: Services, teamId: TeamId) => Promise<void>;
+type TeamWork = (trx: Transaction, services: Runtime, teamId: TeamId) => Promise<void>;
 
 /** Runs work for each team. A failure does not delay the other teams; the next round tries the failed one again. */
 async function eachTeam(
-  services: Services,
+  services: Runtime,
   teams: readonly { readonly team_id: TeamId }[],
   work: TeamWork,
 ): Promise<void> {

@@ -1,14 +1,17 @@
 import type { ContactEventType } from '#contract/event.ts';
+import { isFictionalNumber } from '#contract/number.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
+import { AppError, invalid } from '#server/platform/app-error.ts';
+import type { Principal } from '#server/platform/http/route.ts';
 import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { endOptOut, insertOptOut, type OptOutRow, restoreContact } from './opt-out-store.ts';
-
-type Services = Pick<Runtime, 'clock' | 'ids' | 'secrets'>;
+import { lockUsage } from '#server/usage/usage-store.ts';
+import { parseContact, parseNewContact } from './contact.ts';
+import { endOptOut, findOptOut, insertOptOut, type OptOutRow, restoreContact } from './opt-out-store.ts';
 
 /** A change of a contact's opt-out: out of a team, or in again. */
 export interface OptOutChange {
@@ -27,7 +30,7 @@ export interface OptOutChange {
  */
 export async function optOut(
   trx: Transaction,
-  services: Services,
+  services: Runtime,
   change: OptOutChange,
 ): Promise<OptOutRow | undefined> {
   const { teamId, contact, by, message } = change;
@@ -49,7 +52,7 @@ export async function optOut(
 /** Opts a contact in again. @returns undefined, without a change, if the contact was not opted out */
 export async function optIn(
   trx: Transaction,
-  services: Services,
+  services: Runtime,
   change: OptOutChange,
 ): Promise<OptOutRow | undefined> {
   const { teamId, contact } = change;
@@ -65,7 +68,7 @@ export async function optIn(
  */
 async function record(
   trx: Transaction,
-  services: Services,
+  services: Runtime,
   { teamId, contact, by, message }: OptOutChange,
   row: OptOutRow,
   { type, at }: { readonly type: ContactEventType; readonly at: Date },
@@ -93,4 +96,67 @@ async function record(
       },
     },
   ]);
+}
+
+/**
+ * Transaction hook: runs when a contact opts out. It is wired in transaction-hooks.ts, because this slice does not
+ * import messages.
+ */
+export type OnOptedOut = (
+  trx: Transaction,
+  optedOut: { readonly teamId: TeamId; readonly contact: string },
+) => Promise<void>;
+
+/**
+ * Opts a contact out by request (specification section 4.6); the contact's queued messages fail, as after a text STOP.
+ * A contact that is already opted out keeps its earlier opt-out.
+ * @param principal isTest for a test key, which opts out fictional contacts only: no erasure reaches a test team
+ * @param contact as the path has it
+ * @throws AppError 400, param contact
+ */
+export async function createOptOut(
+  services: Runtime & { readonly onOptedOut: readonly OnOptedOut[] },
+  { teamId, isTest }: Pick<Principal, 'teamId' | 'isTest'>,
+  contact: string,
+  by: AuditActor,
+): Promise<OptOutRow> {
+  const change = { teamId, contact: parseNewContact(contact), by };
+  if (isTest && !isFictionalNumber(change.contact)) {
+    throw invalid(
+      'contact',
+      'A test key opts out only numbers that are reserved for fiction, such as +15005550101. Use one, or a live key.',
+    );
+  }
+  return services.database.transaction(async (trx) => {
+    // The usage row is locked before the opt-out, because failed messages are refunded.
+    await lockUsage(trx, { teamIds: [teamId] });
+    const created = await optOut(trx, services, change);
+    if (created) {
+      for (const hook of services.onOptedOut) await hook(trx, change);
+      return created;
+    }
+    // The contact was opted out already, and `optOut` has locked the row.
+    const standing = await findOptOut(trx, change);
+    if (!standing) throw new Error('an opt-out was neither created nor found');
+    return standing;
+  });
+}
+
+/**
+ * Opts a contact in by request (specification section 4.6).
+ * @param contact as the path has it
+ * @throws AppError 400, param contact; 404 if the contact is not opted out
+ */
+export async function deleteOptOut(
+  services: Runtime,
+  teamId: TeamId,
+  contact: string,
+  by: AuditActor,
+): Promise<void> {
+  const change = { teamId, contact: parseContact(contact), by };
+  if (await services.database.transaction((trx) => optIn(trx, services, change))) return;
+  throw new AppError(
+    'not_found',
+    'This contact is not opted out. Write it as GET /v1/opt-outs shows it, percent-encoded.',
+  );
 }

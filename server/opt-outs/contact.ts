@@ -1,9 +1,15 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import metadata from 'libphonenumber-js/min/metadata';
 import { contactMaxCharacters } from '#contract/opt-out.ts';
 import { isE164 } from '#contract/phone-number.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
-import { shortCodeDigitsMax } from './limits.ts';
-import { normalizePhoneNumber } from './normalize-phone-number.ts';
+
+/**
+ * Most digits of a short code. A handle with more digits is a phone number, which needs its country code (specification
+ * section 11.5).
+ */
+const shortCodeDigitsMax = 6;
 
 /**
  * Contact: the other side of a conversation, by its normalized handle (specification section 4.6). Mail addresses are
@@ -54,4 +60,35 @@ export function parseNewContact(text: string): string {
     'contact',
     'contact must be a phone number in E.164, such as +14155550101, or another handle as messages show it in from.',
   );
+}
+
+const callingCodes = Object.keys(metadata.country_calling_codes);
+
+// Matches the numbers that libphonenumber may change. Only these are parsed, because the library costs more than all
+// other checks of a send.
+const hasTrunkPrefix = new RegExp(`^\\+(?:${callingCodes.join('|')})0\\d+$`);
+
+/** Until 2019, Mexican mobile numbers had a 1 after the country code. Both spellings reach the same phone. */
+const mexicanMobile = /^\+521(\d{10})$/;
+
+/**
+ * Returns one spelling of a phone number that has several (specification section 4.6). It drops a trunk prefix 0 after
+ * the calling code, as in +44 (0)7911, and Mexico's old 1. A 0 that belongs to the number stays, as in Italy. Text that
+ * is no phone number in E.164 stays as it is.
+ */
+export function normalizePhoneNumber(phoneNumber: string): string {
+  const mexican = mexicanMobile.exec(phoneNumber)?.[1];
+  if (mexican !== undefined) return `+52${mexican}`;
+  if (!hasTrunkPrefix.test(phoneNumber)) return phoneNumber;
+  const parsed = parsePhoneNumberFromString(phoneNumber);
+  return parsed?.isPossible() && isE164(parsed.number) ? parsed.number : phoneNumber;
+}
+
+/** Lists the spellings of a phone number that `contactOf` makes equal, itself included. */
+export function listSpellings(contact: string): string[] {
+  const withTrunkPrefix = callingCodes
+    .filter((code) => contact.startsWith(`+${code}`))
+    .map((code) => `+${code}0${contact.slice(code.length + 1)}`);
+  const mexican = contact.startsWith('+52') ? [`+521${contact.slice(3)}`] : [];
+  return [contact, ...[...withTrunkPrefix, ...mexican].filter((handle) => contactOf(handle) === contact)];
 }

@@ -1,5 +1,7 @@
 import { optInWords, optOutWords } from '#contract/opt-out-words.ts';
-import { keywordTextMaxCharacters } from './limits.ts';
+
+/** Upper bound on a text that is compared with the keywords, in UTF-16 code units; a longer text is no keyword. */
+const keywordTextMaxCharacters = 1_000;
 
 /** Keyword: an inbound text that, as a whole, opts its sender out or in. */
 export type Keyword = 'opt_out' | 'opt_in';

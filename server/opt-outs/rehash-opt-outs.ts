@@ -26,7 +26,7 @@ const update = transactionQuery<{ teamIds: TeamId[]; contacts: string[]; hashes:
  * Hashes all contacts again if the first one has the hash of another secrets key. The operator then lost that key, and
  * made the database forget it (docs/operations.md). Erased contacts can't be hashed again.
  */
-export async function rehashOptOuts({ database, secrets }: Pick<Runtime, 'database' | 'secrets'>) {
+export async function rehashOptOuts({ database, secrets }: Runtime) {
   await database.transaction(async (trx) => {
     let rows = await list.rows(trx, beginning);
     for (;;) {

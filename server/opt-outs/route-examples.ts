@@ -5,7 +5,7 @@ import {
   exampleIds as ids,
   exampleNumber as number,
 } from '#contract/example-values.ts';
-import { type Examples, refusal } from '#server/platform/http/example.ts';
+import { type Examples, pageExamples, refusal, success } from '#server/platform/http/example.ts';
 
 const byText = {
   id: ids.optOut,
@@ -23,32 +23,17 @@ const byRequest = {
 };
 const other = { params: { contact: '+14155550102' } };
 
-export const listOptOutsExamples: Examples = {
-  newest: {
-    summary: 'The latest opt-outs',
-    status: 200,
-    answer: { opt_outs: [byRequest, byText], cursor: byText.id, has_more: false },
-  },
-  first_page: {
-    summary: 'The first page, with one opt-out',
-    query: { limit: 1 },
-    status: 200,
-    answer: { opt_outs: [byRequest], cursor: byRequest.id, has_more: true },
-  },
-  next_page: {
-    summary: 'The next page, which is the last',
-    query: { limit: 1, cursor: byRequest.id },
-    status: 200,
-    answer: { opt_outs: [byText], cursor: byText.id, has_more: false },
-  },
-};
+export const listOptOutsExamples = pageExamples('opt_outs', [byRequest, byText], {
+  newest: 'The latest opt-outs',
+  firstPage: 'The first page, with one opt-out',
+});
 
 export const createOptOutExamples: Examples = {
-  opted_out: { summary: 'The contact is opted out', ...other, status: 200, answer: byRequest },
+  opted_out: success('The contact is opted out', byRequest, other),
 };
 
 export const deleteOptOutExamples: Examples = {
-  opted_in: { summary: 'The contact is opted in', ...other, status: 200, answer: { deleted: true } },
+  opted_in: success('The contact is opted in', { deleted: true }, other),
   not_opted_out: refusal('The contact is not opted out', other, [
     404,
     'not_found',

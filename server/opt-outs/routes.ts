@@ -2,9 +2,9 @@ import { Deleted } from '#contract/deleted.ts';
 import { ListOptOutsQuery, OptOut, OptOutList } from '#contract/opt-out.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { createOptOut, type OnOptedOut } from './create-opt-out.ts';
-import { deleteOptOut } from './delete-opt-out.ts';
-import { listOptOuts } from './list-opt-outs.ts';
+import { readPage } from '#server/platform/paging.ts';
+import { createOptOut, deleteOptOut, type OnOptedOut } from './change-opt-out.ts';
+import { listOptOutRows } from './opt-out-store.ts';
 import { optOutView } from './opt-out-view.ts';
 import { createOptOutExamples, deleteOptOutExamples, listOptOutsExamples } from './route-examples.ts';
 
@@ -26,9 +26,12 @@ export function optOutRoutes(services: Runtime & { readonly onOptedOut: readonly
       },
       query: ListOptOutsQuery,
       answers: { 200: OptOutList },
-      handle: async ({ principal, query }) => ({
-        body: await listOptOuts(services, principal.teamId, query),
-      }),
+      handle: async ({ principal: { teamId }, query }) => {
+        const { rows, ...page } = await readPage('opt', query, (before, limit) =>
+          listOptOutRows(services.database.pages, { teamId, before, limit }),
+        );
+        return { body: { opt_outs: rows.map(optOutView), ...page } };
+      },
     }),
     route({
       method: 'PUT',

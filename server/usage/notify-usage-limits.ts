@@ -46,9 +46,7 @@ const insertNotice = transactionQuery<{ teamId: TeamId; month: string; percent: 
  * Mails owners and admins of a team that 80 % or 100 % of the month's limit are used (specification section 12.7). A
  * unique row, written in the transaction that queues the mails, makes any number of processes send each notice once.
  */
-export async function notifyUsageLimits(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets' | 'logger'>,
-): Promise<void> {
+export async function notifyUsageLimits(services: Runtime): Promise<void> {
   const { database, clock, logger } = services;
   const now = clock.now();
   for await (const near of teamsNearLimit(database, now)) {
@@ -72,12 +70,7 @@ async function* teamsNearLimit({ pool }: Runtime['database'], now: Date): AsyncG
   } while (page.length === pageTeams);
 }
 
-async function notify(
-  trx: Transaction,
-  services: Pick<Runtime, 'clock' | 'ids' | 'config' | 'secrets'>,
-  near: NearLimitRow,
-  now: Date,
-): Promise<void> {
+async function notify(trx: Transaction, services: Runtime, near: NearLimitRow, now: Date): Promise<void> {
   const recipients = await listEmailsOf(trx, near.team_id, 'owner', 'admin');
   // A team without owners and admins gets the notice later, once it has an owner or admin.
   if (recipients.length === 0 && isMailEnabled(services.config)) return;

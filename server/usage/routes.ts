@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { getUsage } from './get-usage.ts';
 
-export function usageRoutes(services: Pick<Runtime, 'database' | 'clock'>): Route[] {
+export function usageRoutes(services: Runtime): Route[] {
   return [
     route({
       method: 'GET',

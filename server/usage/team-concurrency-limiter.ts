@@ -15,7 +15,7 @@ import {
  * queues are served in turn, so a dashboard stays usable beside a busy integration. Requests about a person's own
  * account are limited per account.
  */
-export function createTeamConcurrencyLimiter({ clock }: Pick<Runtime, 'clock'>): LimitConcurrency {
+export function createTeamConcurrencyLimiter({ clock }: Runtime): LimitConcurrency {
   const semaphore = new KeyedSemaphore({ clock, runningMax: teamRequestsRunningMax });
   return (caller, work) => {
     const { principal, signedIn, device } = caller ?? {};

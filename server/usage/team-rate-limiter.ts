@@ -57,10 +57,10 @@ const windowsMax = 10_000;
  * no statement. A team at its limit is refused until the minute ends.
  */
 export class TeamRateLimiter {
-  readonly #services: Pick<Runtime, 'database' | 'clock'>;
+  readonly #services: Runtime;
   readonly #windows = new BoundedMap<TeamId, Window>(windowsMax);
 
-  constructor(services: Pick<Runtime, 'database' | 'clock'>) {
+  constructor(services: Runtime) {
     this.#services = services;
   }
 

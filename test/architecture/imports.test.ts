@@ -259,7 +259,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
         'server/dashboard/routes.ts',
         'server/api-keys/routes.ts',
         'server/teams/team/create-team.ts',
-        'server/opt-outs/create-opt-out.ts',
+        'server/opt-outs/change-opt-out.ts',
         'server/opt-outs/routes.ts',
         'server/numbers/change-number.ts',
         'server/numbers/routes.ts',

@@ -8,7 +8,7 @@ import {
   claimMediaFetches,
   lockCurrentFetch,
 } from '#server/messages/media-fetch-store.ts';
-import { removeEarlierTries } from '#server/messages/remove-earlier-tries.ts';
+import { removeEarlierTries } from '#server/messages/media-fetch-worker.ts';
 import { startMediaWorld } from '#test/support/media/media-team.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { countStoredMedia } from '#test/support/media/stored-media.ts';
@@ -27,8 +27,10 @@ describe('a fetch that is claimed a second time (§3.2/media-ends)', () => {
   afterEach(() => world.team.api.post(`/v1/messages/${id}/cancel`));
 
   const claims = () => {
-    const { clock } = world.service;
-    return claimMediaFetches(world.service.runtime.database.pool, clock.now(), clock.in(leaseMs), []);
+    const { clock, runtime } = world.service;
+    const now = clock.now();
+    const asked = { now, leasedUntil: clock.in(leaseMs, now), teamIds: [], origins: [] };
+    return claimMediaFetches(runtime.database.pool, asked);
   };
   const claimed = async () => {
     const [fetch] = await claims();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { normalizeSender } from '#server/messages/normalize-sender.ts';
-import { normalizePhoneNumber } from '#server/opt-outs/normalize-phone-number.ts';
+import { normalizePhoneNumber } from '#server/opt-outs/contact.ts';
 
 /** FUZZ_SEED and the path that fast-check prints repeat a failure. */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));

@@ -10,8 +10,7 @@ import {
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import { countHeldMails } from '#server/mail/mail-store.ts';
-import { cancelHeldMessages, countHeldMessages } from '#server/messages/cancel-held-messages.ts';
-import { releaseHeld } from '#server/messages/held-messages.ts';
+import { cancelHeldMessages, countHeldMessages, releaseHeld } from '#server/messages/held-messages.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { listTeams } from '#server/teams/team/team-store.ts';
 import { countHeldDeliveries, skipHeldDeliveries } from '#server/webhooks/deliveries/skip-held-deliveries.ts';

@@ -28,6 +28,32 @@ export function firstSuccess(examples: Examples): Example | undefined {
 type Request = Omit<Example, 'summary' | 'status' | 'answer'>;
 type Details = Omit<ErrorEnvelope['error'], 'code' | 'message'>;
 
+/** An example of a success. */
+export function success(summary: string, answer: unknown, request: Request = {}, status = 200): Example {
+  return { summary, ...request, status, answer };
+}
+
+/** Examples of a list in pages, whose items are in `field`: a page of both items, and two pages of one. */
+export function pageExamples(
+  field: string,
+  [first, second]: readonly [item: { readonly id: string }, item: { readonly id: string }],
+  texts: { readonly newest: string; readonly firstPage: string },
+): Examples {
+  return {
+    newest: success(texts.newest, { [field]: [first, second], cursor: second.id, has_more: false }),
+    first_page: success(
+      texts.firstPage,
+      { [field]: [first], cursor: first.id, has_more: true },
+      { query: { limit: 1 } },
+    ),
+    next_page: success(
+      'The next page, which is the last',
+      { [field]: [second], cursor: second.id, has_more: false },
+      { query: { limit: 1, cursor: first.id } },
+    ),
+  };
+}
+
 /** An example of a refusal. @param details further fields of the error, such as `param` */
 export function refusal(
   summary: string,

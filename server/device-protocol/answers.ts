@@ -1,6 +1,12 @@
+import { Type } from 'typebox';
+import { EndedTokenError } from '#server/devices/device-authenticator.ts';
 import type { HandOut } from '#server/messages/claim-statement.ts';
+import type { AppError } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { PollResult } from './poll.ts';
+
+/** The schema of every answer: a shortcut reads fields that are texts. */
+export const flatStrings = Type.Record(Type.String(), Type.String());
 
 /** The answer when a poll can't be handled. It has neither action nor session: the shortcut repeats its poll. */
 export const unavailableAnswer = { ok: '0', reason: 'unavailable', wait: '15' } as const;
@@ -30,4 +36,15 @@ export function pollAnswer(result: PollResult): Readonly<Record<string, string>>
 /** The path from which the phone fetches a message's file (specification section 11.8). */
 function mediaPath({ message_id, media_name }: HandOut): string {
   return media_name === null ? 'none' : `/v1/device/media/${publicId('msg', message_id)}/${media_name}`;
+}
+
+/** The answer to an inbound message or status that was refused: HTTP 200, because a shortcut can't see a status. */
+export const refuse = (reason: string) => ({ body: { ok: '0', reason } });
+
+/** Answers an inbound message or status that could not be handled, with the reason. */
+export function onFailure(error: AppError): unknown {
+  const { code, status } = error;
+  if (error instanceof EndedTokenError) return refuse(error.reason).body;
+  if (code === 'unauthorized' || code === 'rate_limited') return refuse(code).body;
+  return refuse(status === 413 ? 'too_large' : 'unavailable').body;
 }

@@ -1,4 +1,5 @@
 import type { PacingMode } from '#contract/pacing.ts';
+import { testFailures, testLine } from '#contract/test-line.ts';
 import { phoneQueueChannel } from '#server/database/channels.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -6,7 +7,7 @@ import { invalid } from '#server/platform/app-error.ts';
 import type { Principal } from '#server/platform/http/route.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
 import { resolveUnconfirmed } from './resolve-unconfirmed.ts';
-import { failOfTeam, sqlMayExpire } from './sweep-messages.ts';
+import { failInRounds, failOfTeam, type QueuedRow, roundMax, sqlMayExpire } from './sweep-messages.ts';
 
 /** A time with a zone; Date.parse then checks that it exists. */
 const timestampPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
@@ -36,7 +37,7 @@ const unconfirmed = query<
  * @throws AppError 400, param x-test-clock, for a live key, and for a header that is no timestamp
  */
 export async function advanceTestMessage(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger' | 'metrics'>,
+  services: Runtime,
   { teamId, isTest }: Principal,
   messageId: MessageId,
   header: string | string[] | undefined,
@@ -66,4 +67,25 @@ function readTimestamp(header: string | string[]): Date {
     'x-test-clock',
     'x-test-clock must be a timestamp with a zone, such as 2027-01-31T12:00:00Z.',
   );
+}
+
+const waiting = query<{ digits: readonly string[]; limit: number; without: readonly TeamId[] }, QueuedRow>(
+  'messages.waiting-test-failures',
+  // Finds the test lines by the index of verified phone numbers, and reads the queue of each.
+  `SELECT q.team_id, q.message_id FROM numbers n
+   CROSS JOIN LATERAL (
+     SELECT q.team_id, q.message_id FROM send_queue q WHERE q.number_id = n.id AND right(q.to_handle, 2) = ANY(:digits) AND q.is_ready LIMIT :limit) q
+   WHERE n.phone_number = '${testLine}' AND n.verified_at IS NOT NULL AND n.deleted_at IS NULL
+     AND n.team_id <> ALL(:without::uuid[]) LIMIT :limit`,
+);
+
+/** Fails test messages to recipients whose messages fail while they wait (specification section 5.4). */
+export async function failTestMessages(services: Runtime): Promise<void> {
+  const { pool } = services.database;
+  if (!(await waiting.hasRow(pool, { digits: Object.keys(testFailures), limit: 1, without: [] }))) return;
+  for (const [digits, code] of Object.entries(testFailures)) {
+    await failInRounds(services, code, (without) =>
+      waiting.rows(pool, { digits: [digits], limit: roundMax, without }),
+    );
+  }
 }

@@ -1,7 +1,7 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import { sessionsChannel } from '#server/database/channels.ts';
 import { isUniqueViolation } from '#server/database/database.ts';
-import { transactionQuery } from '#server/database/query.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import {
@@ -14,12 +14,18 @@ import {
 } from '#server/devices/device-store.ts';
 import { lockNumber, markVerified, type NumberRow } from '#server/numbers/number-store.ts';
 import { serverItself } from '#server/platform/actor.ts';
-import type { DeviceId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
-import { type DeviceSessionId, publicId, timeOfId } from '#server/platform/ids/ids.ts';
+import {
+  type DeviceId,
+  type DeviceSessionId,
+  type NumberId,
+  publicId,
+  type TeamId,
+  timeOfId,
+} from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { sessionLifeAfterAnswerMs, takeoverReportGraceMs } from './limits.ts';
 import type { PollLookUpRow } from './look-up-polls.ts';
-import { sessionPayload } from './poll-registry.ts';
+import { type PollIdentity, sessionPayload } from './poll-registry.ts';
 
 const bringLeaseForward = transactionQuery<{ numberId: NumberId; graceMs: number }>(
   'device-protocol.bring-lease-forward',
@@ -37,7 +43,7 @@ const findGeneration = transactionQuery<{ teamId: TeamId; deviceId: DeviceId }, 
  */
 async function recordDeviceChange(
   trx: Transaction,
-  services: Pick<Runtime, 'clock' | 'ids'>,
+  services: Runtime,
   number: NumberRow,
   now: DeviceDescription,
   previous: PreviousDescription,
@@ -61,7 +67,7 @@ async function recordDeviceChange(
  * verifies the number. The look-up has released its locks, so the decision is repeated under those of number and session.
  */
 export async function startDeviceSession(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
+  services: Runtime,
   tokenHash: Buffer,
   found: PollLookUpRow,
   description: DeviceDescription,
@@ -120,4 +126,28 @@ export async function startDeviceSession(
     if (isUniqueViolation(error)) return { stop: 'taken' };
     throw error;
   }
+}
+
+const shorten = query<PollIdentity & { expiresAt: Date; now: Date }>(
+  'device-protocol.shorten-session',
+  `UPDATE device_sessions SET expires_at = least(expires_at, :expiresAt), left_at = :now
+   WHERE number_id = :numberId AND session_id = :sessionId AND poll_sequence = :poll`,
+);
+
+/**
+ * Shortens the session of a phone that disconnected from a held poll, as if the poll had been answered. Otherwise the
+ * server would refuse the next start of the shortcut until the hold ends. The disconnection is recorded as a likely
+ * cause of silence (specification section 4.7).
+ */
+export async function shortenDeviceSession(
+  { database, clock, config }: Runtime,
+  { numberId, sessionId, poll }: PollIdentity,
+): Promise<void> {
+  await shorten.run(database.pool, {
+    numberId,
+    sessionId,
+    poll,
+    expiresAt: clock.in(sessionLifeAfterAnswerMs(config.deviceHoldMs)),
+    now: clock.now(),
+  });
 }
