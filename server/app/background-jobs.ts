@@ -12,7 +12,7 @@ import { purgeSetupLinks } from '#server/devices/setup-link.ts';
 import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { filterTeamsWithNewEvents } from '#server/events/feed-store.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
-import { purgeAbandonedMedia } from '#server/media/purge-media.ts';
+import { purgeAbandonedMedia } from '#server/media/media-store.ts';
 import { findNumbersWithMessages } from '#server/messages/claim-message.ts';
 import { releaseDueMessages, releaseHeld } from '#server/messages/held-messages.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';

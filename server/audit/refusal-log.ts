@@ -2,8 +2,15 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { CompletedRequest } from '#server/platform/http/http-server.ts';
 import { clientNetwork } from '#server/platform/network/client-network.ts';
 import { isAuditAction } from './audit-action.ts';
-import { refusalKindsMax, refusalWindowMs } from './limits.ts';
 import { type AuditRecord, recordAudit } from './record-audit.ts';
+
+/* Limits of repeated refusals in the audit log (specification section 12.6). */
+
+/** Time in which equal refusals are counted; one row then records all of them. */
+const refusalWindowMs = 60_000;
+
+/** Upper bound on the kinds of refusals of one team or account that a window records. */
+export const refusalKindsMax = 100;
 
 /** Longer than any public id. A requested target may be any text, and is cut to this length. */
 const targetMaxCharacters = 64;

@@ -1,8 +1,39 @@
-import { AuditPage, AuditQuery } from '#contract/audit.ts';
+import { type AuditEntry, AuditPage, AuditQuery } from '#contract/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { auditPage } from './audit-page.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { readPage } from '#server/platform/paging.ts';
 import { type AuditRow, listAccountAudit, listTeamAudit } from './audit-store.ts';
+
+/**
+ * A page of audit entries, newest first.
+ * @param read returns at most `limit` entries with ids below `before`
+ * @param show removes the fields that the reader may not see
+ * @throws 400, param cursor
+ */
+async function auditPage(
+  query: AuditQuery,
+  read: (before: string, limit: number) => Promise<AuditRow[]>,
+  show: (row: AuditRow) => AuditRow = (row) => row,
+): Promise<AuditPage> {
+  const { rows, ...page } = await readPage('aud', query, read);
+  return { entries: rows.map((row) => auditEntry(show(row))), ...page };
+}
+
+function auditEntry(row: AuditRow): AuditEntry {
+  return {
+    id: publicId('aud', row.id),
+    at: row.created_at.toISOString(),
+    actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name },
+    action: row.action,
+    target: row.target,
+    details: { ...row.details },
+    outcome: row.outcome,
+    error_code: row.error_code ?? '',
+    ip: row.ip,
+    request_id: row.request_id,
+  };
+}
 
 /** Routes of the audit logs of a team and of the signed-in account (specification section 12.6). */
 export function auditRoutes({ database }: Runtime): Route[] {
@@ -16,7 +47,7 @@ export function auditRoutes({ database }: Runtime): Route[] {
       answers: { 200: AuditPage },
       handle: async ({ principal, query }) => ({
         body: await auditPage(query, (before, limit) =>
-          listTeamAudit(database.pages, principal.teamId, before, limit),
+          listTeamAudit(database.pages, { teamId: principal.teamId, before, limit }),
         ),
       }),
     }),
@@ -29,7 +60,8 @@ export function auditRoutes({ database }: Runtime): Route[] {
       handle: async ({ signedIn, query }) => ({
         body: await auditPage(
           query,
-          (before, limit) => listAccountAudit(database.pages, signedIn.accountId, before, limit),
+          (before, limit) =>
+            listAccountAudit(database.pages, { accountId: signedIn.accountId, before, limit }),
           (row) => withoutOthers(row, signedIn.actor.name),
         ),
       }),

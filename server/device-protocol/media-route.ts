@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import type { Runtime } from '#server/database/runtime.ts';
 import { deviceDownloadsMax, downloadQueue } from '#server/media/limits.ts';
-import { findMediaFile, type MediaFile } from '#server/media/media-store.ts';
-import { readMedia } from '#server/media/read-media.ts';
+import { findMediaFile, type MediaFile, readMedia } from '#server/media/media-store.ts';
 import { isInFlightAt } from '#server/messages/message-store.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { KeyedSemaphore } from '#server/platform/concurrency/keyed-semaphore.ts';
@@ -49,7 +48,7 @@ async function findFile(
   const { numberId, deviceId } = device;
   if (!messageId || !(await isInFlightAt(database.pool, { numberId, deviceId, messageId })))
     throw notFound('file');
-  const file = await findMediaFile(database.pool, messageId);
+  const file = await findMediaFile(database.pool, { messageId });
   if (!file || file.name !== filename) throw notFound('file');
   return file;
 }

@@ -1,9 +1,5 @@
-import {
-  type Queryable,
-  statement,
-  type Transaction,
-  transactionStatement,
-} from '#server/database/statement.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
+import { type Queryable, type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { EventId, TeamId } from '#server/platform/ids/ids.ts';
 import { type EnvelopeColumns, envelopeOf } from './envelope.ts';
 
@@ -39,10 +35,11 @@ export interface FeedPosition {
 /** Key of the advisory lock that allows one publisher at a time. */
 const publisherLockId = 4_017;
 
-const tryLock = transactionStatement<[], { readonly taken: boolean }>(
+/** Makes this transaction the only publisher until it ends. @returns false if another transaction is the publisher */
+export const tryPublisherLock = transactionQuery(
   'events.try-publisher-lock',
-  `SELECT pg_try_advisory_xact_lock(${publisherLockId}) AS taken`,
-);
+  `SELECT FROM pg_try_advisory_xact_lock(${publisherLockId}) AS taken WHERE taken`,
+).hasRow;
 
 /** The events of a team that a batch published; null for the row of a batch without events. */
 type PublishedRow = { readonly after: number } & (
@@ -68,65 +65,87 @@ const publish = transactionStatement<[limit: number, from: number], PublishedRow
    LEFT JOIN (SELECT team_id, count(*) AS events FROM placed GROUP BY team_id) p ON true`,
   { changes: 'event', team: 'team_id' },
 );
+
 /** Finds the first event without a position below a mark. Its cost depends on the dead rows there. */
-export const findUnpublishedBefore = statement<[before: number], { readonly seq: number }>(
+export const findUnpublishedBefore = query<{ before: number }, { readonly seq: number }>(
   'events.find-unpublished-before',
-  'SELECT seq FROM unpublished_events WHERE seq < $1 ORDER BY seq LIMIT 1',
+  'SELECT seq FROM unpublished_events WHERE seq < :before ORDER BY seq LIMIT 1',
 ).row;
-const findPosition = statement<[TeamId, EventId], { readonly position: number | null }>(
+
+/** An event of a team, by its id. */
+interface EventIds {
+  readonly teamId: TeamId;
+  readonly eventId: EventId;
+}
+
+/**
+ * Finds the position of an event that is kept, or that is the last one of those removed. It is null for an event that has
+ * no position yet.
+ */
+export const findPosition = query<EventIds, { readonly position: number | null }>(
   'events.find-position',
   // When a month is dropped, the positions of its events are deleted before the events. An event without a position
   // counts as removed then.
   `SELECT f.position FROM events e LEFT JOIN event_feed f ON f.team_id = e.team_id AND f.event_id = e.id
-   WHERE e.team_id = $1 AND e.id = $2
-     AND (f.position IS NOT NULL OR EXISTS (SELECT FROM unpublished_events u WHERE u.event_id = $2))
-   UNION ALL SELECT position FROM feed_removals WHERE team_id = $1 AND event_id = $2`,
-);
-// The position of the newest kept event with a lower id. An event with a higher id has a lower position if its
-// transaction ended first, so the positions before are searched for such an event.
-const estimatePosition = statement<[TeamId, EventId, number], { readonly position: number }>(
+   WHERE e.team_id = :teamId AND e.id = :eventId
+     AND (f.position IS NOT NULL OR EXISTS (SELECT FROM unpublished_events u WHERE u.event_id = :eventId))
+   UNION ALL SELECT position FROM feed_removals WHERE team_id = :teamId AND event_id = :eventId`,
+).row;
+
+/**
+ * Estimates the position of an event that is unknown, by the time in its id: that of the newest kept event with a lower
+ * id. An event with a higher id has a lower position if its transaction ended first, so the positions before are searched
+ * for such an event. Each kept event with a higher id comes after the result, except behind more than 1,000 such events.
+ * There is no row if no event with a lower id is kept.
+ */
+export const estimatePosition = query<EventIds, { readonly position: number }>(
   'events.estimate-position',
   `SELECT coalesce(min(later.position) - 1, max(earlier.position)) AS position
    FROM (
-     SELECT position FROM event_feed WHERE team_id = $1 AND event_id < $2 ORDER BY team_id DESC, event_id DESC LIMIT 1
+     SELECT position FROM event_feed WHERE team_id = :teamId AND event_id < :eventId
+     ORDER BY team_id DESC, event_id DESC LIMIT 1
    ) earlier
    LEFT JOIN LATERAL (
      SELECT position FROM (
-       SELECT position, event_id FROM event_feed WHERE team_id = $1 AND position < earlier.position
-       ORDER BY team_id DESC, position DESC LIMIT $3
-     ) before WHERE before.event_id > $2
+       SELECT position, event_id FROM event_feed WHERE team_id = :teamId AND position < earlier.position
+       ORDER BY team_id DESC, position DESC LIMIT ${outOfOrderMax}
+     ) before WHERE before.event_id > :eventId
    ) later ON true
    HAVING count(*) > 0`,
-);
+).row;
+
 // Joins each position to its event, reading only the month that the event's id contains. An empty page is one row
 // without an event, so that the removals are read in the snapshot of the page.
-const page = statement<[TeamId, number, number], PageRow>(
+const page = query<FeedPosition & { limit: number }, PageRow>(
   'events.feed-page',
-  `SELECT f.id, f.position, f.type, f.sequence, f.created_at, f.data, coalesce(r.position > $2, false) AS gap
+  `SELECT f.id, f.position, f.type, f.sequence, f.created_at, f.data, coalesce(r.position > :position, false) AS gap
    FROM (SELECT) one
    LEFT JOIN (
      SELECT f.event_id AS id, f.position, e.type, e.sequence, e.created_at, e.data
-     FROM (SELECT team_id, position, event_id FROM event_feed WHERE team_id = $1 AND position > $2 ORDER BY position LIMIT $3) f
+     FROM (
+       SELECT team_id, position, event_id FROM event_feed
+       WHERE team_id = :teamId AND position > :position ORDER BY position LIMIT :limit
+     ) f
      CROSS JOIN LATERAL (SELECT type, sequence, created_at, data FROM events WHERE team_id = f.team_id AND id = f.event_id OFFSET 0) e
    ) f ON true
-   LEFT JOIN feed_removals r ON r.team_id = $1
+   LEFT JOIN feed_removals r ON r.team_id = :teamId
    ORDER BY f.position`,
-);
-const addRemovals = transactionStatement(
+).rows;
+
+/**
+ * Records in the transaction of a restore that each team's feed lost what came after the backup (specification section
+ * 10.8). The next page tells its readers of a gap.
+ */
+export const recordLostEvents = transactionQuery(
   'events.add-removals',
   `INSERT INTO feed_removals (team_id, position) SELECT id, nextval('event_feed_position') FROM teams
    ON CONFLICT (team_id) DO UPDATE SET position = EXCLUDED.position, event_id = NULL`,
-);
-const withMore = statement<[TeamId[], number[]], { readonly team_id: TeamId }>(
+).run;
+const withMore = query<{ teamIds: TeamId[]; positions: number[] }, { readonly team_id: TeamId }>(
   'events.teams-with-new-events',
-  `SELECT t.team_id FROM unnest($1::uuid[], $2::bigint[]) AS t (team_id, position)
+  `SELECT t.team_id FROM unnest(:teamIds::uuid[], :positions::bigint[]) AS t (team_id, position)
    WHERE EXISTS (SELECT FROM event_feed f WHERE f.team_id = t.team_id AND f.position > t.position)`,
-);
-
-/** Makes this transaction the only publisher until it ends. @returns false if another transaction is the publisher */
-export async function tryPublisherLock(trx: Transaction): Promise<boolean> {
-  return (await tryLock.row(trx))?.taken === true;
-}
+).rows;
 
 /**
  * Publishes a batch. @returns the teams of its events with the number of events of each, and where the next batch begins
@@ -148,54 +167,17 @@ export async function publishNext(
   };
 }
 
-/**
- * Finds the position of an event that is kept, or that is the last one of those removed.
- * @returns null for an event that has no position yet; undefined for any other event
- */
-export async function positionOfEvent(
-  db: Queryable,
-  teamId: TeamId,
-  eventId: EventId,
-): Promise<number | null | undefined> {
-  return (await findPosition.row(db, teamId, eventId))?.position;
-}
-
-/**
- * Estimates the position of an event that is unknown, by the time in its id. Each kept event with a higher id comes
- * after the position, except behind more than 1,000 events whose transactions ended in another order.
- * @returns undefined if no event with a lower id is kept
- */
-export async function positionOfTime(
-  db: Queryable,
-  teamId: TeamId,
-  eventId: EventId,
-): Promise<number | undefined> {
-  return (await estimatePosition.row(db, teamId, eventId, outOfOrderMax))?.position;
-}
-
 /** Reads the events after a position, oldest first. The cost depends on the page size, not on the position. */
-export async function readFeed(
-  db: Queryable,
-  { teamId, position: after }: FeedPosition,
-  limit: number,
-): Promise<FeedPage> {
-  const rows = await page.rows(db, teamId, after, limit);
+export async function readFeed(db: Queryable, from: FeedPosition, limit: number): Promise<FeedPage> {
+  const rows = await page(db, { ...from, limit });
   return {
     gap: rows.some(({ gap }) => gap),
     events: rows.flatMap((row) =>
       row.id === null
         ? []
-        : [{ id: row.id, position: row.position, body: envelopeOf({ ...row, team_id: teamId }) }],
+        : [{ id: row.id, position: row.position, body: envelopeOf({ ...row, team_id: from.teamId }) }],
     ),
   };
-}
-
-/**
- * Records in the transaction of a restore that each team's feed lost what came after the backup (specification section
- * 10.8). The next page tells its readers of a gap.
- */
-export async function recordLostEvents(trx: Transaction): Promise<void> {
-  await addRemovals.run(trx);
 }
 
 /** Filters feed positions to those with newer events. @returns the teams of these positions */
@@ -203,10 +185,9 @@ export async function filterTeamsWithNewEvents(
   db: Queryable,
   positions: readonly FeedPosition[],
 ): Promise<TeamId[]> {
-  const rows = await withMore.rows(
-    db,
-    positions.map((position) => position.teamId),
-    positions.map((position) => position.position),
-  );
+  const rows = await withMore(db, {
+    teamIds: positions.map(({ teamId }) => teamId),
+    positions: positions.map(({ position }) => position),
+  });
   return rows.map((row) => row.team_id);
 }

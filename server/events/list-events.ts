@@ -4,7 +4,7 @@ import { invalid, tooManyRequests, unavailable } from '#server/platform/app-erro
 import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { cutPage } from '#server/platform/paging.ts';
 import { FeedPoll, type FeedPollRegistry } from './feed-poll-registry.ts';
-import { type FeedPosition, positionOfEvent, positionOfTime, readFeed } from './feed-store.ts';
+import { estimatePosition, type FeedPosition, findPosition, readFeed } from './feed-store.ts';
 import { heldFeedRequestsMax, publishWaitMaxMs } from './limits.ts';
 
 /** The position before the first event. */
@@ -85,11 +85,10 @@ async function readAfter(
   const { pages } = services.database;
   const find = () =>
     reader.withPermit(async (): Promise<Beginning | null> => {
-      const position = await positionOfEvent(pages, teamId, eventId);
-      if (position === null) return null;
-      if (position !== undefined) return at(position);
+      const found = await findPosition(pages, { teamId, eventId });
+      if (found) return found.position === null ? null : at(found.position);
       return {
-        findPosition: async () => (await positionOfTime(pages, teamId, eventId)) ?? beginning,
+        findPosition: async () => (await estimatePosition(pages, { teamId, eventId }))?.position ?? beginning,
         gap: true,
       };
     });

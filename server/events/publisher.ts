@@ -1,9 +1,48 @@
+import { feedChannel } from '#server/database/channels.ts';
 import { isStatementTimeout } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
 import { LowWaterMark, wholeLook } from '#server/platform/concurrency/low-water-mark.ts';
-import { findUnpublishedBefore } from './feed-store.ts';
-import { publishEvents } from './publish-events.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
+import { findUnpublishedBefore, publishNext, tryPublisherLock } from './feed-store.ts';
+
+/** Maximum number of events in one batch, which is a transaction of some milliseconds. */
+const batchMax = 1_000;
+
+/** Maximum number of batches in one round; the next round begins at most a second later. */
+const batchesMax = 100;
+
+/**
+ * Publishes events: moves them to the feed, batch by batch (specification section 4.5, decision 0017). If two processes
+ * publish at once, one gets the publisher lock and the other returns. The process with the lock reads again after its
+ * batch, and so publishes the events of both notifications.
+ * @param mark the events below it are left to a look at the whole queue; by default there is none
+ * @returns the number of published events
+ */
+export async function publishEvents(
+  { database }: Pick<Runtime, 'database'>,
+  mark = new LowWaterMark(),
+): Promise<number> {
+  let published = 0;
+  for (let batches = 0; batches < batchesMax; batches += 1) {
+    const { events, after } = await database.transaction(async (trx) => {
+      // The lock is taken in a separate statement, so that the snapshot of the next one begins after the previous
+      // publisher has released the lock.
+      if (!(await tryPublisherLock(trx))) return { events: 0, after: undefined };
+      const batch = await publishNext(trx, batchMax, mark.position);
+      if (batch.events > 0) {
+        trx.notifyAfterCommit(feedChannel, batch.teams);
+        failpoint('positions before commit');
+      }
+      return batch;
+      // On the hot pool, whose plans begin at the mark whatever the statistics are.
+    }, database.hot);
+    if (after !== undefined) mark.see(after, performance.now());
+    published += events;
+    if (events < batchMax) break;
+  }
+  return published;
+}
 
 const second = 1_000;
 
@@ -26,11 +65,13 @@ export function createPublisher(services: Runtime): { readonly loop: Loop; reado
     ...wholeLook,
     logger,
     run: async () => {
-      const found = await findUnpublishedBefore(database.pages, mark.position).catch((error: unknown) => {
-        // Beside millions of dead rows a look takes too long each time. Rounds then have to look below the mark.
-        if (isStatementTimeout(error)) mark.lower(0);
-        throw error;
-      });
+      const found = await findUnpublishedBefore(database.pages, { before: mark.position }).catch(
+        (error: unknown) => {
+          // Beside millions of dead rows a look takes too long each time. Rounds then have to look below the mark.
+          if (isStatementTimeout(error)) mark.lower(0);
+          throw error;
+        },
+      );
       if (!found) return;
       mark.lower(found.seq);
       loop.notify();

@@ -1,4 +1,8 @@
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { query } from '#server/database/query.ts';
+import type { Queryable } from '#server/database/statement.ts';
+import type { Config } from '#server/platform/config.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
+import type { CheckServer } from './smtp-sender.ts';
 
 /** The latest state of the SMTP_URL server, as seen by this process. */
 export class MailHealth {
@@ -7,22 +11,49 @@ export class MailHealth {
 
 // Sending of mail fails if some mail waits after an error and no mail was sent later, by any process. Errors about one
 // recipient or content (`to RCPT TO`, `to DATA`) do not count, because they concern one mail only.
-const find = statement<[], { is_failing: boolean }>(
+const hasFailing = query(
   'mail.find-failing',
   // Each subquery uses an index, even in a plan that PostgreSQL made while the table was empty.
-  `SELECT EXISTS (
-     SELECT FROM (
-       SELECT id, last_error FROM mails WHERE body IS NOT NULL AND next_attempt_at > '-infinity'
-       ORDER BY next_attempt_at LIMIT 100
-     ) f
-     LEFT JOIN LATERAL (
-       SELECT s.id FROM mails s WHERE s.id > f.id AND s.sent_at IS NOT NULL ORDER BY s.id LIMIT 1
-     ) later ON true
-     WHERE f.last_error !~ ' to (RCPT TO|DATA)$' AND later.id IS NULL
-   ) AS is_failing`,
-);
+  `SELECT FROM (
+     SELECT id, last_error FROM mails WHERE body IS NOT NULL AND next_attempt_at > '-infinity'
+     ORDER BY next_attempt_at LIMIT 100
+   ) f
+   LEFT JOIN LATERAL (
+     SELECT s.id FROM mails s WHERE s.id > f.id AND s.sent_at IS NOT NULL ORDER BY s.id LIMIT 1
+   ) later ON true
+   WHERE f.last_error !~ ' to (RCPT TO|DATA)$' AND later.id IS NULL LIMIT 1`,
+).hasRow;
 
 /** True if sending of mail fails at present: answers then show links to copy, too (specification section 12.5). */
 export async function isMailFailing(db: Queryable, health: MailHealth): Promise<boolean> {
-  return health.isFailing || ((await find.row(db))?.is_failing ?? false);
+  return health.isFailing || hasFailing(db);
+}
+
+/**
+ * Connects and signs in to the mail server once at start, and logs a failure with advice. The start of the service does
+ * not wait for the check. A mail server that starts later is used from the next mail on.
+ */
+export async function checkMailServer(
+  check: CheckServer,
+  { server }: NonNullable<Config['mail']>,
+  health: MailHealth,
+  logger: Logger,
+): Promise<void> {
+  const error = await check();
+  if (error === undefined) return;
+  health.isFailing = true;
+  logger.warn(
+    `No mail can be sent: the server of SMTP_URL, ${server.host}:${server.port}, failed with ${error}. ${adviceOn(error)} ` +
+      'Mail waits and is retried for a day. Until a mail is sent, invitations show their link as well.',
+  );
+}
+
+/** Advice for an error of the mail server. @param error codes, as a CheckServer returns them */
+export function adviceOn(error: string): string {
+  if (/\b(ENOTFOUND|EDNS|EAI_AGAIN)\b/.test(error)) return 'Check the host name in SMTP_URL.';
+  if (/\b(EAUTH|AUTH|ENOAUTH)\b/.test(error)) return 'Check the user and the password in SMTP_URL.';
+  if (/\b(ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)\b/.test(error)) {
+    return 'Check the host and the port in SMTP_URL, and whether a firewall is between.';
+  }
+  return 'Check the certificate of the server, and whether it expects smtps:// (TLS from the first byte) or smtp:// in SMTP_URL.';
 }

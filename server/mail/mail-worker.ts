@@ -54,7 +54,7 @@ export function createMailWorker(
         now: clock.now(),
         leasedUntil: clock.in(mailLeaseMs),
         limit: mailAttemptsInFlightMax - length,
-        heldBefore: restoreHold.heldBefore,
+        heldBefore: restoreHold.heldBefore ?? null,
       }),
     run: async (mail, stopping) => {
       const startedAt = clock.now();
@@ -103,23 +103,23 @@ async function record(
   outcome: MailSendOutcome,
 ): Promise<MailAttemptResult | undefined> {
   if (outcome.kind === 'sent') {
-    await recordSent(database.pool, mail.id, clock.now());
+    await recordSent(database.pool, { id: mail.id, at: clock.now() });
     return 'sent';
   }
   const { error } = outcome;
   const line = { mail: publicId('mail', mail.id), attempt: mail.attempts, error };
   const next = outcome.kind === 'failed' ? nextMailAttemptAt(mail.attempts, startedAt) : undefined;
   if (next) {
-    await recordRetry(database.pool, mail, next, error);
+    await recordRetry(database.pool, { ...mail, error, next });
     logger.info({ ...line, next }, 'a mail was not accepted; the server retries');
     return 'failed';
   }
-  if (!(await recordGivenUp(database.pool, mail, clock.now(), error))) return undefined;
+  if (!(await recordGivenUp(database.pool, { ...mail, error, at: clock.now() }))) return undefined;
   logger.warn(line, 'a mail was given up');
   return 'given_up';
 }
 
 /** Deletes the rows of mails after 30 days (specification section 10.6). */
 export async function purgeMails({ database, clock }: Runtime): Promise<void> {
-  await deleteMails(database.pool, firstIdAt(clock.nowMs() - mailRetentionMs));
+  await deleteMails(database.pool, { before: firstIdAt(clock.nowMs() - mailRetentionMs) });
 }

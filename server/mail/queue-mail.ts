@@ -40,8 +40,8 @@ export async function queueMail(
     ...envelope,
     body: sealMail(secrets, envelope, renderMail(mail.message)),
     createdAt: clock.now(),
-    expiresAt: mail.expiresAt,
-    reference: mail.reference,
+    expiresAt: mail.expiresAt ?? null,
+    reference: mail.reference ?? null,
   });
   return true;
 }
@@ -63,5 +63,5 @@ export function cancelMails(
   { clock }: Pick<Runtime, 'clock'>,
   reference: string,
 ): Promise<void> {
-  return markMailsCancelled(trx, reference, clock.now());
+  return markMailsCancelled(trx, { reference, at: clock.now() });
 }

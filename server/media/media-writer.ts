@@ -9,7 +9,7 @@ import {
   completeMediaFile,
   createMediaFile,
   type MediaFileKey,
-  removeWrittenMedia,
+  removeMedia,
 } from './media-store.ts';
 import { sniffMediaType } from './media-type.ts';
 
@@ -92,7 +92,11 @@ export class MediaWriter {
     const data = (this.#buffer ?? Buffer.alloc(0)).subarray(0, this.#buffered);
     this.#file ??= await this.#begin(data);
     if (!this.#file) return this.#refuse('unsupported_type');
-    const isWanted = await appendMediaChunk(database.pool, this.#file.key, this.#chunks, data);
+    const isWanted = await appendMediaChunk(database.pool, {
+      ...this.#file.key,
+      position: this.#chunks,
+      data,
+    });
     this.#chunks += 1;
     this.#buffered = 0;
     return isWanted || this.#refuse('removed');
@@ -104,12 +108,8 @@ export class MediaWriter {
     const { teamId, messageId, wantedName } = this.#target;
     const name = mediaName(wantedName, found.extension);
     const at = this.#services.clock.now();
-    const key = await createMediaFile(this.#services.database.pool, teamId, {
-      messageId,
-      name,
-      type: found.type,
-      at,
-    });
+    const file = { teamId, messageId, name, type: found.type, at };
+    const key = await createMediaFile(this.#services.database.pool, file);
     return { key, name };
   }
 
@@ -122,10 +122,10 @@ export class MediaWriter {
 
 /** Completes a written file, so that readers find it. @returns false if the file was removed meanwhile */
 export function completeWrittenMedia(trx: Transaction, written: WrittenMedia): Promise<boolean> {
-  return completeMediaFile(trx, written.key, written.sizeBytes, written.sha256);
+  return completeMediaFile(trx, { ...written.key, ...written });
 }
 
 /** Removes a written file that its message does not need. */
 export function discardWrittenMedia(db: Queryable, written: WrittenMedia): Promise<void> {
-  return removeWrittenMedia(db, written.key);
+  return removeMedia(db, [written.key]);
 }

@@ -16,9 +16,8 @@ import {
   teamDownloadsMax,
 } from './limits.ts';
 import { isMediaToken } from './media-link.ts';
-import { findMediaFile, type MediaFile } from './media-store.ts';
+import { findMediaFile, type MediaFile, readMedia } from './media-store.ts';
 import { isShownInline } from './media-type.ts';
-import { readMedia } from './read-media.ts';
 
 /**
  * Route of the public link to the file of an inbound message (specification section 2.8). Everyone with the link may
@@ -53,7 +52,7 @@ async function findPublicFile(
 ): Promise<MediaFile> {
   const messageId = parseId('msg', id);
   if (!messageId || !isMediaToken(services, messageId, token)) throw notFound('file');
-  const file = await findMediaFile(services.database.pool, messageId);
+  const file = await findMediaFile(services.database.pool, { messageId });
   if (!file || file.name !== name) throw notFound('file');
   return file;
 }

@@ -153,7 +153,7 @@ export async function eraseMessages(
   const ids = (await lock.rows(trx, { teamId, handle, after, until, limit })).map((row) => row.id);
   const [first, last] = [ids[0], ids.at(-1)];
   if (!first || !last) return ids;
-  await removeMediaOf(trx, ids);
+  await removeMediaOf(trx, { messageIds: ids });
   await erase.run(trx, { teamId, ids, first, last });
   if (direction === 'inbound') await eraseFingerprints.run(trx, { teamId, ids });
   return ids;

@@ -45,7 +45,7 @@ export const messageHistory: History<OldMessage> = {
   },
   remove: async (trx, rows) => {
     const withFiles = rows.flatMap((row) => (row.file_bytes === null ? [] : row.id));
-    if (withFiles.length > 0) await removeMediaOf(trx, withFiles);
+    if (withFiles.length > 0) await removeMediaOf(trx, { messageIds: withFiles });
     await remove(trx, rows);
   },
 };

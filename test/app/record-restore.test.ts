@@ -9,7 +9,7 @@ import {
   writeStep,
 } from '#server/database/clock-store.ts';
 import { findOpenRestore, markResumed } from '#server/database/restore-hold.ts';
-import { publishEvents } from '#server/events/publish-events.ts';
+import { publishEvents } from '#server/events/publisher.ts';
 import { releaseHeld } from '#server/messages/held-messages.ts';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { operator } from '#server/platform/actor.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { revokeKey } from '#server/api-keys/revoke-keys.ts';
-import { publishEvents } from '#server/events/publish-events.ts';
+import { publishEvents } from '#server/events/publisher.ts';
 import { eventHistory } from '#server/events/purge-events.ts';
 import { operator } from '#server/platform/actor.ts';
 import { type EventId, firstIdAt, publicId } from '#server/platform/ids/ids.ts';

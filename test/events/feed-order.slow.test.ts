@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EventList } from '#contract/event.ts';
 import { tryPublisherLock } from '#server/events/feed-store.ts';
-import { publishEvents } from '#server/events/publish-events.ts';
+import { publishEvents } from '#server/events/publisher.ts';
 import { killTransaction } from '#test/support/database/lost-connections.ts';
 import { takeUnpublished } from '#test/support/events/given-publication.ts';
 import { feedOf, storedEvents, unpublishedEvents } from '#test/support/events/stored-events.ts';

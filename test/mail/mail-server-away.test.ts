@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { pino } from 'pino';
-import { checkMailServer } from '#server/mail/check-mail-server.ts';
-import { MailHealth } from '#server/mail/mail-health.ts';
+import { checkMailServer, MailHealth } from '#server/mail/mail-health.ts';
 import { createSmtpCheck } from '#server/mail/smtp-sender.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { givenMailService } from '#test/support/mail/given-mail-service.ts';

@@ -74,7 +74,7 @@ describe('sending of mail by several processes (specification sections 10.3 and 
         now: clock.now(),
         leasedUntil: clock.in(2 * minute),
         limit: 2,
-        heldBefore: undefined,
+        heldBefore: null,
       });
     const [mine, theirs] = await database.transaction(async (trx) => [
       await claim(trx),
@@ -84,7 +84,7 @@ describe('sending of mail by several processes (specification sections 10.3 and 
     assert.deepEqual(await claim(database.pool), []);
     const taken = [...mine, ...theirs];
     assert.equal(new Set(taken.map(({ id }) => id)).size, 3);
-    for (const { id } of taken) await recordSent(database.pool, id, clock.now());
+    for (const { id } of taken) await recordSent(database.pool, { id, at: clock.now() });
   });
 
   it('a commit wakes a process with the role deliver, and only such a process sends the mail', async () => {

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { findMediaFile } from '#server/media/media-store.ts';
-import { readMedia } from '#server/media/read-media.ts';
+import { findMediaFile, readMedia } from '#server/media/media-store.ts';
 import { mediaLeaseMarginMs } from '#server/messages/limits.ts';
 import { findMessage } from '#server/messages/message-store.ts';
 import { operator } from '#server/platform/actor.ts';
@@ -86,7 +85,9 @@ describe('a process that is killed while it fetches media (specification section
     assert.ok((await countStoredMedia(stored)).chunks > 0, 'it died in the middle of the file');
     const service = await spawnService({ settings, movesClock: true });
     await service.advance(timeoutMs + mediaLeaseMarginMs + 1_000);
-    const file = await until('the file is complete', () => findMediaFile(runtime.database.pool, id));
+    const file = await until('the file is complete', () =>
+      findMediaFile(runtime.database.pool, { messageId: id }),
+    );
     assert.equal(await service.kill('SIGTERM'), 0, service.output());
     const read = Buffer.concat(await Array.fromAsync(readMedia(runtime.database.pool, file)));
     assert.ok(read.equals(bytes));
@@ -101,7 +102,7 @@ describe('a process that is killed while it fetches media (specification section
       await endFetchLeases(stored);
     }
     const service = await spawnService({ settings });
-    await until('the file is complete', () => findMediaFile(runtime.database.pool, id));
+    await until('the file is complete', () => findMediaFile(runtime.database.pool, { messageId: id }));
     assert.equal(await service.kill('SIGTERM'), 0, service.output());
   });
 

@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { incompleteMediaMs, mediaChunkBytes, mediaMaxBytes, mediaSliceBytes } from '#server/media/limits.ts';
-import { findMediaFile, readMediaSlice, removeIncompleteMedia } from '#server/media/media-store.ts';
+import {
+  findMediaFile,
+  purgeAbandonedMedia,
+  readMedia,
+  readMediaSlice,
+  removeIncompleteMedia,
+} from '#server/media/media-store.ts';
 import { completeWrittenMedia, MediaWriter, type WrittenMedia } from '#server/media/media-writer.ts';
-import { purgeAbandonedMedia } from '#server/media/purge-media.ts';
-import { readMedia } from '#server/media/read-media.ts';
 import type { MessageId } from '#server/platform/ids/ids.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { countStoredMedia } from '#test/support/media/stored-media.ts';
@@ -30,7 +34,7 @@ describe('the storage of media (decision 0025)', () => {
     return { messageId, written };
   };
   const read = async (messageId: MessageId, range?: { start: number; end: number }) => {
-    const file = await findMediaFile(service.runtime.database.pool, messageId);
+    const file = await findMediaFile(service.runtime.database.pool, { messageId });
     assert.ok(file);
     return Buffer.concat(await Array.fromAsync(readMedia(service.runtime.database.pool, file, range)));
   };
@@ -77,7 +81,7 @@ describe('the storage of media (decision 0025)', () => {
 
   it('a file is read in slices, and none is longer than a download may have in memory', async () => {
     const { messageId } = await store(jpegOf(mediaChunkBytes + 1));
-    const file = await findMediaFile(service.runtime.database.pool, messageId);
+    const file = await findMediaFile(service.runtime.database.pool, { messageId });
     assert.ok(file);
     const slices = await Array.fromAsync(readMedia(service.runtime.database.pool, file));
     assert.equal(Math.max(...slices.map((slice) => slice.length)), mediaSliceBytes);
@@ -85,7 +89,7 @@ describe('the storage of media (decision 0025)', () => {
 
   it('reading past the end of a file fails', async () => {
     const { messageId } = await store(jpegOf(100));
-    const file = await findMediaFile(service.runtime.database.pool, messageId);
+    const file = await findMediaFile(service.runtime.database.pool, { messageId });
     assert.ok(file);
     for (const offset of [100, mediaChunkBytes]) {
       await assert.rejects(readMediaSlice(service.runtime.database.pool, file, offset, 1), /missing/);
@@ -96,7 +100,7 @@ describe('the storage of media (decision 0025)', () => {
     const before = await countStoredMedia(service);
     const { messageId, writer } = newWriter();
     assert.equal(await writer.write(jpegOf(mediaChunkBytes)), true);
-    assert.equal(await findMediaFile(service.runtime.database.pool, messageId), undefined);
+    assert.equal(await findMediaFile(service.runtime.database.pool, { messageId }), undefined);
     assert.equal((await countStoredMedia(service)).chunks, before.chunks + 1);
     await service.runtime.database.transaction((trx) => removeIncompleteMedia(trx, [messageId]));
     assert.equal(await writer.write(Buffer.alloc(mediaChunkBytes)), false);

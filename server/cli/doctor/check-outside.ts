@@ -1,4 +1,4 @@
-import { adviceOn } from '#server/mail/check-mail-server.ts';
+import { adviceOn } from '#server/mail/mail-health.ts';
 import { renderMail } from '#server/mail/mail-template.ts';
 import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
 import type { Config } from '#server/platform/config.ts';

@@ -64,7 +64,8 @@ export async function findMailedInvitations(
   services: InvitationServices,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const mails = await findMailedReferences(db, ids, !(await needsShownLink(db, services)));
+  const countsWaiting = !(await needsShownLink(db, services));
+  const mails = await findMailedReferences(db, { references: ids, countsWaiting });
   return new Set(mails.map(({ reference }) => reference));
 }
 

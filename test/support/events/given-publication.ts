@@ -1,5 +1,5 @@
 import type { Transaction } from '#server/database/statement.ts';
-import { publishEvents } from '#server/events/publish-events.ts';
+import { publishEvents } from '#server/events/publisher.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
