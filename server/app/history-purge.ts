@@ -19,8 +19,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import { eventHistory } from '#server/events/purge-events.ts';
 import { messageHistory, purgeConversations, purgeInboundIds } from '#server/messages/purge-messages.ts';
 import { firstIdAt } from '#server/platform/ids/ids.ts';
-import { attemptHistory } from '#server/webhooks/deliveries/purge-attempts.ts';
-import { deliveryHistory } from '#server/webhooks/deliveries/purge-deliveries.ts';
+import { attemptHistory, deliveryHistory } from '#server/webhooks/deliveries/purge-deliveries.ts';
 
 /** Duration of a round, pauses included. A stop of the service waits at most this long for the purge. */
 const roundMs = 1_000;

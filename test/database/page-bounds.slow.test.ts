@@ -109,7 +109,7 @@ describe('pages of 300,000 messages, deliveries and events (decision 0012)', () 
   const ofMessages = (query: ListMessagesQuery) =>
     explainPage(client, service, (services) => listMessages(services, team, query, messageView));
   const ofDeliveries = (webhookId: WebhookId, query: ListDeliveriesQuery) =>
-    explainPage(client, service, (services) => listDeliveries(services, team, webhookId, query));
+    explainPage(client, service, (services) => listDeliveries(services, { teamId: team, webhookId }, query));
   const ofFeed = (name: string, values: readonly (string | number)[]) =>
     explain(client, { text: allStatements().get(name)?.text ?? '', values });
 
@@ -214,7 +214,12 @@ describe('pages of 300,000 messages, deliveries and events (decision 0012)', () 
       assert.ok(empty > 10, `${empty}`);
     }
     const { rows, empty } = await walkPages(
-      (cursor) => listDeliveries({ database: service }, team, busy, { status: 'failed', cursor }),
+      (cursor) =>
+        listDeliveries(
+          { database: service },
+          { teamId: team, webhookId: busy },
+          { status: 'failed', cursor },
+        ),
       (page) => page.deliveries,
       total / deliveryPageExaminedMax,
     );

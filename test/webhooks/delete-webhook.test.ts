@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { deleteBatchMax } from '#server/webhooks/queue/delete-pending.ts';
+import { deleteBatchMax } from '#server/webhooks/queue/pending-deliveries.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { deliveriesOf, dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';

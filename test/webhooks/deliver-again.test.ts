@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
-import { roundExaminedMax } from '#server/webhooks/deliveries/replay-statement.ts';
+import { roundExaminedMax } from '#server/webhooks/deliveries/replay-deliveries.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';

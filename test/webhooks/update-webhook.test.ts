@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { skipBatchMax } from '#server/webhooks/queue/skip-pending.ts';
+import { skipBatchMax } from '#server/webhooks/queue/pending-deliveries.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { newMember } from '#test/support/people/people.ts';

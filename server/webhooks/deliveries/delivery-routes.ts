@@ -15,8 +15,7 @@ import { findWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import { findDelivery, listLatestAttempts } from './delivery-store.ts';
 import { deliveryDetailView, deliveryView } from './delivery-view.ts';
 import { listDeliveries, listDeliveryLog } from './list-deliveries.ts';
-import { queueTestDelivery } from './queue-test-delivery.ts';
-import { redeliver } from './redeliver.ts';
+import { queueTestDelivery, redeliver } from './manual-attempts.ts';
 import { replayDeliveries } from './replay-deliveries.ts';
 import {
   getDeliveryExamples,
@@ -48,16 +47,12 @@ export function deliveryRoutes(services: Runtime): Route[] {
       },
       query: ListDeliveriesQuery,
       answers: { 200: DeliveryList },
-      handle: async (call) => {
-        const { teamId, webhookId } = webhookTargetOf(call);
-        return { body: await listDeliveries(services, teamId, webhookId, call.query) };
-      },
+      handle: async (call) => ({ body: await listDeliveries(services, webhookTargetOf(call), call.query) }),
       ofMembers: {
         answers: { 200: DeliveryLog },
-        handle: async (call) => {
-          const { teamId, webhookId } = webhookTargetOf(call);
-          return { body: await listDeliveryLog(services, teamId, webhookId, call.query) };
-        },
+        handle: async (call) => ({
+          body: await listDeliveryLog(services, webhookTargetOf(call), call.query),
+        }),
       },
     }),
     route({

@@ -9,7 +9,6 @@ import {
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { readPage } from '#server/platform/paging.ts';
 import { findWebhook, type WebhookIds } from '#server/webhooks/endpoints/webhook-store.ts';
 import { deliveryPageExaminedMax } from '#server/webhooks/limits.ts';
@@ -57,39 +56,36 @@ const listPending = defineScan('pending', {
  */
 export async function listDeliveries(
   services: Pick<Runtime, 'database'>,
-  teamId: TeamId,
-  webhookId: WebhookId,
+  webhook: WebhookIds,
   query: ListDeliveriesQuery,
 ): Promise<DeliveryList> {
-  const { rows, ...page } = await readDeliveryPage(services, teamId, webhookId, query);
+  const { rows, ...page } = await readDeliveryPage(services, webhook, query);
   return { deliveries: rows.map(deliveryView), ...page };
 }
 
 /** Lists a page like `listDeliveries`, each delivery with its latest attempt (specification section 12.3). */
 export async function listDeliveryLog(
   services: Pick<Runtime, 'database'>,
-  teamId: TeamId,
-  webhookId: WebhookId,
+  webhook: WebhookIds,
   query: ListDeliveriesQuery,
 ): Promise<DeliveryLog> {
-  const { rows, ...page } = await readDeliveryPage(services, teamId, webhookId, query);
+  const { rows, ...page } = await readDeliveryPage(services, webhook, query);
   const attempted = rows.filter(({ attempt_count }) => attempt_count > 0);
   const deliveryIds = attempted.map(({ id }) => id);
-  const last = await listLastAttempts(services.database.pages, { teamId, deliveryIds });
+  const last = await listLastAttempts(services.database.pages, { teamId: webhook.teamId, deliveryIds });
   const byDelivery = new Map(last.map((attempt) => [attempt.delivery_id, attempt]));
   return { deliveries: rows.map((row) => listedDeliveryView(row, byDelivery.get(row.id))), ...page };
 }
 
 function readDeliveryPage(
   { database }: Pick<Runtime, 'database'>,
-  teamId: TeamId,
-  webhookId: WebhookId,
+  webhook: WebhookIds,
   query: ListDeliveriesQuery,
 ) {
   const { status = null, event_type: eventType = null } = query;
   return readPage('dlv', query, async (before, limit) => {
-    if (!(await findWebhook(database.pool, { teamId, webhookId }))) throw notFound('webhook');
+    if (!(await findWebhook(database.pool, webhook))) throw notFound('webhook');
     const list = status === 'pending' ? listPending : listByTime;
-    return list(database.pages, { teamId, webhookId, before, status, eventType, limit });
+    return list(database.pages, { ...webhook, before, status, eventType, limit });
   });
 }

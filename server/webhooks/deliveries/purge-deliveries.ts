@@ -5,6 +5,7 @@ import {
   type OldTeamRow,
   removeOldRows,
 } from '#server/database/purge-walk.ts';
+import { transactionQuery } from '#server/database/query.ts';
 
 /** The history of deliveries, with their attempts. A pending delivery stays, and a replay may make one pending. */
 export const deliveryHistory: History<OldTeamRow> = {
@@ -13,3 +14,49 @@ export const deliveryHistory: History<OldTeamRow> = {
   lock: lockOldRows('deliveries', "h.status <> 'pending'"),
   remove: removeOldRows('deliveries'),
 };
+
+interface OldAttempt extends OldTeamRow {
+  readonly delivery_id: string;
+}
+
+// Reads team by team along the primary key, by the ids of the deliveries: an attempt is never older than its delivery. An
+// attempt that an erasure has locked is skipped until the next walk.
+const lock = transactionQuery<
+  { from: string; to: string; bound: string; passedOver: readonly string[]; limit: number },
+  OldAttempt
+>(
+  'attempts.lock-old',
+  `SELECT o.* FROM teams t CROSS JOIN LATERAL (
+     SELECT a.team_id, a.delivery_id, a.id FROM attempts a
+     WHERE a.team_id = t.id AND a.delivery_id >= :from AND a.delivery_id < :to AND a.id < :bound
+       AND a.id <> ALL (:passedOver::uuid[])
+     ORDER BY a.team_id, a.delivery_id, a.id LIMIT :limit FOR UPDATE SKIP LOCKED
+   ) o LIMIT :limit`,
+);
+const remove = transactionQuery<{ teamIds: string[]; deliveryIds: string[]; ids: string[] }>(
+  'attempts.purge',
+  `DELETE FROM attempts a USING unnest(:teamIds::uuid[], :deliveryIds::uuid[], :ids::uuid[]) AS i (team_id, delivery_id, id)
+   WHERE a.team_id = i.team_id AND a.delivery_id = i.delivery_id AND a.id = i.id`,
+);
+
+/**
+ * The history of attempts and their responses, of which DELIVERY_LOG_DAYS are kept (specification section 10.5). Ranges
+ * are of the ids of their deliveries, which stay.
+ * @param boundId returns the least id of an attempt that stays
+ */
+export function attemptHistory(boundId: () => string): History<OldAttempt> {
+  return {
+    name: 'attempts',
+    findNext: nextAttempt,
+    lock: (trx, { from, to }, limit, passedOver) =>
+      lock.rows(trx, { from, to, bound: boundId(), passedOver, limit }),
+    remove: (trx, rows) =>
+      remove.run(trx, {
+        teamIds: rows.map((row) => row.team_id),
+        deliveryIds: rows.map((row) => row.delivery_id),
+        ids: rows.map((row) => row.id),
+      }),
+  };
+}
+
+const nextAttempt = nextIdOf('attempts', 'delivery_id');

@@ -1,18 +1,119 @@
-import { type ReplayRequest, replayedMax } from '#contract/webhook.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
-import type { Runtime } from '#server/database/runtime.ts';
-import { conflict, notFound } from '#server/platform/app-error.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
-import type { WebhookTarget } from '#server/webhooks/endpoints/run-webhook-change.ts';
-import { lockWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
-import { parseReplayBounds } from './replay-range.ts';
 import {
-  type ReplayBatch,
-  type ReplayQuery,
-  replayedStatuses,
-  requeueReplayBatch,
-  roundExaminedMax,
-} from './replay-statement.ts';
+  type DeliveryStatus,
+  type ReplayChoice,
+  type ReplayRequest,
+  replayedMax,
+} from '#contract/webhook.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import { dueDeliveriesChannel } from '#server/database/channels.ts';
+import { transactionQuery } from '#server/database/query.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
+import { type DeliveryId, firstIdAt, publicId } from '#server/platform/ids/ids.ts';
+import type { WebhookTarget } from '#server/webhooks/endpoints/run-webhook-change.ts';
+import { lockWebhook, type WebhookIds } from '#server/webhooks/endpoints/webhook-store.ts';
+import { deliverySteps, sqlNextDeliveryStatus } from '#server/webhooks/queue/delivery-status.ts';
+
+const iso =
+  /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+/**
+ * Parses the range of a replay, which ends before `until`, or now. The id of a delivery contains the time of its event.
+ * @returns ids that bound the deliveries of the range
+ * @throws AppError 400, param since or until
+ */
+function parseReplayBounds(
+  { since, until }: Pick<ReplayRequest, 'since' | 'until'>,
+  now: Date,
+): { readonly after: string; readonly before: string } {
+  const sinceMs = readMoment('since', since);
+  // Without `until`, the range has to include events of the current millisecond.
+  const untilMs = until === undefined ? now.getTime() + 1 : readMoment('until', until);
+  if (until !== undefined && untilMs <= sinceMs) throw invalid('until', 'until must be later than since.');
+  return { after: firstIdAt(sinceMs), before: firstIdAt(untilMs) };
+}
+
+function readMoment(name: string, text: string): number {
+  const ms = parseMoment(text);
+  if (ms !== undefined) return ms;
+  throw invalid(
+    name,
+    `${name} must be a date and time in ISO 8601 with Z or an offset, such as 2026-11-21T09:30:00.000Z.`,
+  );
+}
+
+function parseMoment(text: string): number | undefined {
+  const [, year, month, day] = (iso.exec(text) ?? []).map(Number);
+  if (year === undefined || month === undefined || day === undefined) return undefined;
+  // Date.parse accepts the 31st of a shorter month as a day of the next month.
+  const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate();
+  return month >= 1 && month <= 12 && day >= 1 && day <= lastDay ? Date.parse(text) : undefined;
+}
+
+/**
+ * How many deliveries one round examines. A round takes some 100 ms, during which no result of the webhook's attempts
+ * can be written.
+ */
+export const roundExaminedMax = 5_000;
+
+/** Result of a round: the number of queued and of examined deliveries, and the last examined id. */
+interface ReplayBatch {
+  readonly queued: number;
+  readonly examined: number;
+  readonly last_id: DeliveryId | null;
+}
+
+interface ReplayQuery extends WebhookIds {
+  /** Deliveries with ids between these two are examined; both ids are excluded. */
+  readonly after: string;
+  readonly before: string;
+  readonly statuses: readonly DeliveryStatus[];
+  readonly dueAt: Date;
+}
+
+const requeue = transactionQuery<ReplayQuery, ReplayBatch>(
+  'deliveries.replay',
+  // Reads in the order of the webhook's index, so that neither a long list nor wrong statistics lead to another plan.
+  `WITH examined AS MATERIALIZED (
+     SELECT d.id, d.status, d.is_test, d.succeeded_at FROM deliveries d
+     WHERE (d.team_id, d.webhook_id, d.id) > (:teamId, :webhookId, :after) AND (d.team_id, d.webhook_id, d.id) < (:teamId, :webhookId, :before)
+       AND d.id > :after AND d.id < :before
+     ORDER BY d.team_id, d.webhook_id, d.id LIMIT ${roundExaminedMax}
+   ),
+   fitting AS MATERIALIZED (
+     -- A delivery that succeeded once is not replayed, even if a later redelivery failed.
+     SELECT e.id FROM examined e WHERE e.status = ANY(:statuses) AND NOT e.is_test AND e.succeeded_at IS NULL
+   ),
+   reopened AS (
+     -- An array makes PostgreSQL find each row by its key, whatever number it expects.
+     UPDATE deliveries d SET status = ${sqlNextDeliveryStatus('replay')}, finished_at = NULL
+     WHERE d.team_id = :teamId AND d.id = ANY(ARRAY(SELECT id FROM fitting)) AND d.id > :after AND d.id < :before
+       AND d.status = ANY(:statuses)
+     RETURNING d.id, d.event_id
+   ),
+   queued AS (
+     INSERT INTO due_deliveries (team_id, webhook_id, delivery_id, event_id, lane, due_at)
+     SELECT :teamId, :webhookId, id, event_id, 'replay', :dueAt FROM reopened ORDER BY id
+   )
+   SELECT (SELECT count(*) FROM reopened) AS queued, (SELECT count(*) FROM examined) AS examined,
+     (SELECT id FROM examined ORDER BY id DESC LIMIT 1) AS last_id`,
+  { changes: 'delivery', team: ':teamId' },
+);
+
+/** The statuses of the deliveries that a replay includes. */
+const replayedStatuses: Readonly<Record<ReplayChoice, readonly DeliveryStatus[]>> = {
+  failed: ['failed'],
+  skipped: ['skipped'],
+  all: deliverySteps.replay.from,
+};
+
+/** Makes the oldest failed or skipped deliveries of a range pending again. The caller has locked the webhook. */
+async function requeueReplayBatch(trx: Transaction, range: ReplayQuery): Promise<ReplayBatch> {
+  const batch = await requeue.one(trx, range);
+  if (batch.queued > 0) trx.notifyAfterCommit(dueDeliveriesChannel, [range.webhookId]);
+  return batch;
+}
 
 /**
  * Replay: makes failed and skipped deliveries pending again, oldest first, behind current ones (specification section

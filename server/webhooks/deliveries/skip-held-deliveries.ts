@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import { firstIdAfter, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
 import { lockWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
-import { skipRound } from '#server/webhooks/queue/skip-pending.ts';
+import { skipRound } from '#server/webhooks/queue/pending-deliveries.ts';
 
 const findHeld = query<{ before: string }, { team_id: TeamId; id: WebhookId }>(
   'webhooks.find-held',

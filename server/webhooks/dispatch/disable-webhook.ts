@@ -10,7 +10,7 @@ import { publicId } from '#server/platform/ids/ids.ts';
 import { listEmailsOf } from '#server/teams/members/member-store.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { findMissedSince } from '#server/webhooks/endpoints/find-missed-since.ts';
-import { skipPending } from '#server/webhooks/queue/skip-pending.ts';
+import { skipPending } from '#server/webhooks/queue/pending-deliveries.ts';
 import type { CountedWebhook } from './failure-store.ts';
 import { markDisabled } from './failure-store.ts';
 

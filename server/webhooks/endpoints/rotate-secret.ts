@@ -3,7 +3,7 @@ import { conflict } from '#server/platform/app-error.ts';
 import { secretRotationMs } from '#server/webhooks/limits.ts';
 import { runWebhookChange, type WebhookTarget } from './run-webhook-change.ts';
 import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
-import { startRotation } from './webhook-store.ts';
+import { endRotation, startRotation, type WebhookRow } from './webhook-store.ts';
 
 /**
  * Begins a rotation: attempts are signed with both secrets until a member finishes the rotation, or for 24 hours.
@@ -25,5 +25,22 @@ export function rotateSecret(
       );
     }
     return { result: { secret, takesOverAt }, noted: {} };
+  });
+}
+
+/**
+ * Finishes a rotation: attempts that begin from now on are signed with the next secret only (specification section
+ * 6.4).
+ * @throws AppError 404; 409 without a running rotation
+ */
+export function finishRotation(services: Runtime, target: WebhookTarget): Promise<WebhookRow> {
+  return runWebhookChange(services, target, 'webhook.rotation_finished', async (trx) => {
+    const ended = await endRotation(trx, { ...target, at: services.clock.now() });
+    if (!ended) {
+      throw conflict(
+        'No rotation of the secret is in progress: it was finished, or its 24 hours are over. Start one with POST /v1/webhooks/:id/rotate-secret.',
+      );
+    }
+    return { result: ended, noted: {} };
   });
 }

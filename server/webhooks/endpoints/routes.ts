@@ -11,10 +11,8 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { createWebhook } from './create-webhook.ts';
-import { deleteWebhook } from './delete-webhook.ts';
-import { finishRotation } from './finish-rotation.ts';
-import { rotateSecret } from './rotate-secret.ts';
+import { createWebhook, deleteWebhook, updateWebhook } from './change-webhook.ts';
+import { finishRotation, rotateSecret } from './rotate-secret.ts';
 import {
   createWebhookExamples,
   deleteWebhookExamples,
@@ -25,9 +23,23 @@ import {
   updateWebhookExamples,
 } from './route-examples.ts';
 import type { WebhookTarget } from './run-webhook-change.ts';
-import { updateWebhook } from './update-webhook.ts';
 import { findWebhook, listWebhooks, type WebhookRow } from './webhook-store.ts';
-import { webhookView } from './webhook-view.ts';
+
+/** The Webhook object of the API, without secrets (specification section 2.7). */
+function webhookView(webhook: WebhookRow, now: Date): Webhook {
+  const { next_secret_from: takesOverAt } = webhook;
+  return {
+    id: publicId('wh', webhook.id),
+    url: webhook.url,
+    events: [...webhook.events],
+    phone_number: webhook.phone_number,
+    active: webhook.is_active,
+    failure_count: webhook.failure_count,
+    last_triggered_at: webhook.last_triggered_at?.toISOString() ?? null,
+    next_secret_takes_over_at: takesOverAt && takesOverAt > now ? takesOverAt.toISOString() : null,
+    created_at: webhook.created_at.toISOString(),
+  };
+}
 
 /** Routes of webhooks and their secrets (specification sections 4.4 and 6.4). */
 export function webhookRoutes(services: Runtime): Route[] {

@@ -8,18 +8,6 @@ export interface WebhookIds {
   readonly webhookId: WebhookId;
 }
 
-/** Settings that members change, and the state that a change resets, such as the failure count. */
-export interface WebhookSettings {
-  readonly url: string;
-  readonly events: readonly EventType[];
-  readonly phoneNumber: string | null;
-  readonly isActive: boolean;
-  readonly failureCount: number;
-  readonly generation: number;
-  readonly disabledAt: Date | null;
-  readonly disabledBy: 'member' | 'failures' | null;
-}
-
 /** A webhook without its secrets, so that code which only shows webhooks never has them. */
 export interface WebhookRow {
   readonly team_id: TeamId;
@@ -101,13 +89,16 @@ export const countWebhookHealth = query<{ teamId: TeamId }, WebhookHealth>(
    FROM webhooks WHERE team_id = :teamId`,
 ).one;
 
-/** Writes the settings of a webhook that the caller has locked FOR UPDATE. */
-export const writeSettings = transactionQuery<WebhookIds & WebhookSettings, WebhookRow>(
+/**
+ * Writes the settings of a webhook that the caller has locked FOR UPDATE, and the state that a change resets, such as the
+ * failure count.
+ */
+export const writeSettings = transactionQuery<WebhookRow, WebhookRow>(
   'webhooks.update',
-  `UPDATE webhooks SET url = :url, events = :events, phone_number = :phoneNumber, is_active = :isActive,
-     failure_count = :failureCount, generation = :generation, disabled_at = :disabledAt, disabled_by = :disabledBy
-   WHERE team_id = :teamId AND id = :webhookId RETURNING ${columns}`,
-  { changes: 'webhook', team: ':teamId', ids: ':webhookId' },
+  `UPDATE webhooks SET url = :url, events = :events, phone_number = :phone_number, is_active = :is_active,
+     failure_count = :failure_count, generation = :generation, disabled_at = :disabled_at, disabled_by = :disabled_by
+   WHERE team_id = :team_id AND id = :id RETURNING ${columns}`,
+  { changes: 'webhook', team: ':team_id', ids: ':id' },
 ).one;
 
 /**
