@@ -23,3 +23,12 @@ export function align(lines: readonly (readonly (string | number)[])[]): string 
     )
     .join('\n');
 }
+
+/** Formats rows as a table, by functions that tell the cells of a row under their headings. */
+export function alignColumns<Row>(
+  columns: Readonly<Record<string, (row: Row) => string | number>>,
+  rows: readonly Row[],
+): string {
+  const cells = Object.values(columns);
+  return align([Object.keys(columns), ...rows.map((row) => cells.map((cell) => cell(row)))]);
+}

@@ -14,14 +14,14 @@ export function deliveryViolations(ledger: Ledger): Violation[] {
 }
 
 function forged({ row, event, webhook }: KnownDelivery): Violation[] {
-  if (!event) return [violation('delivery_unreadable', 'the body is no envelope', row)];
+  if (!event) return violation('delivery_unreadable', 'the body is no envelope', row);
   const fault =
     row.headers['webhook-id'] !== event.id
       ? `webhook-id is not ${event.id}`
       : row.headers['x-service-event'] !== event.type
         ? `x-service-event is not ${event.type}`
         : faultOfSignature(webhook?.secret ?? '', row.headers, Buffer.from(row.body, 'base64'), row.at);
-  return fault === undefined ? [] : [violation('signature_forged', `${event.id}: ${fault}`, row)];
+  return fault === undefined ? [] : violation('signature_forged', `${event.id}: ${fault}`, row);
 }
 
 function strange({ messages }: Ledger, { row, event, webhook }: KnownDelivery): Violation[] {
@@ -29,7 +29,7 @@ function strange({ messages }: Ledger, { row, event, webhook }: KnownDelivery): 
   if (!event || !message) return [];
   return webhook && matches(webhook, message.team, event.type, message.number)
     ? []
-    : [violation('delivered_to_stranger', `${row.webhook} did not ask for ${event.id}`, webhook, row)];
+    : violation('delivered_to_stranger', `${row.webhook} did not ask for ${event.id}`, webhook, row);
 }
 
 function differing({ deliveries }: Ledger): Violation[] {
@@ -37,7 +37,7 @@ function differing({ deliveries }: Ledger): Violation[] {
   return [...group(known, (delivery) => delivery.event?.id ?? '').entries()].flatMap(([id, same]) => {
     const [first] = same;
     const other = same.find((delivery) => delivery.row.body !== first?.row.body);
-    return first && other ? [violation('bytes_differ', `${id} has two bodies`, first.row, other.row)] : [];
+    return first && other ? violation('bytes_differ', `${id} has two bodies`, first.row, other.row) : [];
   });
 }
 
@@ -59,16 +59,8 @@ function lost(ledger: Ledger): Violation[] {
     return owed.flatMap((webhook) => {
       const attempts = byPlace.get(`${webhook.webhook} ${event.id}`) ?? [];
       if (attempts.some(isTaken)) return [];
-      const rows = attempts.map((attempt) => attempt.row);
-      return [
-        violation(
-          'delivery_lost',
-          `${webhook.webhook} never received ${event.id}`,
-          webhook,
-          event.seen,
-          ...rows,
-        ),
-      ];
+      const says = `${webhook.webhook} never received ${event.id}`;
+      return violation('delivery_lost', says, webhook, event.seen, ...attempts.map(({ row }) => row));
     });
   });
 }
@@ -89,7 +81,7 @@ function repeated(ledger: Ledger): Violation[] {
     const [taken, after] = [attempts[index], attempts[index + 1]];
     if (!taken || !after) return [];
     const says = `${taken.row.webhook} took ${taken.event?.id} and got it again`;
-    return [violation('delivery_repeated', says, taken.row, taken.answer, after.row)];
+    return violation('delivery_repeated', says, taken.row, taken.answer, after.row);
   });
 }
 

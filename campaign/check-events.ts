@@ -16,15 +16,10 @@ export function eventViolations(ledger: Ledger): Violation[] {
     ];
   });
   const strangers = [...ledger.events.values()].filter((event) => !ledger.messages.has(event.message));
+  const says = ({ id, message }: KnownEvent) => `${id} belongs to ${message}, which no client knows`;
   return [
     ...ofKnown,
-    ...strangers.map((event) =>
-      violation(
-        'event_without_cause',
-        `${event.id} belongs to ${event.message}, which no client knows`,
-        event.seen,
-      ),
-    ),
+    ...strangers.flatMap((event) => violation('event_without_cause', says(event), event.seen)),
   ];
 }
 
@@ -47,7 +42,7 @@ function lost(
     [...rows.map((row) => row.outcome), end?.status ?? ''].flatMap((why) => owedBy[why] ?? []),
   );
   const missing = [...owed].filter((type) => !events.some((event) => event.type === type));
-  return missing.map((type) =>
+  return missing.flatMap((type) =>
     violation('event_lost', `${message.id} has no ${type}`, message.cause, ...rows, end),
   );
 }
@@ -55,16 +50,9 @@ function lost(
 function doubled(events: readonly KnownEvent[]): Violation[] {
   return eventTypes.flatMap((type) => {
     const [first, other] = events.filter((event) => event.type === type);
-    return first && other
-      ? [
-          violation(
-            'event_doubled',
-            `${first.id} and ${other.id} report the same change of ${first.message}`,
-            first.seen,
-            other.seen,
-          ),
-        ]
-      : [];
+    if (!first || !other) return [];
+    const says = `${first.id} and ${other.id} report the same change of ${first.message}`;
+    return violation('event_doubled', says, first.seen, other.seen);
   });
 }
 
@@ -95,7 +83,7 @@ function uncaused(
   };
   return events
     .filter((event) => !isCaused(event))
-    .map((event) =>
+    .flatMap((event) =>
       violation('event_without_cause', `no action caused ${event.id} (${event.type})`, event.seen),
     );
 }
@@ -117,28 +105,13 @@ function sequences(message: KnownMessage, events: readonly KnownEvent[]): Violat
   const types = events.map((event) => event.type.replace('message.', '')).join(' ');
   if (counted && orders.has(types)) return [];
   const told = events.map((event) => `${event.sequence} ${event.type}`).join(', ');
-  return [
-    violation(
-      'sequence_broken',
-      `the events of ${message.id} are ${told}`,
-      ...events.map((event) => event.seen),
-    ),
-  ];
+  const seen = events.map((event) => event.seen);
+  return violation('sequence_broken', `the events of ${message.id} are ${told}`, ...seen);
 }
 
 /** An event shows the message as it was accepted, and belongs to the message's team. */
 function contents(message: KnownMessage, event: KnownEvent): Violation[] {
-  const found: Violation[] = [];
-  if (event.team !== message.team)
-    found.push(
-      violation(
-        'event_of_another_team',
-        `${event.id} says it is of ${event.team}`,
-        message.cause,
-        event.seen,
-      ),
-    );
-  const { data, envelope } = event;
+  const { id, data, envelope, seen } = event;
   const expected: Readonly<Record<string, unknown>> = {
     from: message.from,
     to: message.to,
@@ -147,14 +120,15 @@ function contents(message: KnownMessage, event: KnownEvent): Violation[] {
     ...(message.direction === 'outbound' ? { status: event.type.replace('message.', '') } : {}),
   };
   const field = Object.keys(expected).find((name) => data[name] !== expected[name]);
-  if (field)
-    found.push(
-      violation('event_changed', `${field} of ${event.id} is not the message's`, message.cause, event.seen),
-    );
   const isWhole =
     isEventType(event.type) &&
     envelope.api_version === 'v1' &&
     !Number.isNaN(Date.parse(String(envelope.timestamp)));
-  if (!isWhole) found.push(violation('event_changed', `${event.id} is not a whole envelope`, event.seen));
-  return found;
+  const ofTeam = `${id} says it is of ${event.team}`;
+  const ofField = `${field} of ${id} is not the message's`;
+  return [
+    ...(event.team === message.team ? [] : violation('event_of_another_team', ofTeam, message.cause, seen)),
+    ...(field ? violation('event_changed', ofField, message.cause, seen) : []),
+    ...(isWhole ? [] : violation('event_changed', `${id} is not a whole envelope`, seen)),
+  ];
 }

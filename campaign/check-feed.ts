@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Envelope, type Row, rowsOf } from './history.ts';
-import { group, type Ledger } from './ledger.ts';
+import { group, inversions, type Ledger } from './ledger.ts';
 import { type Violation, violation } from './violation.ts';
 
 interface Seen {
@@ -36,13 +36,15 @@ function skipped(ledger: Ledger, team: string, read: readonly Seen[], reader: st
   const ids = new Set(read.map((seen) => seen.id));
   return [...ledger.events.values()]
     .filter((event) => event.team === team && !ids.has(event.id))
-    .map((event) => violation('feed_skipped', `the feed showed no ${event.id} to the ${reader}`, event.seen));
+    .flatMap((event) =>
+      violation('feed_skipped', `the feed showed no ${event.id} to the ${reader}`, event.seen),
+    );
 }
 
 function repeated(read: readonly Seen[]): Violation[] {
   return [...group([...read], (seen) => seen.id).values()].flatMap(([first, again]) =>
     first && again
-      ? [violation('feed_repeated', `the feed showed ${first.id} twice`, first.row, again.row)]
+      ? violation('feed_repeated', `the feed showed ${first.id} twice`, first.row, again.row)
       : [],
   );
 }
@@ -54,51 +56,31 @@ function repeated(read: readonly Seen[]): Violation[] {
 function reordered(follower: readonly Seen[], walker: readonly Seen[]): Violation[] {
   const indexes = new Map(walker.map((seen, index) => [seen.id, index]));
   const known = follower.filter((seen) => indexes.has(seen.id));
-  return known.flatMap((seen, index) => {
-    const before = known[index - 1];
-    return before && (indexes.get(before.id) ?? 0) > (indexes.get(seen.id) ?? 0)
-      ? [
-          violation(
-            'feed_out_of_order',
-            `${seen.id} got a position before ${before.id}`,
-            before.row,
-            seen.row,
-          ),
-        ]
-      : [];
-  });
+  return inversions(known, ({ id }) => indexes.get(id) ?? 0).flatMap(([before, seen]) =>
+    violation('feed_out_of_order', `${seen.id} got a position before ${before.id}`, before.row, seen.row),
+  );
 }
 
 /** A message's events are in the order of their sequence numbers. */
 function backwards(walker: readonly Seen[]): Violation[] {
   const byMessage = group([...walker], ({ envelope }) => String((envelope.data as Envelope | null)?.id));
-  return [...byMessage.values()].flatMap((events) =>
-    events.flatMap((seen, index) => {
-      const before = events[index - 1];
-      return before && Number(before.envelope.sequence) > Number(seen.envelope.sequence)
-        ? [
-            violation(
-              'sequence_broken',
-              `the feed shows ${before.id} before ${seen.id}`,
-              before.row,
-              seen.row,
-            ),
-          ]
-        : [];
-    }),
-  );
+  return [...byMessage.values()]
+    .flatMap((events) => inversions(events, ({ envelope }) => Number(envelope.sequence)))
+    .flatMap(([before, seen]) =>
+      violation('sequence_broken', `the feed shows ${before.id} before ${seen.id}`, before.row, seen.row),
+    );
 }
 
 function foreign(team: string, { id, envelope, row }: Seen): Violation[] {
   return envelope.team_id === team
     ? []
-    : [violation('event_of_another_team', `${team} was shown ${id} of ${envelope.team_id}`, row)];
+    : violation('event_of_another_team', `${team} was shown ${id} of ${envelope.team_id}`, row);
 }
 
 /** The feed shows an event as webhooks received it. */
 function differing({ events }: Ledger, { id, envelope, row }: Seen): Violation[] {
   const known = events.get(id);
   return known && !isDeepStrictEqual(known.envelope, envelope)
-    ? [violation('event_changed', `the feed shows ${id} differently from its delivery`, known.seen, row)]
+    ? violation('event_changed', `the feed shows ${id} differently from its delivery`, known.seen, row)
     : [];
 }

@@ -1,5 +1,5 @@
-import { type Row, rowsOf } from './history.ts';
-import { group, type Ledger } from './ledger.ts';
+import { rowsOf } from './history.ts';
+import { group, inversions, type Ledger } from './ledger.ts';
 import { type Violation, violation } from './violation.ts';
 
 /** Each message is handed out once and in order, and reports are kept (docs/specification.md 3.2, 11). */
@@ -8,7 +8,7 @@ export function phoneViolations(ledger: Ledger): Violation[] {
 }
 
 function stops({ rows }: Ledger): Violation[] {
-  return rowsOf(rows, 'poll_stopped').map((row) =>
+  return rowsOf(rows, 'poll_stopped').flatMap((row) =>
     violation('phone_stopped', `the phone of ${row.number} got a stop: ${row.reason}`, row),
   );
 }
@@ -17,13 +17,14 @@ function handOuts({ handOutsByMessage, messages }: Ledger): Violation[] {
   return [...handOutsByMessage.values()].flatMap(([row, again]) => {
     if (!row) return [];
     const found: Violation[] = [];
-    if (again) found.push(violation('handed_out_twice', `${row.message} was handed out twice`, row, again));
+    if (again)
+      found.push(...violation('handed_out_twice', `${row.message} was handed out twice`, row, again));
     const message = messages.get(row.message);
     if (message?.direction !== 'outbound')
-      found.push(violation('message_without_cause', `${row.message} was handed out and not sent`, row));
+      found.push(...violation('message_without_cause', `${row.message} was handed out and not sent`, row));
     else if (message.number !== row.number || message.to !== row.to || message.content !== row.text)
       found.push(
-        violation('message_changed', `${row.message} was handed out as another`, message.cause, row),
+        ...violation('message_changed', `${row.message} was handed out as another`, message.cause, row),
       );
     return found;
   });
@@ -37,31 +38,20 @@ function order({ handOutsByMessage, accepted, messages }: Ledger): Violation[] {
     [...handOutsByMessage.values()].flatMap(([row]) => row ?? []),
     (row) => `${row.number} ${messages.get(row.message)?.to}`,
   );
-  return [...conversations.values()].flatMap((rows) =>
-    rows.flatMap((row, index) => {
-      const before: Row<'handed_out'> | undefined = rows[index - 1];
-      return before && (indexes.get(before.message) ?? 0) > (indexes.get(row.message) ?? 0)
-        ? [violation('handed_out_of_order', `${before.message} overtook ${row.message}`, before, row)]
-        : [];
-    }),
-  );
+  return [...conversations.values()]
+    .flatMap((rows) => inversions(rows, (row) => indexes.get(row.message) ?? 0))
+    .flatMap(([before, row]) =>
+      violation('handed_out_of_order', `${before.message} overtook ${row.message}`, before, row),
+    );
 }
 
-/** The final status of a message, by the report of its phone. */
-const endsOf = { sent: ['sent'], delivered: ['delivered'], failed: ['failed'] } as const;
-
+/** The final status of a message is that of its phone's report. */
 function reports({ reportsAccepted, listed }: Ledger): Violation[] {
   return [...reportsAccepted.values()].flatMap((rows) => {
     const last = rows.find((row) => row.outcome === 'delivered') ?? rows[0];
     const end = last && listed.get(last.message)?.[0];
-    if (!last || !end || (endsOf[last.outcome] as readonly string[]).includes(end.status)) return [];
-    return [
-      violation(
-        'report_lost',
-        `${last.message} was reported ${last.outcome} and is ${end.status}`,
-        last,
-        end,
-      ),
-    ];
+    if (!last || !end || last.outcome === end.status) return [];
+    const says = `${last.message} was reported ${last.outcome} and is ${end.status}`;
+    return violation('report_lost', says, last, end);
   });
 }

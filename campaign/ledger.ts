@@ -156,6 +156,24 @@ export function group<T>(items: readonly T[], keyOf: (item: T) => string): Map<s
   return groups;
 }
 
+/** Finds neighbours of a list whose ranks are in the wrong order. */
+export function inversions<T>(items: readonly T[], rankOf: (item: T) => number): (readonly [T, T])[] {
+  const pairs = items.slice(1).map((item, index) => [items[index] ?? item, item] as const);
+  return pairs.filter(([before, item]) => rankOf(before) > rankOf(item));
+}
+
+/** Finds two items of the same group that differ in another value, for each group that has them. */
+export function conflicts<T>(
+  items: readonly T[],
+  groupOf: (item: T) => string,
+  differenceOf: (item: T) => string,
+): (readonly [T, T])[] {
+  return [...group(items, groupOf).values()].flatMap((same) => {
+    const [first, other] = new Map(same.map((item) => [differenceOf(item), item])).values();
+    return first && other ? [[first, other] as const] : [];
+  });
+}
+
 /** Joins a key with the team or number within which the key is unique. */
 export function keyOf(owner: string, key: string): string {
   return `${owner} ${key}`;

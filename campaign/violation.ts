@@ -42,6 +42,7 @@ export interface Violation {
   readonly evidence: readonly Row[];
 }
 
-export function violation(rule: Rule, says: string, ...evidence: readonly (Row | undefined)[]): Violation {
-  return { rule, says, evidence: evidence.filter((row) => row !== undefined) };
+/** A list of one violation, because each rule makes a list of those that it finds. */
+export function violation(rule: Rule, says: string, ...evidence: readonly (Row | undefined)[]): Violation[] {
+  return [{ rule, says, evidence: evidence.filter((row) => row !== undefined) }];
 }

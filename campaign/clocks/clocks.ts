@@ -1,10 +1,10 @@
 import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { align } from '../align.ts';
+import { alignColumns } from '../align.ts';
 import { check } from '../checker.ts';
 import { freePort } from '../free-port.ts';
-import type { History } from '../history.ts';
+import { type History, rowsOf } from '../history.ts';
 import { Ownline } from '../ownline.ts';
 import { inRunFolder } from '../run-folder.ts';
 import { shortTimes } from '../settings.ts';
@@ -62,40 +62,31 @@ export async function runClocks(options: ClocksOptions, signal: AbortSignal): Pr
       service: new FakeClock(library, join(folder, 'service-clock')),
     };
     for (const clock of Object.values(fake)) await clock.set(0);
-    const { repository } = options;
-    await makeDatabase({
-      repository,
-      dataDir: databaseDir,
-      logFile,
-      port: await freePort(),
-      settings: shortTimes,
-    });
+    const own = { repository: options.repository, logFile, port: await freePort() };
+    const embedded = new Ownline({ ...own, dataDir: databaseDir, settings: shortTimes });
+    await embedded.start().finally(() => embedded.stop());
     // The service now uses this PostgreSQL by DATABASE_URL, with a separate data folder.
     await mkdir(dataDir, { mode: 0o700 });
     for (const file of ['secrets.key', 'first-start.txt'])
       await copyFile(join(databaseDir, file), join(dataDir, file));
     const postgres = new Postgres({ dataDir: databaseDir, environment: fake.database.environment });
-    const ownline = new Ownline({
-      repository,
-      dataDir,
-      logFile,
-      port: await freePort(),
-      settings: { ...shortTimes, ...fake.service.environment, DATABASE_URL: postgres.url },
-    });
+    const settings = { ...shortTimes, ...fake.service.environment, DATABASE_URL: postgres.url };
+    const ownline = new Ownline({ ...own, dataDir, settings });
     try {
       await postgres.start();
       await ownline.start();
       const stage: Stage = { options, signal, history, ownline, logFile, fake };
       const { results, unfinished, probeFailure } = await runSteps(stage);
       const violations = check(history.rows);
-      process.stdout.write(`${drawTable(results)}\n`);
+      const say = (text: string) => process.stdout.write(`${text}\n`);
+      say(alignColumns(columns, results));
       for (const { clock, step, missing } of results)
-        if (missing.length > 0) process.stdout.write(`\n${clock} ${named(step)}: ${missing.join('; ')}.\n`);
-      if (violations.length > 0) process.stdout.write(`\n${describeViolations(violations)}\n`);
-      if (unfinished) process.stdout.write(`\nIt did not become quiet: ${unfinished}.\n`);
-      if (probeFailure) process.stdout.write(`\nThe probe of the limits ended: ${probeFailure}.\n`);
-      const count = history.rows.filter((row) => row.kind === 'send_accepted').length;
-      process.stdout.write(`\n${count} sends accepted, ${violations.length} violations.\n`);
+        if (missing.length > 0) say(`\n${clock} ${named(step)}: ${missing.join('; ')}.`);
+      if (violations.length > 0) say(`\n${describeViolations(violations)}`);
+      if (unfinished) say(`\nIt did not become quiet: ${unfinished}.`);
+      if (probeFailure) say(`\nThe probe of the limits ended: ${probeFailure}.`);
+      const count = rowsOf(history.rows, 'send_accepted').length;
+      say(`\n${count} sends accepted, ${violations.length} violations.`);
       return !unfinished && !probeFailure && violations.length === 0 && results.every(holds);
     } finally {
       await ownline.stop();
@@ -200,18 +191,11 @@ async function runStep(stage: Stage, { clock, step, keeper, limits, ending }: St
 }
 
 /** Whether a step did no harm. Steps of the database's clock must be logged and shown, other steps must not. */
-export function holds({
-  clock,
-  wrong429,
-  openAfterMinute,
-  openAfterRestart,
-  missing,
-  logged,
-  shown,
-}: Result): boolean {
-  const isSeen = clock !== 'service';
-  const isRight = wrong429 === 0 && openAfterMinute && openAfterRestart && missing.length === 0;
-  return isRight && shown === isSeen && logged > 0 === isSeen;
+export function holds(result: Result): boolean {
+  const isSeen = result.clock !== 'service';
+  const isOpen = result.openAfterMinute && result.openAfterRestart;
+  const isRight = result.wrong429 === 0 && isOpen && result.missing.length === 0;
+  return isRight && result.shown === isSeen && result.logged > 0 === isSeen;
 }
 
 async function isUnsettled({ baseUrl }: Ownline): Promise<boolean> {
@@ -224,52 +208,30 @@ async function countSteps(logFile: string): Promise<number> {
   return (await readFile(logFile, 'utf8')).split('\n').filter((line) => /clock was set/.test(line)).length;
 }
 
-function drawTable(results: readonly Result[]): string {
-  const yes = (is: boolean) => (is ? 'yes' : 'no');
-  return align([
-    [
-      'clock',
-      'step',
-      'wrong 429',
-      'open a minute later',
-      'after a restart',
-      'expired',
-      'steps logged',
-      'shown',
-    ],
-    ...results.map((result) => [
-      result.clock,
-      named(result.step),
-      result.wrong429,
-      yes(result.openAfterMinute),
-      yes(result.openAfterRestart),
-      result.missing.length,
-      result.logged,
-      yes(result.shown),
-    ]),
-  ]);
-}
+const yes = (is: boolean) => (is ? 'yes' : 'no');
+
+const columns: Readonly<Record<string, (result: Result) => string | number>> = {
+  clock: ({ clock }) => clock,
+  step: ({ step }) => named(step),
+  'wrong 429': ({ wrong429 }) => wrong429,
+  'open a minute later': ({ openAfterMinute }) => yes(openAfterMinute),
+  'after a restart': ({ openAfterRestart }) => yes(openAfterRestart),
+  expired: ({ missing }) => missing.length,
+  'steps logged': ({ logged }) => logged,
+  shown: ({ shown }) => yes(shown),
+};
+
+const units = [
+  [365 * 86_400, 'y'],
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'm'],
+  [1, 's'],
+] as const;
 
 /** Formats seconds with a sign and one unit: `+1d`. */
 function named(step: number): string {
   const seconds = Math.abs(step);
-  const [size, unit] = (
-    [
-      [365 * 86_400, 'y'],
-      [86_400, 'd'],
-      [3_600, 'h'],
-      [60, 'm'],
-    ] as const
-  ).find(([size]) => seconds % size === 0) ?? [1, 's'];
+  const [size, unit] = units.find(([unitSeconds]) => seconds % unitSeconds === 0) ?? [1, 's'];
   return `${step < 0 ? '-' : '+'}${seconds / size}${unit}`;
-}
-
-/** Creates the embedded database by a first start, and stops the service again. */
-async function makeDatabase(options: ConstructorParameters<typeof Ownline>[0]): Promise<void> {
-  const embedded = new Ownline(options);
-  try {
-    await embedded.start();
-  } finally {
-    await embedded.stop();
-  }
 }

@@ -20,17 +20,11 @@ export class Limits {
   }
 
   static async open(ownline: Ownline, over: AbortSignal): Promise<Limits> {
-    const apis: Api[] = [];
-    for (const [name, plan] of [
-      ['Steady', 'starter'],
-      ['Greedy', 'free'],
-    ] as const) {
+    const apiOf = async (name: string, plan: string) => {
       const { apiKey: key } = await createTeam(ownline, name, '--plan', plan);
-      apis.push(new Api(ownline.baseUrl, { 'x-api-key': key }, over));
-    }
-    const [steady, greedy] = apis;
-    if (!steady || !greedy) throw new Error('One of the two teams was not created.');
-    return new Limits(steady, greedy);
+      return new Api(ownline.baseUrl, { 'x-api-key': key }, over);
+    };
+    return new Limits(await apiOf('Steady', 'starter'), await apiOf('Greedy', 'free'));
   }
 
   get wrong(): number {

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Pool } from 'undici';
+import * as http from '../http.ts';
 import type { Ownline } from '../ownline.ts';
 import { type Cost, untilIdle } from './cost.ts';
 import { type Costs, chooseAttacks, mostExpensive } from './costs.ts';
 import { Meter } from './cpu-time.ts';
 import { type Figure, type Goal, megabyte } from './figure.ts';
-import * as http from './http.ts';
 import { describeProbe, type Probe, probeAs } from './probe.ts';
 import type { Route } from './route-table.ts';
 import type { CampaignSize } from './size.ts';

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ask, askOnce, newNetwork, openClient } from '../http.ts';
 import { type CpuTime, cpuTimeOf, type Meter } from './cpu-time.ts';
 import { type Figure, megabyte } from './figure.ts';
-import { ask, askOnce, newNetwork, openClient } from './http.ts';
 import { describeProbe, type Probe } from './probe.ts';
 
 /** The cost of one request. */

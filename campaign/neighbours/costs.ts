@@ -1,9 +1,9 @@
+import { ask, openClient } from '../http.ts';
 import type { Ownline } from '../ownline.ts';
 import { asks, type Caller, type CallerKind, callerKinds, needsCredential } from './caller.ts';
 import { type Cost, CostMeter, figuresOfCost, measureHeldBody } from './cost.ts';
 import { Meter, totalMs } from './cpu-time.ts';
 import { type Figure, isBroken } from './figure.ts';
-import { ask, openClient } from './http.ts';
 import { type Probe, probeAs, probesOf, unroutedProbes } from './probe.ts';
 import { nameOf, type Route } from './route-table.ts';
 import type { CampaignSize } from './size.ts';

@@ -1,5 +1,5 @@
+import type { Request } from '../http.ts';
 import type { Caller } from './caller.ts';
-import type { Request } from './http.ts';
 import { nameOf, type Route } from './route-table.ts';
 import { type Shape, shapesOf, unroutedShapes } from './shapes.ts';
 

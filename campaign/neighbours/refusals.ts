@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { applyLoad, askOnce, newNetwork, type Request } from '../http.ts';
 import { asks, type Caller } from './caller.ts';
 import { readDatabase, type Written } from './database.ts';
 import { type Figure, megabyte } from './figure.ts';
-import { applyLoad, askOnce, newNetwork, type Request } from './http.ts';
 import { requestOf } from './probe.ts';
 import type { Route } from './route-table.ts';
 import { pathOf } from './shapes.ts';

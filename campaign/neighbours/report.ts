@@ -1,20 +1,18 @@
-import { align } from '../align.ts';
+import { align, alignColumns } from '../align.ts';
 import type { Attacked } from './attacks.ts';
 import { callerKinds } from './caller.ts';
 import type { Cost } from './cost.ts';
 import { mostExpensive, mostExpensiveOf } from './costs.ts';
-import type { CpuPart } from './cpu-time.ts';
 
-const cpuHeadings = ['loop ms', 'threads ms', 'PostgreSQL ms'];
-const cpuParts: readonly CpuPart[] = ['eventLoop', 'otherThreads', 'postgres'];
-const cpuCells = (cost: Cost | undefined) => cpuParts.map((part) => cost?.cpu[part].toFixed(2) ?? '');
+const costHeadings = [
+  ...['caller', 'route', 'request', 'status'],
+  ...['loop ms', 'threads ms', 'PostgreSQL ms', 'answer KB'],
+];
 
-const costHeadings = ['caller', 'route', 'request', 'status', ...cpuHeadings, 'answer KB'];
-
-function costLine(cost: Cost): string[] {
-  const { caller, route, shape } = cost.probe;
-  const answerKb = (cost.answerBytes / 1_024).toFixed(1);
-  return [caller.kind, route, shape, String(cost.status || 'none'), ...cpuCells(cost), answerKb];
+function costLine({ probe, status, cpu, answerBytes }: Cost): string[] {
+  const figures = [cpu.eventLoop, cpu.otherThreads, cpu.postgres].map((ms) => ms.toFixed(2));
+  const request = [probe.caller.kind, probe.route, probe.shape, String(status || 'none')];
+  return [...request, ...figures, (answerBytes / 1_024).toFixed(1)];
 }
 
 /** The most expensive requests of each caller as a table. */
@@ -28,27 +26,29 @@ export function costsAsText(costs: readonly Cost[]): string {
   return `${lines.map((line) => line.join('\t')).join('\n')}\n`;
 }
 
-const attackHeadings = [
-  ...['attack', ...cpuHeadings, 'p50 ms', 'p99 ms', '5xx', 'refused'],
-  ...['answers/s', 'memory MB', 'busy %', 'waited %', 'its own answers'],
-];
+const answersOf = ({ statuses }: Attacked) => [...statuses.values()].reduce((sum, count) => sum + count, 0);
+
+const attackColumns: Readonly<Record<string, (attack: Attacked) => string | number>> = {
+  attack: ({ name }) => name,
+  'loop ms': ({ cost }) => cost?.cpu.eventLoop.toFixed(2) ?? '',
+  'threads ms': ({ cost }) => cost?.cpu.otherThreads.toFixed(2) ?? '',
+  'PostgreSQL ms': ({ cost }) => cost?.cpu.postgres.toFixed(2) ?? '',
+  'p50 ms': ({ victim }) => Math.round(victim.p50Ms),
+  'p99 ms': ({ victim }) => Math.round(victim.p99Ms),
+  '5xx': ({ victim }) => victim.serverErrors,
+  refused: ({ victim }) => victim.refusals,
+  'answers/s': (attack) => Math.round(answersOf(attack) / attack.seconds),
+  'memory MB': ({ grownBytes }) => Math.round(grownBytes / 1024 / 1024),
+  'busy %': ({ busy }) => Math.round(100 * busy),
+  'waited %': ({ waited }) => Math.round(100 * waited),
+  'its own answers': ({ statuses }) =>
+    [...statuses].map(([status, count]) => `${count} × ${status || 'none'}`).join(', '),
+};
 
 /** The attacks as a table, the worst first. */
 export function drawAttacks(attacks: readonly Attacked[]): string {
-  return align([
-    attackHeadings,
-    ...attacks.toSorted((a, b) => b.victim.p99Ms - a.victim.p99Ms).map(attackLine),
-  ]);
-}
-
-function attackLine(attack: Attacked): (string | number)[] {
-  const { name, cost, victim, statuses, seconds, grownBytes, busy, waited } = attack;
-  const own = [...statuses].toSorted(([a], [b]) => a - b);
-  const answers = own.reduce((sum, [, count]) => sum + count, 0);
-  return [
-    ...[name, ...cpuCells(cost), Math.round(victim.p50Ms), Math.round(victim.p99Ms)],
-    ...[victim.serverErrors, victim.refusals, Math.round(answers / seconds)],
-    ...[Math.round(grownBytes / 1024 / 1024), Math.round(100 * busy), Math.round(100 * waited)],
-    own.map(([status, count]) => `${count} × ${status || 'none'}`).join(', '),
-  ];
+  return alignColumns(
+    attackColumns,
+    attacks.toSorted((a, b) => b.victim.p99Ms - a.victim.p99Ms),
+  );
 }

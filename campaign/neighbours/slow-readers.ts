@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { itemsOf } from '../api.ts';
+import { askOnce, newNetwork, openSockets } from '../http.ts';
 import type { Ownline } from '../ownline.ts';
 import type { Cost } from './cost.ts';
 import { Meter } from './cpu-time.ts';
 import { type Figure, megabyte } from './figure.ts';
-import { askOnce, newNetwork, openSockets } from './http.ts';
 import type { Tenant } from './tenant.ts';
 
 /** The kernel buffers up to 4 MB of an unread response, so only larger responses use memory of the service. */

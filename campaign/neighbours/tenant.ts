@@ -1,8 +1,8 @@
 import { Api, itemsOf } from '../api.ts';
+import { applyLoad, type Request } from '../http.ts';
 import type { Ownline } from '../ownline.ts';
 import { connectPhone, createTeam, signIn } from '../set-up.ts';
 import { type Caller, collectionOf, fillParameter } from './caller.ts';
-import { applyLoad, type Request } from './http.ts';
 import type { Route } from './route-table.ts';
 import type { KnownValues } from './schema.ts';
 import { pathOf } from './shapes.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Pool } from 'undici';
-import { ask, originOf } from './http.ts';
+import { ask, originOf } from '../http.ts';
 import type { VictimPlan, VictimSend } from './victim.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { Request } from './http.ts';
+import type { Request } from '../http.ts';
 
 export interface VictimPlan {
   readonly port: number;

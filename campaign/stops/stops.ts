@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { align } from '../align.ts';
+import { alignColumns } from '../align.ts';
 import { freePort } from '../free-port.ts';
 import { inFolder } from '../run-folder.ts';
 import { connectPhone } from '../set-up.ts';
@@ -69,7 +69,7 @@ export async function runStops(options: StopsOptions, signal: AbortSignal): Prom
         process.stderr.write(`${way.name}, ${state} data: done\n`);
       }
     }
-    say(drawTable(rows));
+    say(alignColumns(columns, rows));
     return rows.every((row) => row.outcomes.every((outcome) => isClean(row, outcome)));
   });
 }
@@ -104,39 +104,22 @@ function describe({ code, orphans, load, phase, output }: Outcome): string {
   return `${phase}, exit code ${code}, ${load.cut} cut, ${load.failed} answered 5xx, ${orphans.length} left\n${left}\n${output.slice(-1_000)}`;
 }
 
-function drawTable(rows: readonly Row[]): string {
-  const headings = [
-    'way',
-    'data',
-    'runs',
-    'orphans',
-    'requests',
-    'cut',
-    'late',
-    '5xx',
-    'exit codes',
-    'stopped while',
-  ];
-  const lines = rows.map(({ way, state, outcomes }) => {
-    const sum = (of: (outcome: Outcome) => number) =>
-      outcomes.reduce((total, outcome) => total + of(outcome), 0);
-    return [
-      way.name,
-      state,
-      outcomes.length,
-      sum(({ orphans }) => orphans.length),
-      sum(({ load }) => load.answered + load.cut + load.late),
-      sum(({ load }) => load.cut),
-      sum(({ load }) => load.late),
-      sum(({ load }) => load.failed),
-      counted(outcomes.map(({ code }) => String(code ?? 'not seen'))),
-      counted(
-        phases.flatMap((phase) => outcomes.flatMap((outcome) => (outcome.phase === phase ? phase : []))),
-      ),
-    ] as const;
-  });
-  return align([headings, ...lines]);
-}
+const sum = (outcomes: readonly Outcome[], of: (outcome: Outcome) => number) =>
+  outcomes.reduce((total, outcome) => total + of(outcome), 0);
+
+const columns: Readonly<Record<string, (row: Row) => string | number>> = {
+  way: ({ way }) => way.name,
+  data: ({ state }) => state,
+  runs: ({ outcomes }) => outcomes.length,
+  orphans: ({ outcomes }) => sum(outcomes, ({ orphans }) => orphans.length),
+  requests: ({ outcomes }) => sum(outcomes, ({ load }) => load.answered + load.cut + load.late),
+  cut: ({ outcomes }) => sum(outcomes, ({ load }) => load.cut),
+  late: ({ outcomes }) => sum(outcomes, ({ load }) => load.late),
+  '5xx': ({ outcomes }) => sum(outcomes, ({ load }) => load.failed),
+  'exit codes': ({ outcomes }) => counted(outcomes.map(({ code }) => String(code ?? 'not seen'))),
+  'stopped while': ({ outcomes }) =>
+    counted(phases.flatMap((phase) => outcomes.flatMap((outcome) => (outcome.phase === phase ? phase : [])))),
+};
 
 /** Counts equal words: `initdb × 4, ready × 6`. */
 function counted(words: readonly string[]): string {
