@@ -3,6 +3,9 @@ import type { Answer, Api } from './api.ts';
 import { contentOf } from './contents.ts';
 import type { History, ReportedOutcome } from './history.ts';
 
+/** The beginning of the reason of a stop after a status that the service refused. */
+export const refusedStatus = 'the server refused a status: ';
+
 interface PhoneOptions {
   readonly history: History;
   /** The HTTP client with the phone's device token. */
@@ -48,9 +51,11 @@ export class Phone {
         continue;
       }
       if (answer.action === 'stop') return this.#stop(`${answer.reason}`);
+      // The hand-out is recorded first, because a status that follows the report may outlast the service.
+      if (answer.action === 'send') this.#handOut(answer);
       await this.#reported();
       this.#session = String(answer.session);
-      if (answer.action === 'send') await this.#send(answer);
+      if (answer.action === 'send') await this.#send(String(answer.id));
     }
   }
 
@@ -70,10 +75,14 @@ export class Phone {
     }
   }
 
-  async #send(answer: Answer['json']): Promise<void> {
+  #handOut({ id, to, text }: Answer['json']): void {
     const { history, number } = this.#options;
-    const [message, to, text] = [String(answer.id), String(answer.to), String(answer.text)];
-    history.record({ kind: 'handed_out', number, message, to, text });
+    const message = { message: String(id), to: String(to), text: String(text) };
+    history.record({ kind: 'handed_out', number, ...message });
+  }
+
+  async #send(message: string): Promise<void> {
+    const { history, number } = this.#options;
     this.#handled += 1;
     const outcome = this.#handled % 9 === 0 ? 'failed' : 'sent';
     this.#report = {
@@ -102,7 +111,7 @@ export class Phone {
     const answer = await this.#insist('status', { id: message, status: outcome });
     this.#statusesInFlight -= 1;
     if (answer.ok === '1') history.record({ kind: 'report_accepted', number, message, outcome });
-    else this.#stop(`the server refused a status: ${answer.reason}`);
+    else this.#stop(`${refusedStatus}${answer.reason}`);
   }
 
   async #pass(text_id: string, from: string, text: string): Promise<void> {

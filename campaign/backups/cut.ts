@@ -1,4 +1,5 @@
 import { type Envelope, type Row, rowsOf } from '../history.ts';
+import { refusedStatus } from '../phone.ts';
 
 /** A restore, with times in ms since the epoch. The restored state lacks changes between them. */
 export interface Restore {
@@ -65,7 +66,7 @@ function lostReports(
     const report = rowsOf(rows, 'report_sent').findLast(
       (row) => row.number === number && row.at <= at && row.outcome === 'delivered',
     );
-    return reason === 'status unknown_message' && report !== undefined && lost.has(report.message);
+    return reason === `${refusedStatus}unknown_message` && report !== undefined && lost.has(report.message);
   };
 }
 
