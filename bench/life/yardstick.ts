@@ -18,7 +18,8 @@ export type Yardstick = Awaited<ReturnType<typeof startYardstick>>;
 export async function startYardstick(library: Library, installation: Installation, setup: Setup) {
   const DATABASE_URL = await findEngineUrl(installation.dataDir);
   let ledger = new Ledger();
-  const server = await launch(`bench/life/yardstick-${library}.ts`, {
+  const server = await launch('bench/life/yardstick-server.ts', {
+    args: [library],
     settings: { DATABASE_URL },
     onHandOuts: (handOuts) => ledger.handOut(handOuts),
   });

@@ -55,7 +55,7 @@ export async function benchFairness(): Promise<void> {
   try {
     const sink = await installation.receive('counts');
     const hanging = await installation.receive('hangs');
-    for (const variant of variants) await judge(installation, { variant, names, sink, hanging });
+    for (const variant of variants) await judge(installation, variant, { names, sink, hanging });
   } finally {
     await installation.close();
     await names.close();
@@ -64,17 +64,8 @@ export async function benchFairness(): Promise<void> {
 
 async function judge(
   installation: Installation,
-  {
-    variant,
-    names,
-    sink,
-    hanging,
-  }: {
-    readonly variant: Variant;
-    readonly names: DnsServer;
-    readonly sink: Served;
-    readonly hanging: Served;
-  },
+  variant: Variant,
+  { names, sink, hanging }: { readonly names: DnsServer; readonly sink: Served; readonly hanging: Served },
 ): Promise<void> {
   const { runtime } = installation;
   const { pool } = runtime.database;
@@ -82,11 +73,10 @@ async function judge(
   const webhook = await addWebhook(runtime, teamId, `${sink.origin}/quiet`);
   const backlogs: TestWebhook[][] = [];
   for (let n = 0; n < generations; n += 1) {
-    backlogs.push(
-      await backlog(installation, (number) =>
-        variant.isNamed ? `https://silent-${n}-${number}.example.com/` : `${hanging.origin}/${number}`,
-      ),
-    );
+    const host = variant.isNamed
+      ? (nth: number) => `https://silent-${n}-${nth}.example.com`
+      : () => hanging.origin;
+    backlogs.push(await backlog(installation, (nth) => `${host(nth)}/${nth}`));
   }
   await pool.query('VACUUM ANALYZE due_deliveries, deliveries, attempts, events');
   const deliverer = await installation.deliver({

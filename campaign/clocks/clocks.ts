@@ -11,8 +11,8 @@ import { shortTimes } from '../settings.ts';
 import { describeViolations } from '../table.ts';
 import { usualTeams, World } from '../world.ts';
 import { FakeClock, findFaketime } from './faketime.ts';
-import { Keeper } from './keeper.ts';
-import { Limits } from './limits.ts';
+import { openKeeper } from './keeper.ts';
+import { type Limits, openLimits } from './limits.ts';
 import { Postgres } from './postgres.ts';
 
 /** The clock to set: PostgreSQL's, that of the service's machine, or the shared clock of one machine. */
@@ -118,8 +118,8 @@ async function runSteps(stage: Stage): Promise<StepResults> {
   const over = new AbortController();
   const ending = AbortSignal.any([signal, world.signal, over.signal]);
   try {
-    const keeper = await Keeper.open(ownline, ending);
-    const limits = await Limits.open(ownline, ending);
+    const missing = await openKeeper(ownline, ending);
+    const limits = await openLimits(ownline, ending);
     let probeFailure: string | undefined;
     const probing = limits.probe(over.signal).catch((error: unknown) => {
       // The end of the run aborts the probe's last request, which is no failure.
@@ -129,7 +129,7 @@ async function runSteps(stage: Stage): Promise<StepResults> {
     world.read();
     for (const clock of options.clocks) {
       for (const step of options.steps) {
-        const result = await runStep(stage, { clock, step, keeper, limits, ending });
+        const result = await runStep(stage, { clock, step, missing, limits, ending });
         process.stderr.write(`${clock} ${named(step)}: ${holds(result) ? 'holds' : 'does not hold'}\n`);
         results.push(result);
       }
@@ -148,19 +148,20 @@ async function runSteps(stage: Stage): Promise<StepResults> {
 interface Step {
   readonly clock: ClockName;
   readonly step: number;
-  readonly keeper: Keeper;
+  /** Names what expired. */
+  readonly missing: () => Promise<string[]>;
   readonly limits: Limits;
   readonly ending: AbortSignal;
 }
 
-async function runStep(stage: Stage, { clock, step, keeper, limits, ending }: Step): Promise<Result> {
+async function runStep(stage: Stage, { clock, step, missing, limits, ending }: Step): Promise<Result> {
   const { ownline, options, logFile, fake } = stage;
   const set = async (seconds: number) => {
     if (clock !== 'service') await fake.database.set(seconds);
     if (clock !== 'database') await fake.service.set(seconds);
   };
   const wait = (ms: number) => pause(ms, undefined, { signal: ending });
-  const wrongBefore = limits.wrong;
+  const wrongBefore = limits.wrong();
   const loggedBefore = await countSteps(logFile);
   const halfMs = (options.forSeconds * 1_000) / 2;
   await set(step);
@@ -184,8 +185,8 @@ async function runStep(stage: Stage, { clock, step, keeper, limits, ending }: St
     shown,
     openAfterMinute,
     openAfterRestart,
-    missing: await keeper.missing(),
-    wrong429: limits.wrong - wrongBefore,
+    missing: await missing(),
+    wrong429: limits.wrong() - wrongBefore,
     logged: (await countSteps(logFile)) - loggedBefore,
   };
 }

@@ -24,10 +24,10 @@ interface Credentials {
 export class Tenant {
   readonly credentials: Credentials;
   readonly api: Api;
+  /** Valid values for fields and parameters of the team's requests. */
+  readonly known: KnownValues;
   readonly #ownline: Ownline;
   readonly #signal: AbortSignal;
-  /** Valid values for fields and parameters of the team's requests. */
-  readonly #known: KnownValues;
   #ids: ReadonlyMap<string, string> = new Map();
 
   private constructor(ownline: Ownline, credentials: Credentials, hook: string, signal: AbortSignal) {
@@ -36,7 +36,7 @@ export class Tenant {
     this.credentials = credentials;
     this.api = new Api(ownline.baseUrl, { 'x-api-key': credentials.apiKey }, signal);
     const { from } = credentials;
-    this.#known = {
+    this.known = {
       ...{ from, to: contact, phone_number: from, url: hook, email: 'guest@example.com', role: 'viewer' },
       ...{ status: 'active', wait: 0, media_url: null },
       ...{ since: '2026-01-01T00:00:00.000Z', until: '2027-01-01T00:00:00.000Z' },
@@ -56,16 +56,12 @@ export class Tenant {
     return new Tenant(ownline, { teamId, apiKey, deviceToken, from, sessions }, hook, signal);
   }
 
-  get known(): KnownValues {
-    return this.#known;
-  }
-
   /** Returns the team's callers, one for each kind of credential. @param session index of the member's session */
   callers(session = 0): Caller[] {
     const { teamId, apiKey, deviceToken, sessions } = this.credentials;
     const shared = {
       isStranger: false,
-      known: this.#known,
+      known: this.known,
       parameter: (route: Route, name: string) => fillParameter(teamId, this.#ids, route, name),
     };
     return [
@@ -136,7 +132,7 @@ export class Tenant {
   }
 
   async subscribe(count: number): Promise<void> {
-    const body = { url: this.#known.url, events: ['message.failed'] };
+    const body = { url: this.known.url, events: ['message.failed'] };
     await this.#load(count, 201, () => this.#post('/v1/webhooks', body));
   }
 

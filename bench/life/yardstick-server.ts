@@ -1,0 +1,53 @@
+import { makeWorkerUtils, run } from 'graphile-worker';
+import { PgBoss } from 'pg-boss';
+import { graphileOptions } from '../graphile-options.ts';
+import { reportHandOut } from './report-hand-outs.ts';
+import { type Jobs, serveJobs } from './yardstick-jobs.ts';
+
+const queue = 'sends';
+
+/** Libraries of jobs by name. Each is started with its workers. */
+const libraries: Readonly<Record<string, () => Promise<Jobs>>> = {
+  /** graphile-worker with 200 concurrent jobs and its local queue. */
+  'graphile-worker': async () => {
+    const options = graphileOptions(200, 201, 0);
+    await run({ ...options, taskList: { [queue]: async (_, { job }) => reportHandOut(job.id) } });
+    const { addJob, addJobs } = await makeWorkerUtils(options);
+    return {
+      add: async (send) => (await addJob(queue, send)).id,
+      addAll: async (sends) =>
+        (await addJobs(sends.map((payload) => ({ identifier: queue, payload })))).map(({ id }) => id),
+    };
+  },
+  /**
+   * A queue of pg-boss. It polls, because NOTIFY costs it a third of its rate. Its workers fetch again at once as long
+   * as they get whole batches.
+   */
+  'pg-boss': async () => {
+    const connectionString = process.env.DATABASE_URL ?? '';
+    const boss = new PgBoss({ connectionString, max: 64, schedule: false });
+    boss.on('error', (error) => process.stderr.write(`${error}\n`));
+    await boss.start();
+    await boss.createQueue(queue, { retryLimit: 5, retryBackoff: true });
+    const batches = { batchSize: 50, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true };
+    await boss.work(queue, { localConcurrency: 4, ...batches }, async (jobs) => {
+      for (const { id } of jobs) reportHandOut(id);
+    });
+    return {
+      add: async (send) => (await boss.send(queue, send)) ?? '',
+      addAll: async (sends) => {
+        const jobs = sends.map((data) => ({ data }));
+        return (await boss.insert(queue, jobs, { returnId: true })) ?? [];
+      },
+    };
+  },
+};
+
+/**
+ * A yardstick of benchmark P10.
+ * usage: DATABASE_URL=… node bench/life/yardstick-server.ts LIBRARY PORT
+ */
+const [name = '', port = '0'] = process.argv.slice(2);
+const jobs = await libraries[name]?.();
+if (!jobs) throw new Error(`There is no library "${name}".`);
+await serveJobs(jobs, Number(port));
