@@ -51,123 +51,94 @@ function repeated<D extends EntryKind>(kind: D, change: Partial<Row<D>> = {}, fi
 
 const isOutbound = (row: Row<'message_listed'>) => row.direction === 'outbound';
 const isSent = (row: Row<'message_listed'>) => row.status === 'sent';
+const isOfAll = (row: Row<'webhook_created'>) => row.number === null;
+const isWalked = (row: Row<'feed_read'>) => row.reader === 'walker' && row.events.length > 1;
+const rotated = ({ events }: Row<'feed_read'>) => ({ events: [...events.slice(1), ...events.slice(0, 1)] });
 const isFollowed = (row: Row<'feed_read'>) => row.reader === 'follower';
 const withoutKills = (rows: readonly Row[]) => rows.filter((row) => row.kind !== 'process_killed');
 const dataOf = (envelope: Envelope) => envelope.data as Envelope;
 
-/** Faults that the checker has to find before its verdict counts. */
-export const seededFaults: readonly SeededFault[] = (
-  [
-    ['an accepted message vanished', 'message_lost', lost('message_listed', isOutbound)],
-    ['an inbound text was lost', 'message_lost', lost('message_listed', (row) => !isOutbound(row))],
-    [
-      'one key made two messages',
-      'key_with_two_messages',
-      repeated('send_accepted', { message: 'msg_other' }),
-    ],
-    [
-      'one inbound text became two messages',
-      'text_with_two_messages',
-      repeated('inbound_accepted', { message: 'msg_other' }),
-    ],
-    [
-      'two inbound texts became one message',
-      'texts_in_one_message',
-      repeated('inbound_accepted', { text_id: 'another' }),
-    ],
-    ['a message was listed twice', 'message_listed_twice', repeated('message_listed')],
-    ['a sound request was refused', 'refused', refused],
-    ['a phone got a stop', 'phone_stopped', stopped],
-    [
-      'a message has no sender',
-      'message_without_cause',
-      repeated('message_listed', { message: 'msg_other' }),
-    ],
-    ['a message was handed out twice', 'handed_out_twice', repeated('handed_out')],
-    [
-      'a message was handed out with the text of another',
-      'message_changed',
-      changed('handed_out', () => ({ text: 'The text of another message' })),
-    ],
-    ['two messages of a conversation changed places', 'handed_out_of_order', neighboursSwapped],
-    [
-      'a message stayed in the queue',
-      'message_unfinished',
-      changed('message_listed', () => ({ status: 'queued' }), isOutbound),
-    ],
-    [
-      'a report of sent was forgotten',
-      'report_lost',
-      changed('message_listed', () => ({ status: 'failed' }), isSent),
-    ],
-    [
-      'a message was counted twice',
-      'counted_wrong',
-      changed('number_counted', (row) => ({ messages_today: row.messages_today + 1 })),
-    ],
-    ['an event was lost', 'event_lost', eventLost],
-    ['one change made two events', 'event_doubled', eventAdded({})],
-    [
-      'an event came from nothing',
-      'event_without_cause',
-      eventAdded({ type: 'message.delivered', sequence: 2 }),
-    ],
-    ['a file was given up without a kill', 'event_without_cause', fileGivenUp],
-    [
-      'an event has the text of another message',
-      'event_changed',
-      eventChanged((envelope) => ({ data: { ...dataOf(envelope), content: 'Another text' } })),
-    ],
-    [
-      'an event was given to another team',
-      'event_of_another_team',
-      eventChanged(() => ({ team_id: 'team_other' })),
-    ],
-    ['sequence numbers in the wrong order', 'sequence_broken', eventChanged(() => ({ sequence: 2 }))],
-    ['two attempts with different bytes', 'bytes_differ', bytesDiffer],
-    [
-      'half a body',
-      'delivery_unreadable',
-      changed('delivery_received', ({ body }) => ({ body: body.slice(0, body.length / 2) })),
-    ],
-    [
-      'a forged signature',
-      'signature_forged',
-      headerChanged({ 'x-service-signature': `sha256=${'0'.repeat(64)}` }),
-    ],
-    [
-      'a second signature that is forged',
-      'signature_forged',
-      headerChanged({ 'webhook-signature': `v1,${'A'.repeat(43)}=` }),
-    ],
-    [
-      'delivered to a webhook that does not match',
-      'delivered_to_stranger',
-      changed(
-        'webhook_created',
-        () => ({ events: [] }),
-        (row) => row.number === null,
-      ),
-    ],
-    ['a webhook never got an event', 'delivery_lost', deliveryLost],
-    ['a delivered event came again without a kill', 'delivery_repeated', deliveryRepeated],
-    ['the feed skipped an event', 'feed_skipped', feedSkipped],
-    [
-      'the feed showed an event twice',
-      'feed_repeated',
-      repeated('feed_read', {}, (row) => isFollowed(row) && row.events.length > 0),
-    ],
-    [
-      'the feed put an event behind its reader',
-      'feed_out_of_order',
-      changed(
-        'feed_read',
-        ({ events }) => ({ events: [...events.slice(1), ...events.slice(0, 1)] }),
-        (row) => row.reader === 'walker' && row.events.length > 1,
-      ),
-    ],
-  ] as const
-).map(([name, rule, sow]) => ({ name, rule, sow }));
+/** The faults of each rule by name, which the checker has to find before its verdict counts. */
+const faults: Readonly<Record<Rule, Readonly<Record<string, Sow>>>> = {
+  refused: { 'a sound request was refused': refused },
+  phone_stopped: { 'a phone got a stop': stopped },
+  key_with_two_messages: {
+    'one key made two messages': repeated('send_accepted', { message: 'msg_other' }),
+  },
+  text_with_two_messages: {
+    'one inbound text became two messages': repeated('inbound_accepted', { message: 'msg_other' }),
+  },
+  texts_in_one_message: {
+    'two inbound texts became one message': repeated('inbound_accepted', { text_id: 'another' }),
+  },
+  message_lost: {
+    'an accepted message vanished': lost('message_listed', isOutbound),
+    'an inbound text was lost': lost('message_listed', (row) => !isOutbound(row)),
+  },
+  message_listed_twice: { 'a message was listed twice': repeated('message_listed') },
+  message_without_cause: {
+    'a message has no sender': repeated('message_listed', { message: 'msg_other' }),
+  },
+  message_changed: {
+    'a message was handed out with the text of another': changed('handed_out', () => ({
+      text: 'Another text',
+    })),
+  },
+  message_unfinished: {
+    'a message stayed in the queue': changed('message_listed', () => ({ status: 'queued' }), isOutbound),
+  },
+  handed_out_twice: { 'a message was handed out twice': repeated('handed_out') },
+  handed_out_of_order: { 'two messages of a conversation changed places': neighboursSwapped },
+  report_lost: {
+    'a report of sent was forgotten': changed('message_listed', () => ({ status: 'failed' }), isSent),
+  },
+  counted_wrong: {
+    'a message was counted twice': changed('number_counted', (row) => ({
+      messages_today: row.messages_today + 1,
+    })),
+  },
+  event_lost: { 'an event was lost': eventLost },
+  event_doubled: { 'one change made two events': eventAdded({}) },
+  event_without_cause: {
+    'an event came from nothing': eventAdded({ type: 'message.delivered', sequence: 2 }),
+    'a file was given up without a kill': fileGivenUp,
+  },
+  event_changed: {
+    'an event has the text of another message': eventChanged((envelope) => ({
+      data: { ...dataOf(envelope), content: 'Another text' },
+    })),
+  },
+  event_of_another_team: {
+    'an event was given to another team': eventChanged(() => ({ team_id: 'team_other' })),
+  },
+  sequence_broken: { 'sequence numbers in the wrong order': eventChanged(() => ({ sequence: 2 })) },
+  bytes_differ: { 'two attempts with different bytes': bytesDiffer },
+  signature_forged: {
+    'a forged signature': headerChanged({ 'x-service-signature': `sha256=${'0'.repeat(64)}` }),
+    'a second signature that is forged': headerChanged({ 'webhook-signature': `v1,${'A'.repeat(43)}=` }),
+  },
+  delivery_unreadable: {
+    'half a body': changed('delivery_received', ({ body }) => ({ body: body.slice(0, body.length / 2) })),
+  },
+  delivered_to_stranger: {
+    'delivered to a webhook that does not match': changed('webhook_created', () => ({ events: [] }), isOfAll),
+  },
+  delivery_lost: { 'a webhook never got an event': deliveryLost },
+  delivery_repeated: { 'a delivered event came again without a kill': deliveryRepeated },
+  feed_skipped: { 'the feed skipped an event': feedSkipped },
+  feed_repeated: {
+    'the feed showed an event twice': repeated(
+      'feed_read',
+      {},
+      (row) => isFollowed(row) && row.events.length > 0,
+    ),
+  },
+  feed_out_of_order: { 'the feed put an event behind its reader': changed('feed_read', rotated, isWalked) },
+};
+
+export const seededFaults: readonly SeededFault[] = Object.entries(faults).flatMap(([rule, named]) =>
+  Object.entries(named).map(([name, sow]) => ({ name, rule: rule as Rule, sow })),
+);
 
 function refused(rows: readonly Row[]): Row[] {
   const { at, team, key } = pick(rows, 'send_accepted');

@@ -142,12 +142,10 @@ async function until(
 }
 
 async function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const timer = new AbortController();
-  const late = pause(limitMs, undefined, { signal: AbortSignal.any([signal, timer.signal]) }).then(() => {
+  const late = pause(limitMs, undefined, { signal, ref: false }).then(() => {
     throw new Error(`The process did not end within ${limitMs} ms.`);
   });
-  late.catch(() => undefined);
-  return Promise.race([promise, late]).finally(() => timer.abort());
+  return Promise.race([promise, late]);
 }
 
 /** Kills what is left of a run, so that the next one can use its port and folder. */
