@@ -15,15 +15,13 @@ const teams = 4;
 const eventsOfRound = 80_000;
 /** A new process delivers the first 40,000 at about half of its later speed, because V8 has not optimised its code yet. */
 const warmingUp = 0.5;
-const connections = 256;
-const yardstickSeconds = 3;
 const deliveredMaxMs = 120_000;
 const goals = { loop: 0.25, graphile: 0.7 };
 const content = 'Your appointment is on Tuesday at 10. Reply YES to confirm.';
 const parts = ['node', 'PostgreSQL', 'sink'] as const;
 
 /** The result of a round: deliveries per second, and the CPU microseconds of one delivery by process. */
-interface Measured {
+export interface Measured {
   readonly perSecond: number;
   readonly cpuUs: Readonly<Record<(typeof parts)[number], number>>;
 }
@@ -59,9 +57,7 @@ export async function benchWebhooks(): Promise<void> {
     const measured: Record<'own' | 'loop' | 'graphile', Measured>[] = [];
     for (let round = 0; round < rounds; round += 1) {
       measured.push({
-        loop: await loop(sink, () =>
-          postInALoop(url, headers, body, { connections, seconds: yardstickSeconds }),
-        ),
+        loop: await postInALoop(sink, new URL(url).pathname, headers, body),
         own: await deliver(installation, sink, teamIds),
         graphile: await post(installation, sink, utils, url, body),
       });
@@ -157,16 +153,4 @@ async function measureProcess(
   } finally {
     await deliverer.stop();
   }
-}
-
-async function loop(
-  sink: Served,
-  post: () => Promise<{ posted: number; perSecond: number }>,
-): Promise<Measured> {
-  const sinkBefore = await cpuSecondsOf(sink.pid);
-  const before = process.cpuUsage();
-  const { posted, perSecond } = await post();
-  const { user, system } = process.cpuUsage(before);
-  const sinkUsed = ((await cpuSecondsOf(sink.pid)) - sinkBefore) * 1e6;
-  return { perSecond, cpuUs: { node: (user + system) / posted, PostgreSQL: 0, sink: sinkUsed / posted } };
 }
