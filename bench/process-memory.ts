@@ -1,11 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { residentBytes } from '#campaign/neighbours/cpu-time.ts';
 import { until } from '#test/support/service/until.ts';
 
 /** Resident memory of a process in MB (10^6 bytes). Linux only. */
-export async function residentMb(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return (Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1_024) / 1e6;
-}
+export const residentMb = (pid: number) => residentBytes(pid) / 1e6;
 
 /**
  * Memory that JavaScript objects and buffers of a Node process still use, in MB, after a garbage collection. It opens

@@ -47,13 +47,13 @@ export async function benchMedia(): Promise<void> {
         await api.send(message);
       }
     };
-    const atStart = await residentMb(service.pid);
+    const atStart = residentMb(service.pid);
     await send(0, warmUp);
     await until('the first have arrived', () => arrived === warmUp, limitMs);
-    const atRest = await residentMb(service.pid);
+    const atRest = residentMb(service.pid);
     let peak = atRest;
-    const sampling = setInterval(async () => {
-      peak = Math.max(peak, await residentMb(service.pid));
+    const sampling = setInterval(() => {
+      peak = Math.max(peak, residentMb(service.pid));
     }, 100);
     const cpuBefore = await cpuSecondsOf(service.pid);
     const startedMs = performance.now();

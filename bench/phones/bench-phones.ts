@@ -132,7 +132,7 @@ interface Memory {
 }
 
 async function readMemory({ pid }: Served, inspectPort: number): Promise<Memory> {
-  return { liveMb: await liveMb(pid, inspectPort), residentMb: await residentMb(pid) };
+  return { liveMb: await liveMb(pid, inspectPort), residentMb: residentMb(pid) };
 }
 
 async function printIdleCpu(server: Served, dataDir: string, seconds: number): Promise<void> {

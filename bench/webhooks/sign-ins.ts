@@ -1,14 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-export interface SignIns {
-  /**
-   * Stops the sign-ins. @returns how many were refused after the password was hashed, and how many ended in another way
-   */
-  readonly stop: () => Promise<{ readonly hashed: number; readonly others: number }>;
-}
-
-/** Signs in with wrong passwords at a constant rate, each time from another address and to another account. */
-export function signInAtRate(origin: string, perSecond: number): SignIns {
+/**
+ * Signs in with wrong passwords at a constant rate, each time from another address and to another account.
+ * @returns `stop`, which tells how many were refused after the password was hashed, and how many ended in another way
+ */
+export function signInAtRate(origin: string, perSecond: number) {
   let isOver = false;
   let hashed = 0;
   let others = 0;
@@ -38,8 +34,7 @@ export function signInAtRate(origin: string, perSecond: number): SignIns {
     stop: async () => {
       isOver = true;
       await running;
-      const unanswered = asked.size;
-      return { hashed, others: others + unanswered };
+      return { hashed, others: others + asked.size };
     },
   };
 }

@@ -52,8 +52,7 @@ export class Meter {
   }
 
   residentBytes(): number {
-    const status = readFileSync(`/proc/${this.#service}/status`, 'utf8');
-    return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1_024;
+    return residentBytes(this.#service);
   }
 
   /** Runs work. @returns its result, and the largest growth of the service's memory meanwhile */
@@ -82,6 +81,12 @@ export class Meter {
       postgres: sum([timesOf(postmaster)[0], ...backends]),
     };
   }
+}
+
+/** Resident memory of a process. */
+export function residentBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1_024;
 }
 
 /** Returns how long a thread ran and how long it waited for a core, in ms; 0 for a thread that has ended. */
