@@ -5,16 +5,19 @@ import type { Ownline } from '../ownline.ts';
 import { type Cost, untilIdle } from './cost.ts';
 import { type Costs, chooseAttacks, mostExpensive } from './costs.ts';
 import { Meter } from './cpu-time.ts';
-import { type Figure, type Goal, megabyte } from './figure.ts';
+import { type Figure, megabyte } from './figure.ts';
 import { describeProbe, type Probe, probeAs } from './probe.ts';
 import type { Route } from './route-table.ts';
 import type { CampaignSize } from './size.ts';
 import type { Tenant } from './tenant.ts';
 import { runVictim, type VictimFigures } from './victim.ts';
 
+/** The most of another team's p99, beside strangers and beside one team. */
+const victimP99Ms = { R1: 250, R3: 500 };
+
 /** A load of strangers or of one team, beside which another team sends. */
 interface Attack {
-  readonly goal: Goal;
+  readonly goal: keyof typeof victimP99Ms;
   readonly name: string;
   /** The cost of its request, where one request is repeated. */
   readonly cost?: Cost;
@@ -155,8 +158,10 @@ export async function runAttack(stage: Stage, attack: Attack, signal: AbortSigna
   const { port } = stage.ownline;
   const meter = await Meter.of(stage.ownline);
   const sockets = await http.openSockets(port, attack.opened ?? 0, signal);
+  // undici wants a connection only after its connector has returned.
   const opened = sockets.map(
-    (socket) => new Client(http.originOf(port), { connect: (_, callback) => callback(null, socket) }),
+    (socket) =>
+      new Client(http.originOf(port), { connect: (_, done) => void setImmediate(done, null, socket) }),
   );
   const ending = new AbortController();
   const read = meter.start();
@@ -205,7 +210,6 @@ export async function settle({ ownline, report }: Stage, signal: AbortSignal): P
 /** If the event loop waited for a core for a larger share of the time, latencies may be due to the machine. */
 const waitedMax = 0.25;
 
-const victimP99Ms = { R1: 250, R3: 500 };
 /** Maximum growth of memory by a stranger: 64 requests of 1 MB, and as much uncollected garbage. */
 const growthMaxMb = 128;
 
@@ -213,18 +217,13 @@ const growthMaxMb = 128;
 export function figuresOfAttack({ goal, name, victim, grownBytes, waited }: Attacked): Figure[] {
   const of = { goal, load: name };
   const core = `the service had no core for ${(100 * waited).toFixed(0)} % of the time`;
-  const limit = goal === 'R1' ? victimP99Ms.R1 : victimP99Ms.R3;
-  const p99 = { ...of, name: "p99 of another team's sends", value: victim.p99Ms, limit, unit: 'ms' } as const;
-  const growth = {
-    ...of,
-    name: 'growth of memory',
-    value: grownBytes / megabyte,
-    limit: growthMaxMb,
-  } as const;
+  const note = waited > waitedMax ? { note: core } : {};
+  const p99 = { value: victim.p99Ms, limit: victimP99Ms[goal], unit: 'ms', ...note } as const;
+  const growth = { value: grownBytes / megabyte, limit: growthMaxMb, unit: 'MB' } as const;
   return [
-    waited > waitedMax ? { ...p99, note: core } : p99,
+    { ...of, name: "p99 of another team's sends", ...p99 },
     { ...of, name: "another team's sends with 5xx or no answer", value: victim.serverErrors, limit: 0 },
     { ...of, name: "another team's sends refused", value: victim.refusals, limit: 0 },
-    ...(goal === 'R1' ? [{ ...growth, unit: 'MB' } as const] : []),
+    ...(goal === 'R1' ? [{ ...of, name: 'growth of memory', ...growth }] : []),
   ];
 }

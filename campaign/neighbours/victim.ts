@@ -15,7 +15,6 @@ export interface VictimSend {
 }
 
 export interface VictimFigures {
-  readonly sends: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** Sends that were answered 5xx or not at all. */
@@ -48,7 +47,6 @@ function figuresOf(sends: readonly VictimSend[]): VictimFigures {
   const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
   const count = (is: (status: number) => boolean) => sends.filter(({ status }) => is(status)).length;
   return {
-    sends: sends.length,
     p50Ms: at(0.5),
     p99Ms: at(0.99),
     serverErrors: count((status) => status === 0 || status >= 500),
