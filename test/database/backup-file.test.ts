@@ -1,25 +1,21 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { BackupError, ExistingFileError } from '#server/database/backup/backup-error.ts';
 import { writeNewFile } from '#server/database/backup/backup-file.ts';
+import { givenFolder } from '#test/support/service/given.ts';
 
 describe('the writing of a backup file (specification section 10.10)', () => {
-  let folder: string;
+  const folder = givenFolder('ownline-backup-file-');
   let path: string;
   let files = 0;
 
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'ownline-backup-file-'));
-  });
   beforeEach(() => {
     files += 1;
     path = join(folder, `${files}.backup`);
   });
-  after(() => rm(folder, { recursive: true, force: true }));
 
   const put = (destination: Writable, text: string) =>
     new Promise<void>((resolve, reject) =>

@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { readCommit } from '#server/platform/process/product-version.ts';
+import { givenFolder } from '#test/support/service/given.ts';
 
 describe('the commit of a clone, read from the files of git', () => {
   const commit = 'b0a1'.repeat(10);
-  let root: string;
-
-  before(async () => {
-    root = await mkdtemp(join(tmpdir(), 'ownline-commit-'));
-  });
-  after(() => rm(root, { recursive: true }));
+  const root = givenFolder('ownline-commit-');
 
   /** Makes the folder of a clone with these files below `.git`. */
   const cloneOf = async (name: string, files: Readonly<Record<string, string>>) => {

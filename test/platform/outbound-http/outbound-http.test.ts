@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { scrypt } from 'node:crypto';
 import { describe, it } from 'node:test';
-import {
-  body,
-  certificate,
-  here,
-  host,
-  outboundSuite,
-  post,
-  ranges,
-} from '#test/support/webhooks/outbound.ts';
+import { body, certificate, here, host, outboundSuite, post } from '#test/support/webhooks/outbound.ts';
 import { ok } from '#test/support/webhooks/raw-receiver.ts';
 
 describe('an outgoing request (specification section 6.5)', () => {
@@ -31,18 +23,6 @@ describe('an outgoing request (specification section 6.5)', () => {
       `POST /a?b=c HTTP/1.1\r\nhost: ${host}:${receiver.port}\r\nconnection: keep-alive\r\n` +
         `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.toString('latin1')}`,
     );
-  });
-
-  it('a request reuses the connection of the previous one, and queries DNS once per TTL (§6.5/dns-look-up)', async () => {
-    const receiver = await startKept({ certificate });
-    const { http, dns } = await withNames(() => here);
-    for (let n = 0; n < 20; n += 1) {
-      const outcome = await http.send(post(`https://${host}:${receiver.port}/${n}`));
-      assert.equal(outcome.kind, 'answered');
-    }
-    assert.equal(receiver.requests.length, 20);
-    assert.equal(receiver.connections.length, 1);
-    assert.deepEqual([...dns.questions].sort(), [`A ${host}`, `AAAA ${host}`]);
   });
 
   it('many simultaneous requests query DNS once, and each has its own connection (§6.5/dns-look-up)', async () => {
@@ -80,15 +60,6 @@ describe('an outgoing request (specification section 6.5)', () => {
       if (outcome.kind === 'failed') failures.push(outcome.class);
     }
     assert.ok(failures.length <= 1, failures.join());
-  });
-
-  it('a request tries the next address of a name after a refused connection (§6.5/dns-look-up)', async () => {
-    const receiver = await startKept({ certificate });
-    const { http } = await withNames(() => ({ addresses: ['127.0.0.2', '127.0.0.1'], ttlSeconds: 60 }), {
-      allowed: ranges('127.0.0.0/8'),
-    });
-    const outcome = await http.send(post(`https://${host}:${receiver.port}/`));
-    assert.deepEqual([outcome.kind, outcome.address], ['answered', '127.0.0.1']);
   });
 
   it('DNS is answered while every thread of the pool is busy, as with password hashing (§6.5/dns-look-up)', async () => {
