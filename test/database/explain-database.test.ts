@@ -11,6 +11,7 @@ import { applySchema } from '#server/database/apply-schema.ts';
 import { withDatabaseErrors } from '#server/database/database-errors.ts';
 import { type Engine, startEngine } from '#server/database/engine/engine.ts';
 import { StartError } from '#server/platform/start-error.ts';
+import { listenLocally } from '#test/support/proxies/listen-locally.ts';
 import { until } from '#test/support/service/until.ts';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 
@@ -83,10 +84,7 @@ describe('errors of a start with a wrong DATABASE_URL (specification section 10.
   async function listen(onConnection: (socket: Socket) => void): Promise<string> {
     const listener = createServer(onConnection);
     listeners.push(listener);
-    await new Promise<void>((resolve) => listener.listen(0, host, resolve));
-    const address = listener.address();
-    assert.ok(typeof address === 'object' && address !== null);
-    return `${host}:${address.port}`;
+    return `${host}:${await listenLocally(listener, host)}`;
   }
 
   it('a correct DATABASE_URL gets the schema without an error', async () => {

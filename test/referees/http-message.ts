@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listenLocally } from '#test/support/proxies/listen-locally.ts';
 
 /** A request or an answer with its bytes as sent. */
 export interface Message {
@@ -39,11 +40,9 @@ export async function listen(answer: (request: Request) => Promise<Answer>): Pro
       .then(({ status, headers, body }) => response.writeHead(status, headers).end(body))
       .catch((error) => breakOff(response, error));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
+  const port = await listenLocally(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     close: () => {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(resolve));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
+import { listenLocally } from '#test/support/proxies/listen-locally.ts';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 import type { DnsAnswer } from '#test/support/webhooks/dns-server.ts';
 import { certificate, here, host, outboundSuite, post, ranges } from '#test/support/webhooks/outbound.ts';
@@ -122,8 +123,7 @@ describe('TLS verification of outgoing requests (§6.5/tls-verification)', () =>
     const server = kept(
       createServer((socket) => socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n')),
     );
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
+    const port = await listenLocally(server);
     const outcome = await http.send(post(`https://${host}:${port}/`));
     assert.ok(outcome.kind === 'failed' && outcome.class === 'tls', JSON.stringify(outcome));
   });

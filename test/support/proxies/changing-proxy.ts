@@ -1,8 +1,8 @@
 import { request as forward, type IncomingMessage, type RequestListener } from 'node:http';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
+import { listenLocally } from './listen-locally.ts';
 
 /** Faults of a proxy. Without a field the proxy behaves correctly. */
 export interface ProxyFaults {
@@ -50,8 +50,7 @@ export async function startChangingProxy(target: string, faults: ProxyFaults = {
   const sessions = new Set<{ destroy: () => void }>();
   server.on('session', (session) => sessions.add(session));
   server.on('secureConnection', (socket) => sessions.add(socket));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenLocally(server);
   return {
     url: `https://localhost:${port}`,
     certificate: cert,

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { until } from '#test/support/service/until.ts';
+import { listenLocally } from './listen-locally.ts';
 
 /** Fault of the next poll or inbound message. `lose_hand_out` waits for the next poll that hands a message out. */
 export type Mishap =
@@ -66,11 +67,9 @@ export async function startFlakyProxy(firstTarget: string): Promise<FlakyProxy> 
     response.writeHead(200, { 'content-type': 'application/json' }).end(text);
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
+  const port = await listenLocally(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     next: (mishap, call = 'poll') => void mishapsOf[call].push(mishap),
     retarget: (newTarget) => {
       target = newTarget;

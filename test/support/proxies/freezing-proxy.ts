@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { listenLocally } from './listen-locally.ts';
 
 export interface FreezingProxy {
   readonly port: number;
@@ -20,11 +21,9 @@ export async function startFreezingProxy(databaseUrl: string): Promise<FreezingP
     }
     inner.pipe(outer).pipe(inner);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
+  const port = await listenLocally(server);
   return {
-    port: address.port,
+    port,
     freeze: () => {
       for (const socket of open) socket.unpipe().pause();
     },

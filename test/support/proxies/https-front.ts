@@ -1,9 +1,9 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { request as forward } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { Agent, fetch as fetchWith } from 'undici';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
+import { listenLocally } from './listen-locally.ts';
 
 export interface HttpsFront {
   /** URL for BASE_URL: `https://texts.example.com:<port>`. */
@@ -33,8 +33,7 @@ export async function startHttpsFront(): Promise<HttpsFront> {
     outgoing.on('close', () => call.destroy());
     incoming.pipe(call);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenLocally(server);
   const agent = new Agent({
     connect: {
       ca: certificate.cert,

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listenLocally } from './listen-locally.ts';
 
 /** A fault of the next request. */
 export type Interruption =
@@ -89,11 +90,9 @@ export async function startInterruptingProxy(target: string): Promise<Interrupti
   const server = createServer(
     (request, response) => void pass(request, response).catch(() => response.destroy()),
   );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
+  const port = await listenLocally(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     requests,
     interrupt: (...next) => {
       requests.length = 0;
