@@ -29,7 +29,10 @@ describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () =>
     return { id: String(answer.id), url: String((await get(answer.id)).media_url) };
   };
 
-  for (const [type, extension, bytes] of shownFiles) {
+  // media-type.test.ts has all types.
+  for (const [type, extension, bytes] of shownFiles.filter(([, end]) =>
+    ['jpg', 'mov', 'vcf'].includes(end),
+  )) {
     it(`${type} is stored and served at its link, byte by byte, under the type of its bytes`, async () => {
       const { id, url } = await receiveFile(bytes, { media_name: `Sample ${extension}.bin` });
       assert.match(

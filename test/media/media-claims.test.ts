@@ -12,6 +12,7 @@ import { removeEarlierTries } from '#server/messages/media-fetch-worker.ts';
 import { startMediaWorld } from '#test/support/media/media-team.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { countStoredMedia } from '#test/support/media/stored-media.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
 
 const leaseMs = 60_000;
@@ -65,6 +66,49 @@ describe('a fetch that is claimed a second time (§3.2/media-ends)', () => {
       assert.deepEqual(await claims(), []);
     });
     assert.equal((await claims()).length, 1);
+  });
+
+  it('32 fetches of a process run at a time, 12 of a team and 4 from an origin, and the first from an origin or of a team has a reserve (§3.2/media-slots)', async () => {
+    const { service, team, number } = world;
+    const { clock, runtime } = service;
+    type Sender = Pick<typeof world, 'team' | 'number'>;
+    const newSender = async (): Promise<Sender> => {
+      const team = await service.newTeam();
+      return { team, number: await connectNumber(service, team) };
+    };
+    const sent: (readonly [Sender, id: string])[] = [];
+    const sendTo = async (port: number, count: number, from: Sender = { team, number }) => {
+      for (let n = 0; n < count; n += 1) {
+        const to = `+1415556${1_000 + sent.length}`;
+        const media_url = `http://127.0.0.1:${port}/hang.png`;
+        const body = { from: from.number.phoneNumber, to, content: 'Look', media_url };
+        sent.push([from, String((await from.team.api.post('/v1/messages/send', body)).json.id)]);
+      }
+    };
+    const running: ClaimedFetch[] = [];
+    /** Claims until nothing more may run. @returns the number of all fetches that run */
+    const claimAll = async () => {
+      for (let before = -1; before !== running.length; ) {
+        before = running.length;
+        const { pool } = runtime.database;
+        running.push(...(await claimMediaFetches(pool, clock.now(), clock.in(leaseMs), running)));
+      }
+      return running.length;
+    };
+    for (const port of [2_001, 2_002, 2_003]) await sendTo(port, 5);
+    assert.equal(await claimAll(), 12);
+    for (const port of [2_001, 2_002, 2_003])
+      assert.equal(running.filter(({ origin }) => origin.endsWith(`:${port}`)).length, 4);
+    await sendTo(2_004, 2);
+    assert.equal(await claimAll(), 13, 'the first from another origin');
+    const others = await Promise.all(Array.from({ length: 8 }, newSender));
+    for (const other of others) await sendTo(2_005, 4, other);
+    assert.equal(await claimAll(), 32);
+    await sendTo(2_006, 2, others[0]);
+    assert.equal(await claimAll(), 33, 'the first from another origin');
+    await sendTo(2_005, 2, await newSender());
+    assert.equal(await claimAll(), 34, 'the first of another team');
+    for (const [{ team: of }, id] of sent) await of.api.post(`/v1/messages/${id}/cancel`);
   });
 
   it('a fetch from the last of many origins is claimed, although fetches from all other origins wait (§3.2/media-slots)', async () => {

@@ -121,20 +121,6 @@ describe('the storage of media (decision 0025)', () => {
     assert.deepEqual(await countStoredMedia(service), before);
   });
 
-  it('the schema refuses the second of two complete writers of one message', async () => {
-    const { messageId, written } = await store(jpegOf(100));
-    assert.ok(isWritten(written));
-    const again = newWriter(messageId);
-    await again.writer.write(jpegOf(200));
-    const second = await again.writer.end();
-    assert.ok(isWritten(second));
-    await assert.rejects(
-      service.runtime.database.transaction((trx) => completeWrittenMedia(trx, second)),
-      /media_.*one_complete|unique/,
-    );
-    assert.equal((await read(messageId)).length, 100);
-  });
-
   it('the chunks of a killed writer are purged after an hour, and complete files stay', async () => {
     await service.runtime.database.transaction((trx) => removeIncompleteMedia(trx, []));
     const { complete } = await countStoredMedia(service);
