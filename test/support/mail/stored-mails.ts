@@ -33,3 +33,25 @@ export async function storedMail(service: Service, recipient: string): Promise<S
   if (!mail || another) throw new Error(`there is not exactly one mail to ${recipient}`);
   return mail;
 }
+
+const tamperings = {
+  'has a changed bit': 'body = set_byte(body, 40, get_byte(body, 40) # 1)',
+  'has the body of another mail': 'body = (SELECT body FROM mails WHERE recipient = $2)',
+  'has another recipient': "recipient = 'mallory@example.com'",
+} as const;
+
+/** Changes the mail to a recipient in the database. @returns its recipient afterwards */
+export async function tamperWithMail(
+  { query }: Service,
+  recipient: string,
+  how: keyof typeof tamperings,
+  other: string,
+): Promise<string> {
+  const rows = await query<{ recipient: string }>(
+    `UPDATE mails SET ${tamperings[how]} WHERE recipient = $1 AND $2::text IS NOT NULL RETURNING recipient`,
+    [recipient, other],
+  );
+  const [row, another] = rows;
+  if (!row || another) throw new Error(`${rows.length} mails instead of one`);
+  return row.recipient;
+}
