@@ -37,13 +37,9 @@ describe('the template of mails (specification section 10.6)', () => {
     assert.match(html, /<meta name="color-scheme" content="light dark">/);
     assert.match(html, /color-scheme: light dark/);
     const colours = [...html.matchAll(/(?<![-\w:])(color|background)[\w-]*:\s*([^;{}]+)/g)].map(
-      ([, name, value]) => [name, value],
+      ([, name, value]) => `${name} ${value}`,
     );
-    const named = [
-      ['color', 'light dark'],
-      ['background', '#0a5ad6'],
-      ['color', '#fff'],
-    ];
+    const named = ['color light dark', 'background #0a5ad6', 'color #fff'];
     assert.deepEqual(colours, named, 'but for the scheme the button alone has colours, and both of them');
     const bare = html.replace(/<head>[\s\S]*<\/head>/, '').replaceAll(/ class="[^"]*"/g, '');
     const order = ['<h1>Sign in</h1>', ...plain.paragraphs, '>Sign in</a>', plain.footnote ?? ''].map(
@@ -87,16 +83,9 @@ describe('the template of mails (specification section 10.6)', () => {
   });
 
   it('an action of a mail has an http or https address, and the error for another address does not quote it', () => {
-    for (const url of [
-      'javascript:alert(1)',
-      'data:text/html,x',
-      '//texts.example.com/x',
-      'https://texts.example.com/a b',
-      'https://texts.example.com/a\nb',
-      'https://texts.example.com/"onclick',
-      'https://texts.example.com/<b>',
-      'secret',
-    ]) {
+    const site = 'https://texts.example.com/';
+    const wrong = ['javascript:alert(1)', 'data:text/html,x', '//texts.example.com/x', 'secret'];
+    for (const url of [...wrong, ...['a b', 'a\nb', '"onclick', '<b>'].map((path) => site + path)]) {
       assert.throws(
         () => renderMail({ ...plain, action: { label: 'x', url } }),
         (error) => error instanceof Error && !error.message.includes(url),

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { fastify } from 'fastify';
 import { createTrustProxy, forwardedAddressesMax } from '#server/platform/network/trusted-proxies.ts';
-import {
-  closeWithConnections,
-  createBareServer,
-  listenOnFreePort,
-} from '#test/support/http/bare-http-server.ts';
+import { createBareServer, givenListening } from '#test/support/http/bare-http-server.ts';
 
 describe('the client behind trusted proxies (§7.2/trusted-proxies)', () => {
   const clients: string[] = [];
@@ -14,16 +10,12 @@ describe('the client behind trusted proxies (§7.2/trusted-proxies)', () => {
     trustProxy: ['loopback', '10.0.0.0/8'],
     limitNotFound: async (request) => void clients.push(request.ip),
   });
-  let port: number;
-  before(async () => {
-    port = await listenOnFreePort(server);
-  });
-  after(() => closeWithConnections(server));
+  const bound = givenListening(server);
 
   /** Sends X-Forwarded-For. @returns the client's address as the limits count it */
   async function clientOf(forwarded: readonly string[]): Promise<string | undefined> {
     const headers = { 'x-forwarded-for': forwarded.join(', ') };
-    await (await fetch(`http://127.0.0.1:${port}/nothing`, { headers })).text();
+    await (await fetch(`http://127.0.0.1:${bound.port}/nothing`, { headers })).text();
     return clients.pop();
   }
 

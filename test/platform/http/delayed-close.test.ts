@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { AppError } from '#server/platform/app-error.ts';
 import { delayedCloseMs, delayedClosesMax } from '#server/platform/http/limits.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import {
-  closeWithConnections,
-  createBareServer,
-  listenOnFreePort,
-} from '#test/support/http/bare-http-server.ts';
+import { createBareServer, givenListening } from '#test/support/http/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 
 const largeBytes = 8 * 1_024 * 1_024;
@@ -35,11 +31,7 @@ describe('refused requests with a large body (§7.1/unread-bodies)', () => {
       api: async () => ({ principal: { kind: 'key', teamId: 'team' as TeamId, scopes: [] } as never }),
     },
   });
-  let port: number;
-  before(async () => {
-    port = await listenOnFreePort(server);
-  });
-  after(() => closeWithConnections(server));
+  const bound = givenListening(server);
 
   interface Connection {
     readonly client: Socket;
@@ -51,7 +43,7 @@ describe('refused requests with a large body (§7.1/unread-bodies)', () => {
 
   async function open(): Promise<Connection> {
     const accepted = once(server.server, 'connection') as Promise<[Socket]>;
-    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    const client = connect({ port: bound.port, host: '127.0.0.1', allowHalfOpen: true });
     client.on('error', () => {});
     const pieces: Buffer[] = [];
     client.on('data', (piece: Buffer) => pieces.push(piece));

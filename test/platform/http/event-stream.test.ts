@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { EventStream, formatEvent } from '#server/platform/http/event-stream.ts';
 import type { Route } from '#server/platform/http/route.ts';
-import {
-  closeWithConnections,
-  createBareServer,
-  listenOnFreePort,
-} from '#test/support/http/bare-http-server.ts';
+import { createBareServer, givenListening } from '#test/support/http/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 
 const bufferMaxBytes = 256 * 1_024;
@@ -34,15 +30,10 @@ describe('streams of server-sent events (specification section 12.9)', () => {
     },
   ];
   const server = createBareServer(routes);
-  let port: number;
-
-  before(async () => {
-    port = await listenOnFreePort(server);
-  });
-  after(() => closeWithConnections(server));
+  const bound = givenListening(server);
 
   async function open(): Promise<{ readonly client: Socket; readonly stream: EventStream }> {
-    const client = connect(port, '127.0.0.1');
+    const client = connect(bound.port, '127.0.0.1');
     client.on('error', () => {});
     client.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
     const before = streams.length;

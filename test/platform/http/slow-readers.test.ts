@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { slowReaderCheckMs, slowReaderMs } from '#server/platform/http/limits.ts';
 import { flushedBytes } from '#server/platform/http/open-sockets.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import {
-  closeWithConnections,
-  createBareServer,
-  listenOnFreePort,
-} from '#test/support/http/bare-http-server.ts';
+import { createBareServer, givenListening } from '#test/support/http/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 
 /** More bytes than the kernel buffers on both sides, so that some wait in this process. */
@@ -33,20 +29,13 @@ describe('slow readers (§7.2/slow-readers)', () => {
     },
   ];
   const server = createBareServer(routes, { clock });
-  let port: number;
-
-  before(async () => {
-    port = await listenOnFreePort(server);
-  });
-  after(async () => {
-    held.resolve();
-    await closeWithConnections(server);
-  });
+  after(() => held.resolve());
+  const bound = givenListening(server);
 
   /** Sends a request and does not read the answer. @returns the sockets of both sides */
   async function ask(path: string): Promise<{ readonly client: Socket; readonly served: Socket }> {
     const connected = once(server.server, 'connection') as Promise<[Socket]>;
-    const client = connect(port, '127.0.0.1');
+    const client = connect(bound.port, '127.0.0.1');
     client.on('error', () => {});
     client.pause();
     client.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);

@@ -4,6 +4,7 @@ import type { Route } from '#server/platform/http/route.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
+import { given } from '#test/support/service/given.ts';
 
 /** Makes an HTTP server with these routes, without database and service. It does not listen yet. */
 export function createBareServer(
@@ -31,8 +32,13 @@ export async function listenOnFreePort(server: FastifyInstance): Promise<number>
   return Number(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
 }
 
-/** Closes the server with all of its connections. */
-export async function closeWithConnections(server: FastifyInstance): Promise<void> {
-  server.server.closeAllConnections();
-  await server.close();
+/** A server that listens on a free port of 127.0.0.1, for a suite. */
+export function givenListening(server: FastifyInstance): { readonly port: number } {
+  return given(
+    async () => ({ port: await listenOnFreePort(server) }),
+    async () => {
+      server.server.closeAllConnections();
+      await server.close();
+    },
+  );
 }
