@@ -1,31 +1,26 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { pino } from 'pino';
 import { NightlyBackup } from '#server/backups/nightly-backup.ts';
 import { readBackupState } from '#server/database/backup/backups-store.ts';
 import { holdBackupLock } from '#test/support/database/row-lock.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { given, givenFolder } from '#test/support/service/given.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 
 const day = 86_400_000;
 
 describe('the nightly backup (specification section 10.10)', () => {
-  let service: TestService;
-  let folder: string;
-  let backups: string;
-  let nightly: NightlyBackup;
-
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'ownline-nightly-'));
-    backups = join(folder, 'backups');
+  const folder = givenFolder('ownline-nightly-');
+  const backups = join(folder, 'backups');
+  const passphrase = join(folder, 'passphrase');
+  const service = given(async () => {
     await mkdir(backups);
-    const passphrase = join(folder, 'passphrase');
     await writeFile(passphrase, 'correct horse');
-    service = await startTestService({
+    return startTestService({
       SMTP_URL: 'smtp://127.0.0.1:9',
       MAIL_FROM: 'ownline@example.com',
       OPERATOR_EMAIL: 'ops@example.com, night@example.com',
@@ -35,13 +30,11 @@ describe('the nightly backup (specification section 10.10)', () => {
       BACKUP_DIR: backups,
       BACKUP_KEEP: '2',
     });
-    nightly = new NightlyBackup(service.runtime, service.databaseUrl);
   });
-  after(async () => {
-    await nightly.stop();
-    await service.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  const nightly = given(
+    () => new NightlyBackup(service.runtime, service.databaseUrl),
+    (backup) => backup.stop(),
+  );
 
   const round = async () => {
     await nightly.round();
@@ -58,7 +51,7 @@ describe('the nightly backup (specification section 10.10)', () => {
     assert.equal((await stat(join(backups, name))).mode & 0o777, 0o600);
     const commands = new CommandLine(folder);
     const verified = await commands.json(
-      ...['backup', '--verify', join(backups, name), '--passphrase-file', join(folder, 'passphrase')],
+      ...['backup', '--verify', join(backups, name), '--passphrase-file', passphrase],
     );
     assert.deepEqual([verified.verified, verified.encrypted], [true, true]);
     await round();
@@ -97,7 +90,7 @@ describe('the nightly backup (specification section 10.10)', () => {
 
   it('the operators get a mail when backups begin to fail and when they work again, and failures delete nothing (§10.10/failure-mail)', async () => {
     const before = await files();
-    await rm(join(folder, 'passphrase'));
+    await rm(passphrase);
     const abandoned = join(backups, `${before[0]}.0a1b2c3d.partial`);
     await writeFile(abandoned, 'of a killed backup');
     await utimes(abandoned, new Date(0), new Date(0));
@@ -110,7 +103,7 @@ describe('the nightly backup (specification section 10.10)', () => {
     await round();
     assert.equal((await mails()).length, 2, 'the second failure in a row is not mailed');
     assert.deepEqual(await files(), before);
-    await writeFile(join(folder, 'passphrase'), 'correct horse');
+    await writeFile(passphrase, 'correct horse');
     service.clock.advance(1_800_000);
     await round();
     assert.equal((await state()).is_failing, false);

@@ -10,12 +10,12 @@ import { givenFolder } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
 const chunkBytes = 262_144;
-const chunks = 800;
+const chunks = 500;
 /**
  * Upper bound on the growth of memory, far below the size of the data. It allows for buffers, the window of zstd and
  * uncollected garbage; 57 MB were measured.
  */
-const growthMaxMb = 150;
+const growthMaxMb = 100;
 
 describe('the memory of a backup and of a restore (specification section 10.10)', {
   skip: process.platform !== 'linux' && 'only Linux shows the peak of a process',

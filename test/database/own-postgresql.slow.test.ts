@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import pg from 'pg';
 import { connectionsMax } from '#server/database/database.ts';
-import { type Engine, startEngine } from '#server/database/engine/engine.ts';
+import { startEngine } from '#server/database/engine/engine.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { claim } from '#test/support/phones/test-phone.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
 import { firstKey, spawnService } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { given, givenFolder } from '#test/support/service/given.ts';
 
 describe('a PostgreSQL of one’s own (docs/operations.md, "Moving to your own PostgreSQL")', () => {
-  let dataDir: string;
-  let folder: string;
-  let engine: Engine;
-  let databaseUrl: string;
+  const dataDir = givenFolder('ownline-own-postgresql-');
+  const folder = givenFolder('ownline-own-');
+  const host = join(dataDir, 'socket');
+  const databaseUrl = `postgresql://tenant@/of_others?host=${encodeURIComponent(host)}`;
+  given(
+    () => startEngine({ dataDir, logger: createLogger('warn'), parameters: { fsync: 'off' } }),
+    (engine) => engine.stop(),
+  );
 
   before(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'ownline-own-postgresql-'));
-    folder = await mkdtemp(join(tmpdir(), 'ownline-own-'));
-    engine = await startEngine({ dataDir, logger: createLogger('warn'), parameters: { fsync: 'off' } });
     await writeFile(join(dataDir, 'pg', 'pg_hba.conf'), 'local all all trust\n');
-    const host = join(dataDir, 'socket');
     const asSuperuser = async (database: string, ...statements: string[]) => {
       const client = new pg.Client({ host, user: 'postgres', database });
       await client.connect();
@@ -39,11 +39,6 @@ describe('a PostgreSQL of one’s own (docs/operations.md, "Moving to your own P
       'GRANT CONNECT ON DATABASE of_others TO tenant',
     );
     await asSuperuser('of_others', 'GRANT USAGE, CREATE ON SCHEMA public TO tenant');
-    databaseUrl = `postgresql://tenant@/of_others?host=${encodeURIComponent(host)}`;
-  });
-  after(async () => {
-    await engine.stop();
-    for (const path of [dataDir, folder]) await rm(path, { recursive: true, force: true });
   });
 
   it('a role that owns no database, but may make tables in the schema public, is enough for messages and backups', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ReadinessDetails } from '#server/app/readiness-details.ts';
 import { insertBackupRun } from '#server/database/backup/backups-store.ts';
-import { makeReadOnly } from '#test/support/database/read-only-database.ts';
+import { makeReadOnly } from '#test/support/database/lost-connections.ts';
 import { takeTableAway } from '#test/support/database/table-faults.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lockClockState } from '#server/database/clock-store.ts';
-import { makeReadOnly } from '#test/support/database/read-only-database.ts';
+import { makeReadOnly } from '#test/support/database/lost-connections.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';

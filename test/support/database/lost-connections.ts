@@ -12,22 +12,40 @@ export async function cutListeners({ query }: Pick<TestService, 'query'>): Promi
   );
 }
 
-/** Ends every connection to the database and refuses new ones until `allow` is called. */
-export async function denyConnections({
-  databaseUrl,
-}: Service): Promise<{ readonly allow: () => Promise<void> }> {
+/** A connection to another database of the server, and the name of the test's. */
+async function connectOutside({ databaseUrl }: Service): Promise<{ outside: pg.Client; name: string }> {
   const outside = new pg.Client({ connectionString: databaseUrl.replace(/\/\w+\?/, '/postgres?') });
   await outside.connect();
-  const [, name = ''] = /\/(\w+)\?/.exec(databaseUrl) ?? [];
-  const allowConnections = (isAllowed: boolean) =>
-    outside.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${isAllowed}`);
-  await allowConnections(false);
-  await outside.query('SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = $1', [
-    name,
-  ]);
+  return { outside, name: /\/(\w+)\?/.exec(databaseUrl)?.[1] ?? '' };
+}
+
+const endAll = 'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = $1';
+
+/** Ends every connection to the database and refuses new ones until `allow` is called. */
+export async function denyConnections(service: Service): Promise<{ readonly allow: () => Promise<void> }> {
+  const { outside, name } = await connectOutside(service);
+  await outside.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+  await outside.query(endAll, [name]);
   return {
     allow: async () => {
-      await allowConnections(true);
+      await outside.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+      await outside.end();
+    },
+  };
+}
+
+/** Makes every transaction of the service read-only, as on a standby, until `restore` is called. */
+export async function makeReadOnly(service: Service): Promise<{ readonly restore: () => Promise<void> }> {
+  const { outside, name } = await connectOutside(service);
+  const change = async (action: string) => {
+    await outside.query(`ALTER DATABASE ${name} ${action}`);
+    // Open connections keep their old setting, so they are ended.
+    await outside.query(endAll, [name]);
+  };
+  await change('SET default_transaction_read_only = on');
+  return {
+    restore: async () => {
+      await change('RESET default_transaction_read_only');
       await outside.end();
     },
   };

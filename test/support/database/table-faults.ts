@@ -4,6 +4,10 @@ import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { type HeldTransaction, holdTransaction } from './held-transaction.ts';
 
+interface Ending {
+  readonly end: () => Promise<void>;
+}
+
 /** Renames a table, so that statements with its name fail until it is restored. */
 export async function takeTableAway(
   { query }: Pick<TestService, 'query'>,
@@ -23,12 +27,23 @@ export async function refuseInserts(
   { query }: Pick<TestService, 'query'>,
   table: 'send_queue' | 'media_chunks',
   condition: 'disk_full' | 'query_canceled' | 'data_exception' | 'connection_failure',
-): Promise<{ readonly end: () => Promise<void> }> {
+): Promise<Ending> {
+  return refuse(query, condition, `INSERT ON ${table} FOR EACH STATEMENT`);
+}
+
+/** Makes a trigger that refuses writes with an error of this name. @param writes what the trigger is for */
+async function refuse(query: TestService['query'], condition: string, writes: string): Promise<Ending> {
   await query(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE EXCEPTION 'refused for a test' USING ERRCODE = '${condition}'; END $$`);
-  await query(`CREATE TRIGGER refuse BEFORE INSERT ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION refuse()`);
+  await query(`CREATE TRIGGER refuse BEFORE ${writes} EXECUTE FUNCTION refuse()`);
   return { end: async () => void (await query('DROP FUNCTION IF EXISTS refuse CASCADE')) };
+}
+
+/** Adds a constraint to a table until `end`. */
+async function constrain(query: TestService['query'], table: string, check: string): Promise<Ending> {
+  await query(`ALTER TABLE ${table} ADD CONSTRAINT refuses_all CHECK (${check}) NOT VALID`);
+  return { end: async () => void (await query(`ALTER TABLE ${table} DROP CONSTRAINT refuses_all`)) };
 }
 
 /** Makes each insert into a table wait for a lock, in its statement, until `end`. */
@@ -61,26 +76,18 @@ export async function refuseInsertsOf(
   { query }: Pick<TestService, 'query'>,
   teamId: TeamId,
   table: 'due_deliveries' | 'events',
-): Promise<{ readonly end: () => Promise<void> }> {
-  await query(`
-    ALTER TABLE ${table} ADD CONSTRAINT refuses_one_team CHECK (team_id <> '${teamId}'::uuid) NOT VALID`);
-  return { end: async () => void (await query(`ALTER TABLE ${table} DROP CONSTRAINT refuses_one_team`)) };
+): Promise<Ending> {
+  return constrain(query, table, `team_id <> '${teamId}'::uuid`);
 }
 
 /** Adds a constraint that every message violates. PostgreSQL's error quotes the whole row. */
-export async function refuseMessages({
-  query,
-}: Pick<TestService, 'query'>): Promise<{ readonly end: () => Promise<void> }> {
-  await query('ALTER TABLE messages ADD CONSTRAINT refuses_all CHECK (content IS NULL) NOT VALID');
-  return { end: async () => void (await query('ALTER TABLE messages DROP CONSTRAINT refuses_all')) };
+export async function refuseMessages({ query }: Pick<TestService, 'query'>): Promise<Ending> {
+  return constrain(query, 'messages', 'content IS NULL');
 }
 
 /** Makes PostgreSQL refuse to record an inbound test of any device, until `end`. */
-export async function refuseReceivedTests({
-  query,
-}: Pick<TestService, 'query'>): Promise<{ readonly end: () => Promise<void> }> {
-  await query("ALTER TABLE devices ADD CONSTRAINT refuses_tests CHECK (received_tests = '{}') NOT VALID");
-  return { end: async () => void (await query('ALTER TABLE devices DROP CONSTRAINT refuses_tests')) };
+export async function refuseReceivedTests({ query }: Pick<TestService, 'query'>): Promise<Ending> {
+  return constrain(query, 'devices', "received_tests = '{}'");
 }
 
 /** Makes PostgreSQL refuse to delete the rows about a message from a table, until `end`. */
@@ -88,12 +95,10 @@ export async function refuseDeletesOf(
   { query }: Pick<TestService, 'query'>,
   messageId: MessageId,
   table: 'hand_outs',
-): Promise<{ readonly end: () => Promise<void> }> {
-  await query(`
-    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN RAISE EXCEPTION 'refused for a test' USING ERRCODE = 'data_corrupted'; END $$`);
-  await query(
-    `CREATE TRIGGER refuse BEFORE DELETE ON ${table} FOR EACH ROW WHEN (OLD.message_id = '${messageId}') EXECUTE FUNCTION refuse()`,
+): Promise<Ending> {
+  return refuse(
+    query,
+    'data_corrupted',
+    `DELETE ON ${table} FOR EACH ROW WHEN (OLD.message_id = '${messageId}')`,
   );
-  return { end: async () => void (await query('DROP FUNCTION IF EXISTS refuse CASCADE')) };
 }
