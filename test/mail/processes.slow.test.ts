@@ -1,48 +1,33 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import type { Queryable } from '#server/database/statement.ts';
-import { claimMails, recordSent } from '#server/mail/mail-store.ts';
-import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
-import { type Mailing, secretLink, startMailing } from '#test/support/mail/mail-world.ts';
+import { describe, it } from 'node:test';
+import { startMailServer } from '#test/support/mail/mail-server.ts';
+import { secretLink, startMailing } from '#test/support/mail/mail-world.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { type SpawnedService, spawnService } from '#test/support/processes/spawned-service.ts';
+import { given, givenFolder } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 
 const minute = 60_000;
 const password = 'Tr0ub4dor-canary';
 
 describe('sending of mail by several processes (specification sections 10.3 and 10.6)', () => {
-  let server: MailServer;
-  let mailing: Mailing;
-  let dataDir: string;
-  let settings: Record<string, string>;
+  const dataDir = givenFolder('ownline-mail-');
+  const server = given(() => startMailServer({ login: { user: 'texts', password } }));
+  const settings = () => ({
+    SMTP_URL: `smtp://texts:${password}@127.0.0.1:${server.port}`,
+    MAIL_FROM: 'Example Ltd <texts@example.com>',
+    SECRETS_KEY: Buffer.alloc(32, 5).toString('base64'),
+    LOG_LEVEL: 'trace',
+  });
+  // This service queues mail. It sends mail only after a test starts its worker.
+  const mailing = given(() => startMailing({ ...settings(), LOG_LEVEL: 'fatal' }));
   const spawned: SpawnedService[] = [];
-
-  before(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'ownline-mail-'));
-    server = await startMailServer({ login: { user: 'texts', password } });
-    settings = {
-      SMTP_URL: `smtp://texts:${password}@127.0.0.1:${server.port}`,
-      MAIL_FROM: 'Example Ltd <texts@example.com>',
-      SECRETS_KEY: Buffer.alloc(32, 5).toString('base64'),
-      LOG_LEVEL: 'trace',
-    };
-    // This service queues mail. It sends mail only after a test starts its worker.
-    mailing = await startMailing({ ...settings, LOG_LEVEL: 'fatal' });
-  });
-  after(async () => {
-    for (const sender of spawned) await sender.kill('SIGKILL');
-    await mailing.close();
-    await server.close();
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  given(() => ({ close: () => Promise.all(spawned.map((sender) => sender.kill('SIGKILL'))) }));
 
   async function spawnSender(roles = 'deliver'): Promise<SpawnedService> {
     const database = { DATABASE_URL: mailing.service.databaseUrl, DATA_DIR: join(dataDir, 'sender') };
-    const sender = await spawnService({ settings: { ...settings, ...database, ROLES: roles } });
+    const sender = await spawnService({ settings: { ...settings(), ...database, ROLES: roles } });
     spawned.push(sender);
     return sender;
   }
@@ -64,27 +49,6 @@ describe('sending of mail by several processes (specification sections 10.3 and 
     assert.deepEqual(recipients.sort(), addresses.sort());
     assert.equal(new Set(server.received.map(({ parsed }) => parsed.messageId)).size, addresses.length);
     for (const _ of addresses) await server.next();
-  });
-
-  it('a claim skips a mail that another process is claiming', async () => {
-    const { database, clock } = mailing.service.runtime;
-    for (const n of [1, 2, 3]) await mailing.queue(`taken-${n}@example.com`);
-    const claim = (db: Queryable) =>
-      claimMails(db, {
-        now: clock.now(),
-        leasedUntil: clock.in(2 * minute),
-        limit: 2,
-        heldBefore: null,
-      });
-    const [mine, theirs] = await database.transaction(async (trx) => [
-      await claim(trx),
-      await claim(database.pool),
-    ]);
-    assert.deepEqual([mine.length, theirs.length], [2, 1]);
-    assert.deepEqual(await claim(database.pool), []);
-    const taken = [...mine, ...theirs];
-    assert.equal(new Set(taken.map(({ id }) => id)).size, 3);
-    for (const { id } of taken) await recordSent(database.pool, { id, at: clock.now() });
   });
 
   it('a commit wakes a process with the role deliver, and only such a process sends the mail', async () => {

@@ -90,8 +90,9 @@ describe('a fetch that is claimed a second time (§3.2/media-ends)', () => {
     const claimAll = async () => {
       for (let before = -1; before !== running.length; ) {
         before = running.length;
-        const { pool } = runtime.database;
-        running.push(...(await claimMediaFetches(pool, clock.now(), clock.in(leaseMs), running)));
+        const [teamIds, origins] = [running.map((one) => one.team_id), running.map((one) => one.origin)];
+        const asked = { now: clock.now(), leasedUntil: clock.in(leaseMs), teamIds, origins };
+        running.push(...(await claimMediaFetches(runtime.database.pool, asked)));
       }
       return running.length;
     };
