@@ -117,18 +117,13 @@ describe('delivery of mail (specification section 10.6)', () => {
     assert.deepEqual(mail.to, ['bob@example.com']);
     const oneLine = 'Eve Bcc: you@example.com <script>alert(1)</script> X-Evil: 1';
     assert.equal(mail.parsed.subject, `${oneLine} invites you`);
-    const expected = [
-      'auto-submitted',
-      'content-type',
-      'date',
-      'from',
-      'message-id',
-      'mime-version',
-      'subject',
-      'to',
-    ];
-    const names = mail.parsed.headers.map(({ key }) => key);
-    assert.deepEqual(names.sort(), [...expected, 'x-auto-response-suppress']);
+    assert.equal(
+      mail.parsed.headers
+        .map(({ key }) => key)
+        .sort()
+        .join(' '),
+      'auto-submitted content-type date from message-id mime-version subject to x-auto-response-suppress',
+    );
     assert.ok(mail.text.includes(`Join ${oneLine}\n\n${oneLine} invites you.\n`), mail.text);
     assert.ok(!mail.html.includes('<script'), mail.html);
     for (const to of [

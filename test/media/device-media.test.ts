@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { fetchAsPhone } from '#test/support/media/fetch-as-phone.ts';
+import { fetchAsPhone, rawRequest, slowDownload } from '#test/support/media/device-download.ts';
 import { answerOf } from '#test/support/media/media-host.ts';
 import { startMediaWorld } from '#test/support/media/media-team.ts';
-import { rawRequest, slowDownload } from '#test/support/media/raw-download.ts';
 import { jpegOf, png } from '#test/support/media/sample-files.ts';
 import { claim, connectNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';

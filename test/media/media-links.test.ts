@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { parseByteRange } from '#server/platform/http/byte-range.ts';
+import { slowDownload } from '#test/support/media/device-download.ts';
 import { answerOf } from '#test/support/media/media-host.ts';
 import { startMediaWorld } from '#test/support/media/media-team.ts';
-import { slowDownload } from '#test/support/media/raw-download.ts';
 import { jpegOf, png } from '#test/support/media/sample-files.ts';
 import { given } from '#test/support/service/given.ts';
 

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { mediaMaxBytes } from '#server/media/limits.ts';
 import { mediaLeaseMarginMs } from '#server/messages/limits.ts';
 import { publishAll } from '#test/support/events/given-publication.ts';
-import { fetchAsPhone } from '#test/support/media/fetch-as-phone.ts';
+import { fetchAsPhone } from '#test/support/media/device-download.ts';
 import { answerOf, startMediaHost, unboundedAnswer } from '#test/support/media/media-host.ts';
 import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team.ts';
 import { jpegOf, png, shownFiles } from '#test/support/media/sample-files.ts';

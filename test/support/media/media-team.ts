@@ -73,11 +73,7 @@ export async function startMediaWorld(settings: Readonly<Record<string, string>>
 async function isWaiting(service: TestService, id: string): Promise<boolean> {
   const [row] = await service.query<{ waiting: boolean }>(
     'SELECT EXISTS (SELECT FROM media_fetches WHERE message_id = $1) AS waiting',
-    [uuidOf(id)],
+    [parseId('msg', id)],
   );
   return row?.waiting ?? false;
-}
-
-function uuidOf(id: string): string | undefined {
-  return parseId('msg', id);
 }

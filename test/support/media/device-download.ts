@@ -37,3 +37,16 @@ export function slowDownload(caller: Caller, path: string): Promise<Socket> {
     socket.once('close', () => reject(new Error('the connection ended')));
   });
 }
+
+/** Sends GET with the device's token. @returns undefined if the connection ended without an answer */
+export async function fetchAsPhone({ baseUrl, token }: Caller, path: string) {
+  const headers = { 'x-device-token': token };
+  const response = await fetch(`${baseUrl}${path}`, { headers, redirect: 'manual' }).catch(() => undefined);
+  if (!response) return undefined;
+  return {
+    status: response.status,
+    type: response.headers.get('content-type'),
+    length: Number(response.headers.get('content-length')),
+    bytes: Buffer.from(await response.arrayBuffer()),
+  };
+}
