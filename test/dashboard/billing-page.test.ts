@@ -1,22 +1,44 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type PlanName, plans } from '#contract/plans.ts';
 import { operator } from '#server/platform/actor.ts';
+import { readConfig } from '#server/platform/config.ts';
+import { commandLine } from '#server/platform/process/command-line.ts';
 import { changePlan } from '#server/teams/team/plans.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
-import { join, newPerson } from '#test/support/people/people.ts';
+import { invite } from '#test/support/people/invite.ts';
+import { join, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { givenService } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { putAccepted } from '#test/support/usage/given-usage.ts';
+import { newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 const words = (html: string) => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
 
 describe('the page of plans and limits, which every upgrade_url names (specification section 8)', () => {
-  const service = givenService();
+  const byOperator = givenService();
+  const byOwner = givenService({ PLAN_CHANGES: 'owner:pro' });
+  const mailing = givenService({ OPERATOR_EMAIL: 'ops@example.com, night@example.com' });
 
-  const open = (cookie = '') => new Browser(service.baseUrl, { cookie }).open('/billing');
+  const submit = (person: TeamMember, plan: string, fields: Record<string, string> = {}) =>
+    new Browser(person.baseUrl, { cookie: person.cookie }).submit('/billing', {
+      team_id: person.team.publicId,
+      plan,
+      ...fields,
+    });
+  const page = async ({ baseUrl, cookie }: PageClient, path = '/billing') =>
+    (await new Browser(baseUrl, { cookie }).open(path)).text;
+  const planOf = async ({ api }: TestTeam) => {
+    const { plan, monthly_message_limit: limit } = (await api.get('/v1/team')).json;
+    return [plan, limit];
+  };
+  const lastEntry = async (service: TestService, team: TestTeam) =>
+    (await storedAuditEntries(service, { teamId: team.id })).at(-1);
 
   it('every visitor sees the limits of the plans, and that the operator assigns them (§8/upgrade-page)', async () => {
-    const { status, text } = await open();
-    assert.equal(status, 200);
+    const text = await page(new PageClient(byOperator.baseUrl, ''));
     assert.match(
       words(text),
       /A plan is a set of limits that the operator of this server gives a team\. Ownline sells no plans\./,
@@ -33,27 +55,18 @@ describe('the page of plans and limits, which every upgrade_url names (specifica
   });
 
   it('a signed-in person sees plan and usage of each of their teams (§8/upgrade-page)', async () => {
-    const person = await newPerson(service);
-    const small = await service.newTeam({ plan: 'starter', monthlyLimit: 2 });
-    const large = await service.newTeam({ plan: 'enterprise' });
-    const low = await service.newTeam({ plan: 'enterprise', monthlyLimit: 50 });
-    const strange = await service.newTeam({ plan: 'free' });
-    for (const team of [small, large, low]) await join(service, team, person, 'viewer');
-    const verified = await small.api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
-    assert.equal(verified.status, 200, verified.text);
-    const hook = await small.api.post('/v1/webhooks', {
-      url: 'https://example.com/hook',
-      events: ['message.sent'],
-    });
-    assert.equal(hook.status, 201, hook.text);
-    const invited = await small.api.post('/v1/team/members/invite', {
-      email: 'ada@example.com',
-      role: 'viewer',
-    });
-    assert.equal(invited.status, 201, invited.text);
-    await putAccepted(service, small.id, 2);
+    const person = await newPerson(byOperator);
+    const small = await byOperator.newTeam({ plan: 'starter', monthlyLimit: 2 });
+    const large = await byOperator.newTeam({ plan: 'enterprise' });
+    const low = await byOperator.newTeam({ plan: 'enterprise', monthlyLimit: 50 });
+    const strange = await byOperator.newTeam({ plan: 'free' });
+    for (const team of [small, large, low]) await join(byOperator, team, person, 'viewer');
+    await connectNumber(byOperator, small);
+    await newWebhook(small.api);
+    await invite(byOperator, small, 'ada@example.com');
+    await putAccepted(byOperator, small.id, 2);
 
-    const { text } = await open(person.cookie);
+    const text = await page(person);
     const [, first = '', second = '', third = '', ...others] = text.split(/<section[^>]*>/);
     assert.equal(others.length, 1, 'the plans');
     assert.match(
@@ -67,14 +80,185 @@ describe('the page of plans and limits, which every upgrade_url names (specifica
   });
 
   it('a person without a team sees how to join one, and names are escaped', async () => {
-    const person = await newPerson(service);
-    assert.match(words((await open(person.cookie)).text), /You are in no team yet/);
-    const team = await service.newTeam();
-    await join(service, team, person, 'owner');
-    assert.match(words((await open(person.cookie)).text), /Plan Enterprise Messages/);
-    await changePlan(service.runtime, team.id, { plan: 'free', monthlyMessageLimit: 100 }, operator);
-    assert.match(words((await open(person.cookie)).text), /Plan Free Messages/);
+    const person = await newPerson(byOperator);
+    assert.match(words(await page(person)), /You are in no team yet/);
+    const team = await byOperator.newTeam();
+    await join(byOperator, team, person, 'owner');
+    assert.match(words(await page(person)), /Plan Enterprise Messages/);
+    await changePlan(byOperator.runtime, team.id, { plan: 'free', monthlyMessageLimit: 100 }, operator);
+    assert.match(words(await page(person)), /Plan Free Messages/);
     assert.equal((await team.api.put('/v1/team', { name: '<b>&"' })).status, 200);
-    assert.ok((await open(person.cookie)).text.includes('<h2>&lt;b&gt;&amp;&quot;</h2>'));
+    assert.ok((await page(person)).includes('<h2>&lt;b&gt;&amp;&quot;</h2>'));
+  });
+
+  it('an owner chooses any plan up to that of PLAN_CHANGES, with its monthly limit, at once (§8/choose-plan)', async () => {
+    const team = await byOwner.newTeam({ plan: 'free' });
+    const owner = await newMember(byOwner, team, 'owner');
+    let before: PlanName = 'free';
+    for (const plan of ['pro', 'starter', 'free', 'pro'] satisfies PlanName[]) {
+      const answer = await submit(owner, plan, { in_place_of: before });
+      assert.equal(answer.status, 303, answer.text);
+      assert.deepEqual(await planOf(team), [plan, plans[plan].monthlyMessages]);
+      before = plan;
+    }
+    const entry = await lastEntry(byOwner, team);
+    assert.deepEqual(
+      [entry?.action, entry?.actorKind, entry?.details],
+      ['team.plan_changed', 'member', { plan: 'pro', monthly_message_limit: 10_000 }],
+    );
+    const same = (await submit(owner, 'pro')).headers.get('location') ?? '';
+    const shown = words(await page(owner, same));
+    assert.match(shown, /The team has this plan already\./);
+    assert.doesNotMatch(shown, /The plan is changed/);
+    const beyond = await submit(owner, 'enterprise');
+    assert.equal(beyond.status, 403);
+    assert.match(words(beyond.text), /Only the operator of this server gives the plan enterprise/);
+    assert.deepEqual(await planOf(team), ['pro', 10_000]);
+  });
+
+  it('the page tells an owner on a plan above PLAN_CHANGES that only the operator can give it again (§8/choose-plan)', async () => {
+    for (const [plan, again] of [
+      ['enterprise', true],
+      ['pro', false],
+    ] as const) {
+      const team = await byOwner.newTeam({ plan });
+      const shown = words(await page(await newMember(byOwner, team, 'owner')));
+      assert.equal(shown.includes('Only the operator can give the plan'), again, plan);
+      assert.ok(shown.includes('Choose a plan'));
+    }
+  });
+
+  it('the page offers the next larger plan first, and none where all are smaller (§8/smaller-plan)', async () => {
+    for (const [plan, first] of [
+      ['free', 'starter'],
+      ['starter', 'pro'],
+      ['pro', ''],
+      ['enterprise', ''],
+    ] as const) {
+      const owner = await newMember(byOwner, await byOwner.newTeam({ plan }), 'owner');
+      const [, offered] = /Choose a plan<select[^>]*><option value="(\w*)"/.exec(await page(owner)) ?? [];
+      assert.equal(offered, first, plan);
+    }
+  });
+
+  it('a smaller plan is asked about, with the limits that the team has reached and what the plan lacks (§8/smaller-plan)', async () => {
+    const team = await byOwner.newTeam({ plan: 'pro' });
+    const owner = await newMember(byOwner, team, 'owner');
+    await newMember(byOwner, team, 'viewer');
+    await putAccepted(byOwner, team.id, 320);
+    const asked = await submit(owner, 'free');
+    assert.equal(asked.status, 200);
+    assert.match(
+      words(asked.text),
+      /Change from Pro to Free\? .*Messages sent this month: 320 of 100 Members and open invitations: 2 of 1 .*files.* Change to Free Keep Pro/,
+    );
+    assert.doesNotMatch(words(asked.text), /Webhooks: 0/);
+    const stale = await submit(owner, 'free', { in_place_of: 'starter' });
+    assert.match(words(stale.text), /Change from Pro to Free\?/, 'an answer to another question');
+    assert.deepEqual(await planOf(team), ['pro', 10_000]);
+    const fits = await submit(owner, 'starter');
+    assert.match(words(fits.text), /What the team uses now fits into Starter\./);
+    const hidden = [...asked.text.matchAll(/type="hidden" name="(\w+)" value="(\w+)"/g)];
+    const fields = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value]));
+    assert.equal((await submit(owner, 'free', fields)).status, 303);
+    assert.deepEqual(await planOf(team), ['free', 100]);
+  });
+
+  it('without PLAN_CHANGES no owner changes a plan (§8/choose-plan)', async () => {
+    const team = await byOperator.newTeam({ plan: 'pro' });
+    const owner = await newMember(byOperator, team, 'owner');
+    assert.equal((await submit(owner, 'free')).status, 403);
+    assert.deepEqual(await planOf(team), ['pro', 10_000]);
+    assert.ok(!(await page(owner)).includes('action="/billing"'));
+  });
+
+  it('owners can’t change a limit that the operator set apart from the plan, by any plan (§8/own-limit)', async () => {
+    for (const limit of [50, 5_000]) {
+      const team = await byOwner.newTeam({ plan: 'starter', monthlyLimit: limit });
+      const owner = await newMember(byOwner, team, 'owner');
+      for (const plan of ['free', 'pro']) {
+        const refused = await submit(owner, plan);
+        assert.equal(refused.status, 403);
+        assert.match(words(refused.text), /The operator of this server set the monthly limit of this team/);
+      }
+      assert.deepEqual(await planOf(team), ['starter', limit]);
+      assert.match(
+        words(await page(owner)),
+        /set the messages of this team apart from its plan, which has 1,000/,
+      );
+      assert.ok(
+        (await page(owner)).includes(`set-plan --team ${team.publicId} --plan`),
+        'the operator gives it',
+      );
+    }
+  });
+
+  it('only owners manage the plan, and all others see it (§8/billing-owners)', async () => {
+    const team = await byOwner.newTeam({ plan: 'starter' });
+    await newMember(byOwner, team, 'owner');
+    await changePlan(byOwner.runtime, team.id, { plan: 'pro', monthlyMessageLimit: 10_000 }, operator);
+    for (const role of ['admin', 'member', 'viewer'] as const) {
+      const person = await newMember(byOwner, team, role);
+      const refused = await submit(person, 'starter');
+      assert.equal(refused.status, 403, role);
+      assert.match(words(refused.text), /does not include billing:manage/);
+      const shown = await page(person);
+      assert.match(words(shown), /Plan Pro/);
+      assert.match(words(shown), /Owners of the team manage its plan/);
+      assert.doesNotMatch(shown, /<form/);
+    }
+    assert.deepEqual(await planOf(team), ['pro', 10_000]);
+    const stranger = await newMember(byOwner, await byOwner.newTeam(), 'owner');
+    assert.equal((await submit(stranger, 'free', { team_id: team.publicId })).status, 404);
+  });
+
+  it('the form of the plan leads a visitor to the sign-in, and refuses an unknown plan', async () => {
+    const team = await byOwner.newTeam({ plan: 'starter' });
+    const owner = await newMember(byOwner, team, 'owner');
+    assert.equal((await submit(owner, 'gold')).status, 400);
+    const fields = { team_id: team.publicId, plan: 'pro' };
+    const visitor = await new Browser(byOwner.baseUrl).submit('/billing', fields);
+    assert.deepEqual([visitor.status, visitor.headers.get('location')], [303, '/sign-in?next=/billing']);
+    assert.deepEqual(await planOf(team), ['starter', 1_000]);
+  });
+
+  it('an owner reads the operator’s command for the next larger plan, and the addresses of OPERATOR_EMAIL (§8/ask-for-plan)', async () => {
+    for (const [service, plan, next] of [
+      [byOperator, 'starter', 'pro'],
+      [byOwner, 'starter', 'enterprise'],
+      [mailing, 'pro', 'enterprise'],
+      [mailing, 'enterprise', 'free'],
+    ] as const) {
+      const team = await service.newTeam({ plan, monthlyLimit: plans[plan].monthlyMessages });
+      const shown = await page(await newMember(service, team, 'owner'));
+      const command = `${commandLine} team set-plan --team ${team.publicId} --plan ${next}`;
+      const isTop = plan === 'enterprise';
+      assert.equal(shown.includes(`<code class="value">${command}</code>`), !isTop, plan);
+      const mails = [...shown.matchAll(/href="mailto:([^"]*)"/g)].map(([, address]) =>
+        decodeURIComponent(String(address)),
+      );
+      assert.deepEqual(mails, service === mailing && !isTop ? ['ops@example.com', 'night@example.com'] : []);
+    }
+  });
+
+  it('PLAN_CHANGES is operator or owner: with a plan, and a wrong value is reported with all other problems', () => {
+    const largest = (text?: string) =>
+      readConfig(text === undefined ? {} : { PLAN_CHANGES: text }).largestChosenPlan;
+    assert.deepEqual([undefined, 'operator', 'owner:free', 'owner:enterprise'].map(largest), [
+      undefined,
+      undefined,
+      'free',
+      'enterprise',
+    ]);
+    for (const wrong of ['owner', 'owner:', 'owner:gold', 'owners:pro', 'pro', 'operator:pro']) {
+      assert.throws(
+        () => readConfig({ PLAN_CHANGES: wrong, PORT: 'none', OPERATOR_EMAIL: 'nobody' }),
+        (error: Error) => {
+          assert.match(error.message, /PLAN_CHANGES must be operator, or owner: .* such as owner:pro/);
+          assert.match(error.message, /PORT must be/);
+          return /OPERATOR_EMAIL must be/.test(error.message);
+        },
+      );
+    }
   });
 });
