@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { getRoutingTag } from '#server/teams/team/team-store.ts';
+import { type BuildAction, buildList } from '#shortcut/build-list.ts';
+import { shortcuts } from '#shortcut/shortcuts.ts';
 import { countDevices } from '#test/support/devices/stored-devices.ts';
 import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
@@ -106,6 +108,31 @@ describe('the setup page (specification section 11.8)', () => {
     assert.doesNotMatch((await openSetupPage({ setupUrl })).html, /dev_[\w-]{47}/, 'hidden again');
   });
 
+  it('the list to build by hand has the actions of the files with address and token, and a button that copies each word to type (§11.8/by-hand)', async () => {
+    const page = await openSetupPage({ setupUrl: await newLink(), form: {} });
+    const connection = { server: service.baseUrl, deviceToken: shownToken(page) };
+    const namesOf = (actions: readonly BuildAction[]): string[] =>
+      actions.flatMap(({ action, inside, otherwise }) => [
+        action,
+        ...(inside ? namesOf(inside) : []),
+        ...(otherwise ? ['Otherwise', ...namesOf(otherwise)] : []),
+        ...(inside ? [`End ${action}`] : []),
+      ]);
+    const chosen = /^(GET|POST|JSON|off|is|is not|contains|begins with|Device Name|System Version|\d{1,2})$/;
+    for (const { name, steps } of shortcuts) {
+      const [, list = ''] = new RegExp(`data-shortcut="${name}">(.*?)</details>`, 's').exec(page.html) ?? [];
+      const shown = [...list.matchAll(/data-action="([^"]*)"/g)].map(([, action]) => action);
+      assert.deepEqual(shown, namesOf(buildList(steps(connection))));
+      for (const words of Object.values(connection)) assert.ok(list.includes(`<code>${words}</code>`), words);
+      const typed =
+        /<code>([^<]*)<\/code>(<small> all lower case<\/small>)?(<button[^>]* data-copy="([^"]*)")?/g;
+      for (const [, words = '', hint, button, copied] of list.matchAll(typed)) {
+        if (button) assert.deepEqual([copied, hint !== undefined], [words, /^[a-z][a-z_-]*$/.test(words)]);
+        else assert.match(words, chosen, 'all else is typed, and has a button');
+      }
+    }
+  });
+
   it('the page marks the first poll of this link’s phone, not the polls of an older phone of the number (§11.8/marks)', async () => {
     const number = await connectNumber(service, team);
     assert.equal((await openSetupPage({ setupUrl: number.setupUrl })).marks.poll, 'done');
@@ -148,17 +175,6 @@ describe('the setup page (specification section 11.8)', () => {
       assert.equal(
         (await openSetupPage({ setupUrl: expired, path, form: { to: '+14155550199' } })).status,
         404,
-      );
-  });
-
-  it('the page warns that a stop ends the link, and says who makes a new link and where (§11.8/closed)', async () => {
-    const { html } = await openSetupPage({ setupUrl: await newLink() });
-    assert.match(html, /This ends the link for good\.[\s\S]*<b>Show a setup link<[\s\S]*Stop here anyway/);
-    const { setupUrl } = await connectNumber(service, team);
-    for (const agent of [computer, iphoneAgent])
-      assert.match(
-        (await openSetupPage({ setupUrl, agent })).html,
-        /This ends the link for good\.[\s\S]*<b>Numbers<[\s\S]*<b>Set up again<[\s\S]*Stop here anyway/,
       );
   });
 
@@ -229,50 +245,42 @@ describe('the setup page (specification section 11.8)', () => {
     await Promise.all(held);
   });
 
-  it('the page at a private address offers the simulated iPhone and three ways to a public address (§11.8/address)', async (context) => {
+  it('the page at a private address offers the simulated iPhone and three ways to a public address (§11.8/address)', async () => {
     const setupUrl = await newLink();
-    const { html } = await openSetupPage({ setupUrl, agent: computer, view: '' });
-    assert.match(
-      html,
-      /No iPhone can open this address[\s\S]*<code>BASE_URL<\/code>[\s\S]*Caddy[\s\S]*tunnel[\s\S]*Tailscale/,
-    );
-    assert.ok(html.includes(`phone simulate --setup-url ${setupUrl}`));
     for (const agent of [computer, iphoneAgent]) {
-      const page = await openSetupPage({ setupUrl, agent, view: '' });
-      assert.match(page.html, /This link does not work on an iPhone yet/);
-      assert.doesNotMatch(page.html, /class="qr"|id="step-1"|data-mark|\/done"/);
-      const [, message = ''] = /<blockquote[^>]*>([^<]*)</.exec(page.html) ?? [];
+      const { html } = await openSetupPage({ setupUrl, agent, view: '' });
+      assert.match(html, /<code>BASE_URL<\/code>[\s\S]*Caddy[\s\S]*tunnel[\s\S]*Tailscale/);
+      assert.ok(html.includes(`phone simulate --setup-url ${setupUrl}`));
+      assert.match(html, /This link does not work on an iPhone yet/);
+      assert.doesNotMatch(html, /class="qr"|id="step-1"|data-mark|\/done"/);
+      const [, message = ''] = /<blockquote[^>]*>([^<]*)</.exec(html) ?? [];
       assert.match(message, /Please set BASE_URL/);
       assert.ok(!message.includes('/setup/'), 'the message to send on has no secret');
     }
-    const connected = await connectNumber(service, team);
-    const { marks } = await openSetupPage({ setupUrl: connected.setupUrl });
+    const { marks } = await openSetupPage({ setupUrl: (await connectNumber(service, team)).setupUrl });
     assert.deepEqual(
       [marks.poll, marks.address],
       ['done', 'failed'],
       'a poll from this machine proves nothing',
     );
-    const expected: Readonly<Record<string, RegExp>> = {
-      'http://192.168.1.20:3000': /works in your own network only/,
-      'https://ownline.local': /works in your own network only/,
-      'http://texts.example.com': /has no https/,
-    };
-    for (const [address, sentence] of Object.entries(expected)) {
-      const page = await openSetupPage(await openAt(context, address));
-      assert.match(page.html, sentence);
-      assert.match(page.html, /wait for the new link[\s\S]*<details class="anyway"><summary>Go on anyway/);
-      assert.doesNotMatch(page.html, /phone simulate/);
-      assert.equal(page.marks.address, sentence.source.includes('https') ? 'open' : 'failed');
-    }
   });
 
-  it('a public https address has no warning, and is marked as reached once an iPhone opens it (§11.8/address)', async (context) => {
-    const { setupUrl, baseUrl } = await openAt(context, 'https://texts.example.com');
-    const page = await openSetupPage({ setupUrl });
-    assert.doesNotMatch(page.html, /role="note"|Go on anyway/);
-    assert.equal(page.marks.address, 'open', 'asked for at another address, as by a proxy of one');
-    const wire = new DeviceWire(baseUrl, shownToken(await openSetupPage({ setupUrl, form: {} })));
-    assert.equal((await wire.poll()).action, 'idle');
-    assert.equal((await openSetupPage({ setupUrl })).marks.address, 'done');
-  });
+  for (const [address, warning, mark] of [
+    ['http://192.168.1.20:3000', /works in your own network only/, 'failed'],
+    ['https://ownline.local', /works in your own network only/, 'failed'],
+    ['http://texts.example.com', /has no https/, 'open'],
+    ['https://texts.example.com', undefined, 'open'],
+  ] as const) {
+    it(`the page at ${address} ${warning ? 'warns, and goes on on request' : 'has no warning'}, and a poll of an iPhone marks it as reached (§11.8/address)`, async (context) => {
+      const { setupUrl, baseUrl } = await openAt(context, address);
+      const { html, marks } = await openSetupPage({ setupUrl });
+      if (warning) assert.match(html, warning);
+      assert.equal(/Go on anyway/.test(html), warning !== undefined);
+      assert.doesNotMatch(html, /phone simulate/);
+      assert.equal(marks.address, mark);
+      const wire = new DeviceWire(baseUrl, shownToken(await openSetupPage({ setupUrl, form: {} })));
+      assert.equal((await wire.poll()).action, 'idle');
+      assert.equal((await openSetupPage({ setupUrl })).marks.address, 'done');
+    });
+  }
 });

@@ -29,21 +29,22 @@ describe('the signing command (specification section 11.8)', () => {
     await rm(dataDir, { recursive: true });
   });
 
-  const signerWith = async (body?: string) => {
-    const command = await makeSigningCommand(body);
-    removals.push(command.remove);
+  /** Makes a signer that logs to `lines`. `settings` are set besides. */
+  const signerOf = (setting: string, settings: Readonly<Record<string, string>> = {}) => {
     const config = readConfig({
       DATA_DIR: dataDir,
-      SHORTCUT_SIGN_COMMAND: command.setting,
+      SHORTCUT_SIGN_COMMAND: setting,
       PATH: process.env.PATH,
+      ...settings,
     });
     assert.ok(config.shortcutSignCommand);
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-    return {
-      signer: new ShortcutSigner({ clock, logger, config }, config.shortcutSignCommand),
-      runs: command.runs,
-      folder: command.folder,
-    };
+    return new ShortcutSigner({ clock, logger, config }, config.shortcutSignCommand);
+  };
+  const signerWith = async (body?: string, settings: Readonly<Record<string, string>> = {}) => {
+    const command = await makeSigningCommand(body);
+    removals.push(command.remove);
+    return { ...command, signer: signerOf(command.setting, settings) };
   };
   const kept = () => readdir(join(dataDir, 'shortcuts/signed'));
 
@@ -102,11 +103,7 @@ describe('the signing command (specification section 11.8)', () => {
   }
 
   it('a signing program that does not exist is a failure (§11.8/sign-command)', async () => {
-    const config = readConfig({ DATA_DIR: dataDir, SHORTCUT_SIGN_COMMAND: '/no/such/program {in} {out}' });
-    assert.ok(config.shortcutSignCommand);
-    const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-    const signer = new ShortcutSigner({ clock, logger, config }, config.shortcutSignCommand);
-    assert.equal(await signer.sign(shortcut), undefined);
+    assert.equal(await signerOf('/no/such/program {in} {out}').sign(shortcut), undefined);
     assert.match(lines[0] ?? '', /ENOENT/);
   });
 
@@ -196,19 +193,9 @@ describe('the signing command (specification section 11.8)', () => {
   });
 
   it('the command gets no setting of Ownline in its environment (§11.8/sign-command)', async () => {
-    const command = await makeSigningCommand('printf AEA1 > "$2"; env >> "$2"');
-    removals.push(command.remove);
-    const config = readConfig({
-      DATA_DIR: dataDir,
-      SHORTCUT_SIGN_COMMAND: command.setting,
-      PATH: process.env.PATH,
+    const { signer } = await signerWith('printf AEA1 > "$2"; env >> "$2"', {
       METRICS_TOKEN: 'a-secret-of-the-service',
     });
-    assert.ok(config.shortcutSignCommand);
-    const signer = new ShortcutSigner(
-      { clock, logger: pino({ level: 'silent' }), config },
-      config.shortcutSignCommand,
-    );
     const seen = String(await signer.sign(shortcut));
     assert.match(seen, /^AEA1PATH=/);
     assert.doesNotMatch(seen, /a-secret-of-the-service|DATABASE_URL|DATA_DIR/);

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findSetup, readSetup } from '#server/setup/read-setup.ts';
-import { renderSetupClosed } from '#server/setup/setup-page.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { leftThings, openSetupPage } from '#test/support/setup/setup-page.ts';
@@ -54,11 +52,6 @@ describe('the setup page counts and lists its open items (specification section 
     const ticks = Object.fromEntries(names.map((name) => [`made-${name}`, 'yes']));
     return openSetupPage({ setupUrl, path, form: { ...ticks, kept: kept.join(' ') } });
   };
-  const stateOf = async (setupUrl: string) => {
-    const setup = await findSetup(service.runtime, setupUrl.split('/').at(-1) ?? '');
-    assert.ok(setup, 'the link is open');
-    return readSetup(service.runtime, setup, undefined);
-  };
   const ticked = (html: string) =>
     [...html.matchAll(/name="made-([\w-]+)"[^>]* checked/g)].map(([, name]) => name);
 
@@ -91,18 +84,6 @@ describe('the setup page counts and lists its open items (specification section 
     const { html } = await tick(setupUrl, ['time-8'], '/done');
     assert.doesNotMatch(html, /Automation of the charger|8:00 AM|12:00 PM/);
     assert.match(html, /Automation at 4:00 PM/);
-  });
-
-  it('an open page shows a box that was ticked on another page, without a reload (§11.8/ticks)', async () => {
-    const { setupUrl } = await connectNumber(service, team);
-    const { version } = await openSetupPage({ setupUrl, agent: computer });
-    const held = openSetupPage({
-      setupUrl,
-      agent: computer,
-      path: `/progress?view=computer&seen=${version}`,
-    });
-    await tick(setupUrl, ['charger']);
-    assert.ok(!leftThings(await held).includes('Automation of the charger starts Ownline Outbox'));
   });
 
   it('both views list the same open items, marks and boxes, in the order of the steps, with their number (§11.8/left)', async () => {
@@ -159,30 +140,6 @@ describe('the setup page counts and lists its open items (specification section 
       'the computer has no squares of its own',
     );
     assert.match(onComputer.html, /Automation at 8:00 AM starts/);
-  });
-
-  it('the page after Done counts the open boxes, or states that the number is set up (§11.8/closed)', async () => {
-    const { setupUrl } = await connectNumber(service, team);
-    const { setup, progress } = await stateOf(setupUrl);
-    const closedWith = (isMade: (name: string) => boolean) =>
-      renderSetupClosed('', {
-        phoneNumber: setup.number.phone_number,
-        progress: {
-          ...progress,
-          marks: progress.marks.map((mark) => ({ ...mark, state: 'done' })),
-          ticks: progress.ticks.map((tick) => ({ ...tick, isMade: isMade(tick.name) })),
-        },
-        addressProblem: undefined,
-      });
-    const almost = closedWith((name) => !times.includes(name));
-    assert.match(
-      almost,
-      /<h1>.*works\. Almost done: 5 left<\/h1>[\s\S]*Still to do[\s\S]*Time of Day, 8:00 PM, Daily/,
-    );
-    assert.doesNotMatch(almost, /is set up|To repeat the tests/);
-    const done = closedWith(() => true);
-    assert.match(done, /<h1>.* is set up<\/h1>/);
-    assert.doesNotMatch(done, /Still to do|left</);
   });
 
   it('each letter that contacts are asked to reply with adds a mark, which that reply makes green, and “none” adds no mark (§11.8/asked)', async () => {
