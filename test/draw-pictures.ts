@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 /**
- * `npm run pictures -- <folder>`: writes pictures of all pages, empty, full and failing, at two sizes and in two
- * themes. Those of the README show the demo team. The tests in test/browser/ draw them as they run.
+ * `npm run pictures -- <folder>`: writes pictures of all pages, empty, full and failing, on a desktop in light and on
+ * a phone in dark. Those of the README show the demo team. The tests in test/browser/ draw them as they run.
  */
 const [folder = 'pictures'] = process.argv.slice(2);
 const target = resolve(folder);

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
 import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
 import { buildWorkflow, shortcuts } from '#shortcut/shortcuts.ts';
 import { keepPicture, startBrowser } from '#test/support/browser/browser.ts';
 import { complaintsAbout } from '#test/support/browser/page-checks.ts';
 import { readQrCode } from '#test/support/browser/read-qr-code.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
-import { type HttpsFront, startHttpsFront } from '#test/support/proxies/https-front.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { startHttpsFront } from '#test/support/proxies/https-front.ts';
+import { given } from '#test/support/service/given.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { iphoneAgent } from '#test/support/setup/setup-page.ts';
 import { ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
@@ -30,26 +31,19 @@ async function copyFrom(page: Page, label: string | RegExp): Promise<string> {
 }
 
 describe('an iPhone is connected, from the link to the last mark (specification section 11.8)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let browser: Browser;
-  let front: HttpsFront;
-
-  before(async () => {
-    front = await startHttpsFront();
-    service = await startTestService({ BASE_URL: front.url });
-    front.setTarget(service.baseUrl);
-    team = await service.newTeam();
-    browser = await startBrowser([
+  const front = given(startHttpsFront);
+  const service = given(async () => {
+    const started = await startTestService({ BASE_URL: front.url });
+    front.setTarget(started.baseUrl);
+    return started;
+  });
+  const team = given(() => service.newTeam());
+  const browser = given(() =>
+    startBrowser([
       `--host-resolver-rules=MAP ${front.host} 127.0.0.1`,
       `--ignore-certificate-errors-spki-list=${front.publicKeyHash}`,
-    ]);
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.close();
-    await front?.close();
-  });
+    ]),
+  );
 
   it('a person connects an iPhone from the QR code to the lock test, and can pause, resume and delete it (§11.8/connect)', async (context) => {
     // Stand-ins for files that the operator signed: the server recognizes a signed file by its first four bytes.
@@ -139,8 +133,8 @@ describe('an iPhone is connected, from the link to the last mark (specification 
     service.clock.advance(5_000);
     for (const view of [page, computer]) await waitForMark(view, 'locked', 'done');
     assert.match(phone.texts.at(-1) ?? '', /while it is locked/);
-    for (const view of [page, computer]) await view.getByText('Almost done: 11 left').first().waitFor();
     for (const view of [page, computer]) {
+      await view.getByText('Almost done: 11 left').first().waitFor();
       assert.equal(await view.getByRole('button', { name: 'Finish' }).count(), 0, 'not before all is done');
       await view.getByRole('button', { name: 'Stop here anyway' }).waitFor();
     }

@@ -1,7 +1,6 @@
-import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { desktop, keepPicture, phone, startBrowser } from '#test/support/browser/browser.ts';
-import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
+import { desktop, keepPicture, phone } from '#test/support/browser/browser.ts';
+import { givenPages } from '#test/support/browser/pages.ts';
 import { givenDemo } from '#test/support/demo/given-demo.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
@@ -12,7 +11,7 @@ const thread = '/conversations/%2B16285550150/%2B14155550142';
 describe('the dashboard of the demo team, as the README shows it (specification section 10.12)', () => {
   const service = givenService();
   const demo = given(() => givenDemo(service));
-  const browser = given(startBrowser);
+  const { open } = givenPages();
 
   for (const [name, path, look, shown] of [
     ['home', '', desktop, 'I’ll come by at five'],
@@ -20,15 +19,13 @@ describe('the dashboard of the demo team, as the README shows it (specification 
     ['thread-phone', thread, phone, 'No problem, Jamie. Dr. Chen will wait for you.'],
   ] as const) {
     it(`the README's picture ${name} is drawn without a complaint of the browser`, async () => {
-      const { page, complaints } = await openWatchedDashboard(browser, demo.owner, path, look);
+      const page = await open(demo.owner, path, { look });
       await page.getByText(shown).first().waitFor();
       // At the first load the page may show the system's font; at the second its own font is in the cache.
       await page.reload();
       await page.getByText(shown).first().waitFor();
       await page.evaluate('document.fonts.ready.then(() => undefined)');
       await keepPicture(page, `readme-${name}`, false);
-      assert.deepEqual(complaints, []);
-      await page.context().close();
     });
   }
 });

@@ -4,19 +4,16 @@ import type { Page } from 'playwright-core';
 import { recordRestore } from '#server/app/record-restore.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { findFirstTeam } from '#server/teams/team/team-store.ts';
-import { desktop, looks } from '#test/support/browser/browser.ts';
-import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { assertSound, givenBrowserTeam } from '#test/support/browser/pages.ts';
 import { newCookie, newMember, Person, TeamMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 
 describe('the banner of a restored server in a browser (specification section 10.8)', () => {
-  const opened = givenBrowserTeam();
+  const { service, open } = givenBrowserTeam();
 
   const bannerOf = (page: Page) => page.getByRole('region', { name: 'Restored server' });
 
   it('the restore banner counts waiting work, and only owners can cancel it and resume', async (context) => {
-    const { service, browser } = opened;
     const first = await findFirstTeam(service.runtime.database.pool);
     assert.ok(first);
     const team = {
@@ -44,36 +41,26 @@ describe('the banner of a restored server in a browser (specification section 10
       return new TeamMember(person, member.team, memberId);
     };
     const [ada, vera] = [await signIn(owner), await signIn(viewer)];
-    for (const look of looks) {
-      const page = await openDashboard(browser, ada, '/messages', look);
-      await bannerOf(page)
-        .getByText('Waiting from the backup: 1 message, 0 deliveries to webhooks and')
-        .waitFor();
-      await assertSoundDashboard(page, `restored-${nameOfLook(look)}`);
-      await page.getByRole('button', { name: 'Resume …' }).click();
-      await page.getByLabel('Cancel the messages that waited in the backup').waitFor();
-      await assertSoundDashboard(page, `restored-resume-${nameOfLook(look)}`);
-      await page.context().close();
-    }
-    const other = await openDashboard(browser, vera, '', desktop);
+    const other = await open(vera, '');
     await bannerOf(other)
       .getByText('An owner of the first team, or the person who runs this server, decides.')
       .waitFor();
     assert.equal(await other.getByRole('button', { name: 'Resume …' }).count(), 0);
-    await assertSoundDashboard(other, 'restored-of-others');
-    await other.context().close();
+    await assertSound(other, 'dashboard-restored-of-others');
 
-    const page = await openDashboard(browser, ada, '', desktop);
-    await bannerOf(page).waitFor();
+    const page = await open(ada, '');
+    await bannerOf(page)
+      .getByText('Waiting from the backup: 1 message, 0 deliveries to webhooks and')
+      .waitFor();
     assert.equal(await page.getByText('Everything is fine').count(), 0, 'a held message does not go out');
     await page.getByRole('button', { name: 'Resume …' }).click();
     await page.getByLabel('Cancel the messages that waited in the backup').check();
+    await assertSound(page, 'dashboard-restored-resume');
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     // While the dialog is open, look-ups by role do not find the page behind it.
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     assert.equal((await team.api.get(`/v1/messages/${message}`)).json.error_code, 'cancelled');
     await page.getByRole('heading', { level: 1 }).waitFor();
     assert.equal(await bannerOf(page).count(), 0);
-    await page.context().close();
   });
 });

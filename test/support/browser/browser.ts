@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { findBrowser } from './find-browser.ts';
-import { untilAnimationsEnd } from './page-checks.ts';
+import { endAnimations } from './page-checks.ts';
 
 export interface Look {
   readonly width: number;
@@ -10,7 +10,7 @@ export interface Look {
   readonly colorScheme: 'light' | 'dark';
 }
 
-/** The looks of a journey: both sizes and both themes once. Every page is checked in both themes of each size. */
+/** The looks of a page: both sizes and both themes once. */
 export const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 export const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 export const looks: readonly Look[] = [desktop, phone];
@@ -54,7 +54,7 @@ export function newPage(browser: Browser, { width, height, colorScheme }: Look):
 export async function keepPicture(page: Page, name: string, fullPage = true): Promise<void> {
   const folder = process.env.SCREENSHOTS ?? '';
   if (folder === '') return;
-  await untilAnimationsEnd(page);
+  await endAnimations(page);
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage });
 }
 

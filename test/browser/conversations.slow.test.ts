@@ -1,100 +1,121 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { Page } from 'playwright-core';
-import { desktop, looks } from '#test/support/browser/browser.ts';
-import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
-import {
-  assertSoundDashboard,
-  loseSession,
-  nameOfLook,
-  openDashboard,
-} from '#test/support/browser/dashboard-page.ts';
-import { complaintsAbout } from '#test/support/browser/page-checks.ts';
+import { desktop, looks, phone } from '#test/support/browser/browser.ts';
+import { assertSound, givenBrowserTeam, loseSession, refusals } from '#test/support/browser/pages.ts';
 import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
 import { pictureOf } from '#test/support/media/sample-files.ts';
+import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
+import { until } from '#test/support/service/until.ts';
 
 const ada = '+14155550142';
 const bob = '+14155550143';
 
-describe('a conversation in a browser (specification sections 12.11 and 12.12)', () => {
-  const { service, team, browser } = givenBrowserTeam();
+describe('conversations in a browser (specification sections 12.11, 12.12 and 12.14)', () => {
+  const { service, team, open: openPath } = givenBrowserTeam();
   const member = given(() => newMember(service, team, 'member'));
   const number = given(() => connectNumber(service, team));
 
-  before(() => receive(number, bob, 'Are you open on Sunday?'));
+  before(async () => {
+    await receive(number, bob, 'Are you open on Sunday?');
+    await receive(number, ada, 'Hi! I would like to move my appointment from Tuesday to Friday.');
+  });
 
-  const receiveFile = async (
-    from: string,
-    bytes: Buffer,
-    name: string,
-    fields: Record<string, string> = {},
-  ) => {
-    const media = bytes.toString('base64');
-    const answer = await number.wire.call('inbound', {
-      from,
-      media,
-      media_type: 'image/png',
-      media_name: name,
-      ...fields,
-    });
+  const receiveFile = async (from: string, bytes: Buffer, media_name: string, media_type = 'image/png') => {
+    const file = { media: bytes.toString('base64'), media_type, media_name };
+    const answer = await number.wire.call('inbound', { from, ...file });
     assert.deepEqual([answer.ok, answer.media], ['1', 'stored']);
   };
-  const open = (contact: string, look = desktop, as = member): Promise<Page> =>
-    openDashboard(browser, as, `/conversations/${number.phoneNumber}/${encodeURIComponent(contact)}`, look);
+  const open = (contact: string, opening: Parameters<typeof openPath>[2] = {}, as = member) =>
+    openPath(as, `/conversations/${number.phoneNumber}/${encodeURIComponent(contact)}`, opening);
   const send = (to: string, content: string) => team.api.send({ from: number.phoneNumber, to, content });
+
+  it('a member reads, replies with Enter and follows the reply to the phone (§12.3/dashboard-pages)', async () => {
+    const page = await openPath(member, '/conversations', { look: phone });
+    await page.getByRole('link', { name: /\+1 415 555 0142/ }).click();
+    await page.getByRole('heading', { name: '+1 415 555 0142' }).waitFor();
+    const reply = page.getByRole('textbox', { name: 'Reply' });
+    await reply.fill('Friday is yours.');
+    await page.keyboard.press('Enter');
+    await page.getByText('Waiting.').waitFor();
+    assert.equal(await reply.inputValue(), '');
+    await sendNext(number);
+    await page.getByText(/^Delivered /).waitFor();
+    await assertSound(page, 'dashboard-conversations-thread');
+  });
+
+  it('opening a conversation lowers the unread count at once, and a reply leaves no unread message (§12.12/page-conversations)', async () => {
+    const quiet = await service.newTeam();
+    const grace = await newMember(service, quiet, 'member');
+    const iphone = await connectNumber(service, quiet);
+    for (const contact of [ada, bob]) await receive(iphone, contact, 'Are you open on Sunday?');
+    const page = await openPath(grace, '/conversations');
+    const badge = (count: number) =>
+      page.getByRole('link', { name: new RegExp(`^Conversations\\s*${count}\\s*unread`) }).first();
+    await badge(2).waitFor();
+    const marking = Promise.withResolvers<void>();
+    await page.route('**/read', async (route) => {
+      await marking.promise;
+      await route.continue();
+    });
+    await page.getByRole('link', { name: /0142/ }).click();
+    await badge(1).waitFor();
+    marking.resolve();
+    await page.getByRole('textbox', { name: 'Reply' }).fill('From ten to four.');
+    await page.keyboard.press('Enter');
+    await page.getByText('Waiting.').waitFor();
+    await page.reload();
+    await badge(1).waitFor();
+    assert.equal(await page.getByRole('link', { name: /0142.*unread/ }).count(), 0);
+  });
 
   it('a conversation shows received pictures and files, safe links, other alphabets, and the senders of the team (§12.12/page-conversations, §12.12/page-sound)', async () => {
     const contact = '+14155550144';
     const colleague = await newMember(service, team, 'member');
     await receiveFile(contact, pictureOf(240, 160), 'Photo of the table');
     await receiveFile(contact, pictureOf(160, 240), 'A second one');
-    await receiveFile(contact, Buffer.from('%PDF-1.7\n'), 'Menu', { media_type: 'application/pdf' });
+    await receiveFile(contact, Buffer.from('%PDF-1.7\n'), 'Menu', 'application/pdf');
     await receive(number, contact, 'See https://example.com/menu. And javascript:alert(1)');
     await receive(number, contact, `${'x'.repeat(400)} مرحبا بكم`);
     await receive(number, contact, '👍');
     await send(contact, 'From a program');
     await sendNext(number);
-    const body = { from: number.phoneNumber, to: contact, content: 'From a colleague' };
-    assert.equal((await colleague.post(colleague.in('/messages/send'), body)).status, 202);
-    await sendNext(number);
-    assert.equal(
-      (await member.post(member.in('/messages/send'), { ...body, content: 'From me' })).status,
-      202,
-    );
-    await sendNext(number);
-    for (const look of looks) {
-      const page = await open(contact, look);
-      const complaints = complaintsAbout(page, service.baseUrl);
-      const log = page.getByRole('log');
-      // `decode` resolves once the picture can be drawn, and rejects for a broken picture.
-      await log
-        .getByRole('img', { name: 'Received: A-second-one.png' })
-        .evaluate((picture: { decode: () => Promise<void> }) => picture.decode());
-      assert.match(
-        (await log.getByRole('link', { name: 'Menu.pdf' }).getAttribute('href')) ?? '',
-        /^\/media\/msg_/,
-      );
-      const link = log.getByRole('link', { name: 'https://example.com/menu' });
-      assert.equal(await link.getAttribute('href'), 'https://example.com/menu');
-      assert.match((await link.getAttribute('rel')) ?? '', /noopener noreferrer/);
-      assert.equal(await log.locator('a[href^="javascript"]').count(), 0);
-      await log.getByText('API key test').waitFor();
-      await log.getByText(colleague.account.name).waitFor();
-      assert.equal(await log.getByText(member.account.name).count(), 0, 'the reader knows');
-      await assertSoundDashboard(page, `conversations-media-${nameOfLook(look)}`);
-      const height = await page.evaluate<number>('document.documentElement.scrollHeight');
-      assert.equal(height, look.height, 'only the conversation scrolls');
-      assert.deepEqual(complaints, []);
-      await page.context().close();
+    for (const [person, content] of [
+      [colleague, 'From a colleague'],
+      [member, 'From me'],
+    ] as const) {
+      const body = { from: number.phoneNumber, to: contact, content };
+      assert.equal((await person.post(person.in('/messages/send'), body)).status, 202);
+      await sendNext(number);
+    }
+    const page = await open(contact);
+    const log = page.getByRole('log');
+    // `decode` resolves once the picture can be drawn, and rejects for a broken picture.
+    await log
+      .getByRole('img', { name: 'Received: A-second-one.png' })
+      .evaluate((picture: { decode: () => Promise<void> }) => picture.decode());
+    const href = await log.getByRole('link', { name: 'Menu.pdf' }).getAttribute('href');
+    assert.match(href ?? '', /^\/media\/msg_/);
+    const link = log.getByRole('link', { name: 'https://example.com/menu' });
+    assert.equal(await link.getAttribute('href'), 'https://example.com/menu');
+    assert.match((await link.getAttribute('rel')) ?? '', /noopener noreferrer/);
+    assert.equal(await log.locator('a[href^="javascript"]').count(), 0);
+    await log.getByText('API key test').waitFor();
+    await log.getByText(colleague.account.name).waitFor();
+    assert.equal(await log.getByText(member.account.name).count(), 0, 'the reader knows');
+    await assertSound(page, 'dashboard-conversations-media');
+    for (const { width, height } of looks) {
+      await page.setViewportSize({ width, height });
+      const shown = await page.evaluate<number>('document.documentElement.scrollHeight');
+      assert.equal(shown, height, 'only the conversation scrolls');
     }
   });
 
   for (const look of looks) {
-    it(`${nameOfLook(look)}: the reply stays in the window while the page has no connection (§12.12/page-conversations)`, async () => {
-      const page = await open(bob, look);
+    it(`${look.width} px: the reply stays in the window while the page has no connection (§12.12/page-conversations)`, async () => {
+      const page = await open(bob, { look, provokes: /./ });
       const reply = page.getByRole('textbox', { name: 'Reply' });
       await reply.waitFor();
       const bottomOf = async () => {
@@ -107,27 +128,24 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
       await page.reload();
       await page.getByText('No connection to Ownline.').waitFor();
       assert.ok(Math.abs((await bottomOf()) - before) < 2, `${await bottomOf()} instead of ${before}`);
-      await assertSoundDashboard(page, `conversations-away-${nameOfLook(look)}`);
-      await page.context().close();
+      if (look === desktop) await assertSound(page, 'dashboard-conversations-away');
     });
   }
 
   it('a member who is removed while typing gets the text to copy, and the sign-in page says why (§12.12/page-signed-out)', async () => {
     const leaving = await newMember(service, team, 'member');
-    const page = await open(bob, desktop, leaving);
-    const reply = page.getByRole('textbox', { name: 'Reply' });
-    await reply.fill('On Sunday we open at ten.');
+    const page = await open(bob, { provokes: refusals }, leaving);
+    await page.getByRole('textbox', { name: 'Reply' }).fill('On Sunday we open at ten.');
     assert.equal((await team.api.delete(`/v1/team/members/${leaving.memberId}`)).status, 200);
     await page.getByRole('heading', { name: 'You were signed out' }).waitFor();
     await page.getByText('On Sunday we open at ten.').waitFor();
     await page.getByRole('button', { name: 'Copy the text' }).waitFor();
-    await assertSoundDashboard(page, 'conversations-signed-out');
+    await assertSound(page, 'dashboard-conversations-signed-out');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page
       .getByText('You were signed out: your session ended, or you were removed from a team.')
       .waitFor();
-    await assertSoundDashboard(page, 'sign-in-ended');
-    await page.context().close();
+    await assertSound(page, 'people-sign-in-ended');
   });
 
   it('a failed message can be sent again as it is, or be edited as another one (§12.12/page-conversations)', async () => {
@@ -145,7 +163,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.getByRole('button', { name: 'Edit as another message' }).click();
     const reply = page.getByRole('textbox', { name: 'Reply' });
     assert.equal(await reply.inputValue(), 'The first try');
-    await assertSoundDashboard(page, 'conversations-failed');
+    await assertSound(page, 'dashboard-conversations-failed');
     await page.getByRole('link', { name: /0143/ }).click();
     await page.getByRole('heading', { name: '+1 415 555 0143' }).waitFor();
     await page.goBack();
@@ -156,22 +174,21 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
     await page.getByText('The number is paused. It goes out once the number is resumed.').waitFor();
     await page.getByText(/Ask .* to resume it\./).waitFor();
-    await assertSoundDashboard(page, 'conversations-paused');
+    await assertSound(page, 'dashboard-conversations-paused');
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'active' });
     await sendNext(number);
     await receive(number, contact, 'STOP');
     await page.getByText('This contact asked for no more messages').waitFor();
     assert.equal(await reply.count(), 0);
-    await assertSoundDashboard(page, 'conversations-opted-out');
+    await assertSound(page, 'dashboard-conversations-opted-out');
     await page.getByRole('button', { name: 'Allow messages again' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Allow messages' }).click();
     await reply.waitFor();
-    await page.context().close();
   });
 
   it('keys move the focus through the list, into the conversation and back (§12.12/page-conversations)', async () => {
     await receive(number, ada, 'Hello');
-    const page = await openDashboard(browser, member, '/conversations', desktop);
+    const page = await openPath(member, '/conversations');
     await page.getByRole('link', { name: /0142/ }).waitFor();
     const focused = page.locator(':focus');
     await page.keyboard.press('ArrowDown');
@@ -179,18 +196,17 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.keyboard.press('ArrowDown');
     const second = (await focused.innerText()).split('\n')[0] ?? '';
     await page.keyboard.press('ArrowUp');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: '+1 415 555 0142' }).waitFor();
-    await page.locator('textarea:focus').waitFor();
-    await page.keyboard.press('Alt+ArrowDown');
-    await page.getByRole('heading', { name: second }).waitFor();
-    await page.locator('textarea:focus').waitFor();
-    await page.keyboard.press('Alt+ArrowUp');
-    await page.getByRole('heading', { name: '+1 415 555 0142' }).waitFor();
-    await page.locator('textarea:focus').waitFor();
+    for (const [key, heading] of [
+      ['Enter', '+1 415 555 0142'],
+      ['Alt+ArrowDown', second],
+      ['Alt+ArrowUp', '+1 415 555 0142'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await page.getByRole('heading', { name: heading }).waitFor();
+      await page.locator('textarea:focus').waitFor();
+    }
     await page.keyboard.press('Escape');
     assert.match(await focused.innerText(), /0142/);
-    await page.context().close();
   });
 
   it('a new message costs a long conversation one read and does not move the scroll position (§12.12/page-conversations)', async () => {
@@ -216,35 +232,35 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     assert.equal(await scrollTop(), position);
     assert.ok(!reads.some((url) => url.includes('cursor=')), `earlier pages are not read again: ${reads}`);
     assert.equal(await log.getByText('Text 1.', { exact: true }).count(), 1);
-    await page.context().close();
   });
 
   it('a link to a conversation works for an e-mail address, a short code or a name, before and after signing in (§12.12/page-conversations)', async () => {
     for (const contact of ['ada@example.com', '262966', 'Müller & Söhne']) {
       await receive(number, contact, `Hello from ${contact}`);
-      const page = await openDashboard(browser, member, '/conversations', desktop);
+      const page = await openPath(member, '/conversations');
       await page.getByRole('link', { name: new RegExp(contact) }).click();
       await page.getByRole('heading', { name: contact }).waitFor();
       await page.getByText('Replies go to phone numbers only.').waitFor();
       const address = page.url();
       await page.reload();
       await page.getByRole('heading', { name: contact }).waitFor();
-      await loseSession(page, new URL(address).origin);
+      await loseSession(page, service.baseUrl);
       await page.goto(address);
-      assert.match(page.url(), /\/sign-in/);
-      const next = new URL(page.url()).searchParams.get('next') ?? '';
-      assert.equal(new URL(next, address).href, address);
-      await page.context().close();
+      const { pathname, searchParams } = new URL(page.url());
+      assert.deepEqual(
+        [pathname, new URL(searchParams.get('next') ?? '', address).href],
+        ['/sign-in', address],
+      );
     }
   });
 
   it('refusals for media and for the monthly limit link to the usage page, and the typed text stays (§12.12/page-conversations)', async () => {
     const small = await service.newTeam({ plan: 'free', monthlyLimit: 1 });
-    const owner = await newMember(service, small, 'owner');
-    const phone = await connectNumber(service, small);
-    await receive(phone, ada, 'Hello');
-    const path = `/conversations/${phone.phoneNumber}/${ada}`;
-    const page = await openDashboard(browser, owner, path, desktop);
+    const owner = await newMember(service, small, 'owner', { name: 'Ada Example' });
+    const iphone = await connectNumber(service, small);
+    await receive(iphone, ada, 'Hello');
+    const path = `/conversations/${iphone.phoneNumber}/${ada}`;
+    const page = await openPath(owner, path, { provokes: refusals });
     const reply = page.getByRole('textbox', { name: 'Reply' });
     await reply.fill('The menu');
     await page.getByRole('button', { name: 'Attach a file by its address' }).click();
@@ -254,7 +270,6 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByRole('link', { name: 'See usage and plans' }).waitFor();
     assert.match(await page.getByRole('alert').innerText(), /Pictures and files need the plan Starter/);
-    await assertSoundDashboard(page, 'conversations-no-media');
     await page.getByText('The operator of this server can give your team a larger plan.').waitFor();
     assert.equal(await reply.inputValue(), 'The menu');
     await page.getByRole('button', { name: 'Attach nothing' }).click();
@@ -264,27 +279,23 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'See usage and plans' }).waitFor();
     assert.equal(await reply.inputValue(), 'One too many');
-    await page.context().close();
-  });
 
-  it('a member of a team with a monthly limit of 0 reads that it cannot send and which owner to ask (§12.12/page-errors)', async () => {
-    const spent = await service.newTeam({ plan: 'starter', monthlyLimit: 0 });
-    await newMember(service, spent, 'owner', { name: 'Ada Example' });
-    const grace = await newMember(service, spent, 'member');
-    const phone = await connectNumber(service, spent);
-    const page = await openDashboard(browser, grace, `/conversations/${phone.phoneNumber}/${ada}`, desktop);
-    await page.getByRole('textbox', { name: 'Reply' }).fill('Hello');
-    await page.keyboard.press('Enter');
-    await page.getByText('so it can send none').waitFor();
-    await page.getByText('For a larger plan, ask Ada Example.').waitFor();
-    await assertSoundDashboard(page, 'conversations-limit-of-member');
-    await page.context().close();
+    const none = await service.newTeam({ plan: 'starter', monthlyLimit: 0 });
+    await newMember(service, none, 'owner', { name: 'Ada Example' });
+    const grace = await newMember(service, none, 'member');
+    const { phoneNumber } = await connectNumber(service, none);
+    const other = await openPath(grace, `/conversations/${phoneNumber}/${ada}`, { provokes: refusals });
+    await other.getByRole('textbox', { name: 'Reply' }).fill('Hello');
+    await other.keyboard.press('Enter');
+    await other.getByText('so it can send none').waitFor();
+    await other.getByText('For a larger plan, ask Ada Example.').waitFor();
+    await assertSound(other, 'dashboard-conversations-limit-of-member');
   });
 
   it('a refusal after the person left the page is shown there, and the text waits in the conversation (§12.12/page-conversations)', async () => {
     const contact = '+14155550147';
     await receive(number, contact, 'Hello');
-    const page = await open(contact);
+    const page = await open(contact, { provokes: refusals });
     const reply = page.getByRole('textbox', { name: 'Reply' });
     const refusal = { error: { code: 'forbidden', message: 'The administrator took the role away.' } };
     const release = Promise.withResolvers<void>();
@@ -301,6 +312,37 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.getByRole('button', { name: 'Open the conversation' }).click();
     await page.getByText(refusal.error.message).first().waitFor();
     assert.equal(await reply.inputValue(), 'Refused');
-    await page.context().close();
+  });
+
+  it('an admin erases a contact by typing the handle, and a member has no button for that (§12.14/erase)', async () => {
+    const admin = await newMember(service, team, 'admin');
+    const contact = '+14155550148';
+    await receive(number, contact, 'A secret');
+    await send(contact, 'It waits');
+    const page = await open(contact, { look: phone }, admin);
+    const more = () => page.getByRole('main').getByRole('button', { name: 'More' }).click();
+    await more();
+    await page.getByRole('menuitem', { name: 'Erase this contact' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Goes for good:').waitFor();
+    const button = dialog.getByRole('button', { name: 'Erase contact' });
+    assert.ok(await button.isDisabled());
+    await dialog.getByRole('textbox').fill('+1 415 555 0148');
+    await assertSound(page, 'dashboard-erase-dialog');
+    await button.click();
+    // The page says the second on a busy machine: the answer waits 4 s for the end of the erasure.
+    await page.getByText(/^The contact is (erased|being erased)$/).waitFor();
+    await page.getByText('A secret').waitFor({ state: 'hidden' });
+    await until('the messages are erased', async () => {
+      return (await storedMessages(service, { teamId: team.id, from: contact })).length === 0;
+    });
+    await page.goto(`${service.baseUrl}/teams/${team.publicId}/messages`);
+    await page.getByText('The text was erased').first().waitFor();
+    await assertSound(page, 'dashboard-erased-messages');
+
+    const other = await open(ada);
+    await other.getByRole('main').getByRole('button', { name: 'More' }).click();
+    await other.getByRole('menuitem', { name: 'Opt out this contact' }).waitFor();
+    assert.equal(await other.getByRole('menuitem', { name: 'Erase this contact' }).count(), 0);
   });
 });
