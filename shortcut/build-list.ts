@@ -158,26 +158,3 @@ class ListBuilder {
     }
   }
 }
-
-/**
- * Renders the build list as plain text, with variables in square brackets and the actions inside If and Repeat
- * indented.
- */
-export function renderBuildList(actions: readonly BuildAction[], indent = ''): string {
-  return actions.map((action) => renderAction(action, indent)).join('\n');
-}
-
-function renderAction({ number, action, fields, inside, otherwise }: BuildAction, indent: string): string {
-  const deeper = `${indent}   `;
-  return [
-    `${indent}${number}. ${action}`,
-    ...fields.map(({ label, value }) => `${deeper}${label}: ${renderText(value)}`),
-    ...(inside ? [renderBuildList(inside, deeper)] : []),
-    ...(otherwise ? [`${indent}Otherwise`, renderBuildList(otherwise, deeper)] : []),
-    ...(inside ? [`${indent}End ${action}`] : []),
-  ].join('\n');
-}
-
-function renderText(text: BuildText): string {
-  return text.map((part) => (typeof part === 'string' ? part : `[${part.variable}]`)).join('');
-}

@@ -30,13 +30,6 @@ describe('the file of Ownline Inbound, run against the service (specification se
     );
   });
 
-  it('a received text with several recipients is stored as one of a group', async () => {
-    const line = await world.runningLine();
-    await endOf(line.phone.receive(message('Hello all', ['+12125550101', '+12125550102'])));
-    const [stored] = await received(line);
-    assert.equal(stored.group, true);
-  });
-
   it('several automations that fire for one received text make one message', async () => {
     const line = await world.runningLine();
     const ends = await Promise.all([1, 2, 3].map(() => endOf(line.phone.receive(message('Yes')))));
@@ -54,14 +47,6 @@ describe('the file of Ownline Inbound, run against the service (specification se
     await line.phone.clock.pass(15_000);
     assert.deepEqual(await endOf(run), { kind: 'stopped' });
     assert.deepEqual(await contents(line), ['in a deploy']);
-  });
-
-  it('a received text is stored while Ownline Outbox runs', async () => {
-    const line = await world.runningLine();
-    const id = await world.send(line, 'out');
-    await endOf(line.phone.receive(message('in')));
-    await world.untilStatus(id, 'sent');
-    assert.deepEqual(await contents(line), ['in']);
   });
 
   it('a received text whose answers were lost for a minute is stored once (§11.11/inbound)', async () => {

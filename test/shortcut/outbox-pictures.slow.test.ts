@@ -15,25 +15,10 @@ async function handOut(
   phoneOptions: Partial<ConstructorParameters<typeof ShortcutPhone>[0]> = {},
   path = `${mediaFolder}/photo.jpg`,
 ) {
+  const message = { action: 'send', session: 'ses_1', to: '+12125550100', wait: '0' };
   const answers = [
-    {
-      action: 'send',
-      session: 'ses_1',
-      id: 'msg_1',
-      to: '+12125550100',
-      text: 'Look',
-      media: path,
-      wait: '0',
-    },
-    {
-      action: 'send',
-      session: 'ses_1',
-      id: 'msg_2',
-      to: '+12125550100',
-      text: 'Next',
-      media: 'none',
-      wait: '0',
-    },
+    { ...message, id: 'msg_1', text: 'Look', media: path },
+    { ...message, id: 'msg_2', text: 'Next', media: 'none' },
     { action: 'idle', session: 'ses_1', wait: '7' },
     { action: 'stop', session: 'none', reason: 'deleted' },
   ];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { inlineRunMaxMs } from '#shortcut/interpreter/run-shortcut.ts';
-import { claim, findNumber } from '#test/support/phones/test-phone.ts';
+import { findNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
 import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
 import { startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
@@ -30,25 +30,6 @@ describe('the file of Ownline Outbox, run against the service (specification sec
     assert.deepEqual(line.phone.texts, contents);
   });
 
-  it('Ownline Outbox polls on while the number is paused, and sends after it is resumed', async () => {
-    const sending = Promise.withResolvers<void>();
-    const line = await world.newLine({ onSend: () => sending.promise });
-    void line.phone.startOutbox();
-    await world.untilVerified(line);
-    const first = await world.send(line, 'sent already');
-    await world.untilStatus(first, 'polling');
-    const second = await world.send(line, 'after the pause');
-    const path = `/v1/numbers/${line.numberId}`;
-    assert.equal((await world.team.api.put(path, { status: 'paused' })).status, 200);
-    sending.resolve();
-    await world.untilStatus(first, 'sent');
-    await world.untilPolls(line, 3);
-    assert.equal((await world.messageOf(second)).status, 'queued');
-    assert.equal((await world.team.api.put(path, { status: 'active' })).status, 200);
-    await world.untilStatus(second, 'sent');
-    assert.deepEqual(line.phone.texts, ['sent already', 'after the pause']);
-  });
-
   it('Ownline Outbox stops when the number is deleted', async () => {
     const line = await world.runningLine();
     assert.equal((await world.team.api.delete(`/v1/numbers/${line.numberId}`)).status, 200);
@@ -58,19 +39,6 @@ describe('the file of Ownline Outbox, run against the service (specification sec
   it('Ownline Outbox stops at its first poll with a wrong token', async () => {
     const phone = new ShortcutPhone({ setupCode: setupCodeOf(world.proxy.url, 'dev_wrong') });
     assert.deepEqual(await endOf(phone.startOutbox()), { kind: 'stopped' });
-  });
-
-  it('a newer phone takes over: the older one stops, and the newer one sends', async () => {
-    const line = await world.runningLine();
-    const reconnect = await world.team.api.post(`/v1/numbers/${line.numberId}/reconnect`);
-    const { token } = await claim(world.team.api, String(reconnect.json.setup_url));
-    const newer = new ShortcutPhone({ setupCode: setupCodeOf(world.proxy.url, token) });
-    void newer.startOutbox();
-    assert.deepEqual(await endOf(line.run), { kind: 'stopped' });
-    const id = await world.send(line, 'by the newer one');
-    await world.untilStatus(id, 'sent');
-    await newer.switchOff();
-    assert.deepEqual([line.phone.texts, newer.texts], [[], ['by the newer one']]);
   });
 
   it('one of two simultaneous runs stops, and the other sends each message once', async () => {

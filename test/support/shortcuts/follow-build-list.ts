@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { BuildAction, BuildText } from '#shortcut/build-list.ts';
 import type { PropertyDictionary } from '#shortcut/property-list/property-list.ts';
 import type { WorkflowAction } from '#shortcut/workflow.ts';
 
@@ -6,68 +7,42 @@ import type { WorkflowAction } from '#shortcut/workflow.ts';
 interface Line {
   readonly number: number;
   readonly action: string;
-  readonly fields: Map<string, string>;
+  readonly fields: ReadonlyMap<string, string>;
   /** UUID that the editor of the app Shortcuts gives to the action. */
   readonly uuid: string;
 }
 
-/** Builds the actions of a person who follows the printed list. The function shares no code with the generator. */
-export function followBuildList(list: string): WorkflowAction[] {
-  const made: Line[] = [];
-  const actions: WorkflowAction[] = [];
-  const open: { readonly group: string; readonly action: string }[] = [];
-  let pending: Line | undefined;
-
-  const finish = () => {
-    if (!pending) return;
-    actions.push(...build(pending, made, open));
-    made.push(pending);
-    pending = undefined;
-  };
-  for (const line of list.split('\n').map((printed) => printed.trim())) {
-    const head = /^(\d+)\. (.+)$/.exec(line);
-    if (head) {
-      finish();
-      pending = { number: Number(head[1]), action: head[2] ?? '', fields: new Map(), uuid: randomUUID() };
-      continue;
-    }
-    if (line === 'Otherwise' || /^End (If|Repeat)$/.test(line)) {
-      finish();
-      actions.push(closeOrTurn(line, open));
-      continue;
-    }
-    const field = /^(.+?): (.*)$/.exec(line);
-    if (!field || !pending) throw new Error(`the list says "${line}", which is no action and no field`);
-    pending.fields.set(field[1] ?? '', field[2] ?? '');
-  }
-  finish();
-  if (open.length > 0) throw new Error('the build list leaves an If or a Repeat open');
-  return actions;
+/** Builds the actions of a person who follows the list. The function shares no code with the generator of the files. */
+export function followBuildList(list: readonly BuildAction[], made: Line[] = []): WorkflowAction[] {
+  return list.flatMap((described) => {
+    const fields = described.fields.map(({ label, value }) => [label, asWritten(value)] as const);
+    const line = { ...described, fields: new Map(fields), uuid: randomUUID() };
+    const built = build(line, made);
+    made.push(line);
+    const { inside, otherwise } = described;
+    if (!inside) return [built];
+    const name = described.action === 'If' ? 'conditional' : 'repeat.count';
+    const group = { GroupingIdentifier: String(built.WFWorkflowActionParameters.GroupingIdentifier) };
+    const then = followBuildList(inside, made);
+    const turn = otherwise ? [action(name, { ...group, WFControlFlowMode: 1 })] : [];
+    const instead = followBuildList(otherwise ?? [], made);
+    const end = action(name, { ...group, WFControlFlowMode: 2, UUID: randomUUID() });
+    return [built, ...then, ...turn, ...instead, end];
+  });
 }
+
+/** A text with its variables in square brackets. */
+const asWritten = (text: BuildText) =>
+  text.map((part) => (typeof part === 'string' ? part : `[${part.variable}]`)).join('');
 
 const action = (name: string, parameters: PropertyDictionary): WorkflowAction => ({
   WFWorkflowActionIdentifier: `is.workflow.actions.${name}`,
   WFWorkflowActionParameters: parameters,
 });
 
-function closeOrTurn(line: string, open: { group: string; action: string }[]): WorkflowAction {
-  const innermost = open.at(-1);
-  if (!innermost) throw new Error(`"${line}" ends an action that was not begun`);
-  const name = innermost.action === 'If' ? 'conditional' : 'repeat.count';
-  const group = { GroupingIdentifier: innermost.group };
-  if (line === 'Otherwise') return action(name, { ...group, WFControlFlowMode: 1 });
-  if (line !== `End ${innermost.action}`) throw new Error(`"${line}" ends the wrong action`);
-  open.pop();
-  return action(name, { ...group, WFControlFlowMode: 2, UUID: randomUUID() });
-}
-
 const conditions: Readonly<Record<string, number>> = { is: 4, 'is not': 5, 'begins with': 8, contains: 99 };
 
-function build(
-  line: Line,
-  made: readonly Line[],
-  open: { group: string; action: string }[],
-): WorkflowAction[] {
+function build(line: Line, made: readonly Line[]): WorkflowAction {
   const get = (label: string) => {
     const value = line.fields.get(label);
     if (value === undefined) throw new Error(`${line.number}. ${line.action} has no ${label}`);
@@ -94,34 +69,35 @@ function build(
   const UUID = line.uuid;
   switch (line.action) {
     case 'Text':
-      return [action('gettext', { UUID, WFTextActionText: text(get('Text')) })];
+      return action('gettext', { UUID, WFTextActionText: text(get('Text')) });
     case 'Get Device Details':
-      return [action('getdevicedetails', { UUID, WFDeviceDetail: get('Detail') })];
+      return action('getdevicedetails', { UUID, WFDeviceDetail: get('Detail') });
     case 'Random Number': {
       const between = {
         WFRandomNumberMinimum: Number(get('Minimum')),
         WFRandomNumberMaximum: Number(get('Maximum')),
       };
-      return [action('number.random', { UUID, ...between })];
+      return action('number.random', { UUID, ...between });
     }
     case 'Get Contents of URL': {
       const method = get('Method');
       const common = { UUID, WFURL: text(get('URL')), WFHTTPMethod: method, ShowHeaders: true };
       const headers = { WFHTTPHeaders: entries('Header') };
-      if (method === 'GET') return [action('downloadurl', { ...common, ...headers })];
+      if (method === 'GET') return action('downloadurl', { ...common, ...headers });
       const body = { WFHTTPBodyType: get('Request Body'), WFJSONValues: entries('JSON Text') };
-      return [action('downloadurl', { ...common, ...headers, ...body })];
+      return action('downloadurl', { ...common, ...headers, ...body });
     }
     case 'Get Dictionary from Input':
-      return [action('detect.dictionary', { UUID, WFInput: attachment(get('Input')) })];
+      return action('detect.dictionary', { UUID, WFInput: attachment(get('Input')) });
     case 'Get Dictionary Value': {
       const key = { WFGetDictionaryValueType: 'Value', WFDictionaryKey: get('Key') };
-      return [action('getvalueforkey', { UUID, ...key, WFInput: attachment(get('Dictionary')) })];
+      return action('getvalueforkey', { UUID, ...key, WFInput: attachment(get('Dictionary')) });
     }
     case 'Set Variable':
-      return [
-        action('setvariable', { WFVariableName: get('Variable Name'), WFInput: attachment(get('Input')) }),
-      ];
+      return action('setvariable', {
+        WFVariableName: get('Variable Name'),
+        WFInput: attachment(get('Input')),
+      });
     case 'Send Message': {
       if (get('Show When Run') !== 'off') throw new Error('a person would have to tap Send');
       const asText = {
@@ -129,54 +105,40 @@ function build(
         CoercionItemClass: 'WFStringContentItem',
       };
       const to = { ...variableOf(get('Recipients'), made), Aggrandizements: [asText] };
-      return [
-        action('sendmessage', {
-          UUID,
-          IntentAppDefinition: {
-            BundleIdentifier: 'com.apple.MobileSMS',
-            Name: 'Messages',
-            TeamIdentifier: '0000000000',
-          },
-          ShowWhenRun: false,
-          WFSendMessageActionRecipients: { Value: to, WFSerializationType: 'WFTextTokenAttachment' },
-          WFSendMessageContent: token(get('Message')),
-        }),
-      ];
+      return action('sendmessage', {
+        UUID,
+        IntentAppDefinition: {
+          BundleIdentifier: 'com.apple.MobileSMS',
+          Name: 'Messages',
+          TeamIdentifier: '0000000000',
+        },
+        ShowWhenRun: false,
+        WFSendMessageActionRecipients: { Value: to, WFSerializationType: 'WFTextTokenAttachment' },
+        WFSendMessageContent: token(get('Message')),
+      });
     }
     case 'Wait': {
       const seconds = get('Seconds');
-      return [
-        action('delay', { WFDelayTime: seconds.includes('[') ? attachment(seconds) : Number(seconds) }),
-      ];
+      return action('delay', { WFDelayTime: seconds.includes('[') ? attachment(seconds) : Number(seconds) });
     }
-    case 'If': {
-      const group = randomUUID();
-      open.push({ group, action: 'If' });
-      return [
-        action('conditional', {
-          GroupingIdentifier: group,
-          WFControlFlowMode: 0,
-          WFCondition: conditions[get('Condition')] ?? -1,
-          WFInput: { Type: 'Variable', Variable: attachment(get('Input')) },
-          WFConditionalActionString: text(get('Text')),
-        }),
-      ];
-    }
-    case 'Repeat': {
-      const group = randomUUID();
-      open.push({ group, action: 'Repeat' });
-      return [
-        action('repeat.count', {
-          GroupingIdentifier: group,
-          WFControlFlowMode: 0,
-          WFRepeatCount: Number(get('Times')),
-        }),
-      ];
-    }
+    case 'If':
+      return action('conditional', {
+        GroupingIdentifier: randomUUID(),
+        WFControlFlowMode: 0,
+        WFCondition: conditions[get('Condition')] ?? -1,
+        WFInput: { Type: 'Variable', Variable: attachment(get('Input')) },
+        WFConditionalActionString: text(get('Text')),
+      });
+    case 'Repeat':
+      return action('repeat.count', {
+        GroupingIdentifier: randomUUID(),
+        WFControlFlowMode: 0,
+        WFRepeatCount: Number(get('Times')),
+      });
     case 'Stop This Shortcut':
-      return [action('exit', {})];
+      return action('exit', {});
     case 'Nothing':
-      return [action('nothing', {})];
+      return action('nothing', {});
     default:
       throw new Error(`the app has no action "${line.action}"`);
   }

@@ -1,7 +1,6 @@
 import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
 import { claim, type DeviceWire, findNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { type FlakyProxy, startFlakyProxy } from '#test/support/proxies/flaky-proxy.ts';
-import { field } from '#test/support/service/api-client.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { ShortcutPhone, setupCodeOf } from './shortcut-phone.ts';
@@ -33,8 +32,6 @@ export interface ShortcutWorld {
    */
   readonly restart: (line: ShortcutLine) => Promise<void>;
   readonly untilVerified: (line: Pick<ShortcutLine, 'phoneNumber'>) => Promise<unknown>;
-  /** Waits until `count` further polls of the session were counted. */
-  readonly untilPolls: (line: Pick<ShortcutLine, 'phoneNumber'>, count: number) => Promise<unknown>;
   readonly send: (line: Pick<ShortcutLine, 'phoneNumber'>, content: string) => Promise<string>;
   readonly messageOf: (id: string) => Promise<Record<string, unknown>>;
   readonly untilStatus: (id: string, status: string) => Promise<unknown>;
@@ -56,7 +53,7 @@ export async function startShortcutWorld(): Promise<ShortcutWorld> {
     const wire = await claim(team.api, String(verify.json.setup_url));
     const phone = new ShortcutPhone({ setupCode: setupCodeOf(proxy.url, wire.token), ...options });
     phones.push(phone);
-    const numberId = String(field(await findNumber(team.api, phoneNumber), 'id'));
+    const numberId = String((await findNumber(team.api, phoneNumber))?.id);
     return { phoneNumber, numberId, wire, phone };
   };
   const switchOffPhones = async () => {
@@ -92,11 +89,6 @@ export async function startShortcutWorld(): Promise<ShortcutWorld> {
       });
     },
     untilVerified,
-    untilPolls: async ({ phoneNumber }, count) => {
-      const polls = async () => (await findDeviceSession(service, phoneNumber))?.poll ?? 0;
-      const before = await polls();
-      await until('the phone polls on', async () => (await polls()) >= before + count);
-    },
     send: ({ phoneNumber }, content) => team.api.send({ from: phoneNumber, to: '+12125550100', content }),
     messageOf,
     untilStatus: (id, status) =>
