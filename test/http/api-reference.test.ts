@@ -1,11 +1,24 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { isFieldOf } from '#test/support/http/is-field-of.ts';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { SendMessageRequest } from '#contract/message.ts';
+import { explainedKeywords } from '#server/platform/http/validation-error.ts';
+import { type ApiDocument, breakingChanges } from '#test/support/http/api-diff.ts';
+import { KeptConnections } from '#test/support/http/raw-http.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
-describe('the reference of the API (specification section 9)', () => {
+/** Keywords that describe a value without constraining it. */
+const telling = ['description', 'examples', 'default', 'title'];
+
+type Schema = Readonly<Record<string, unknown>>;
+
+describe('the reference of the API (specification sections 7.2, 8 and 9)', () => {
   let document: Record<string, unknown>;
   const service = givenService();
+  const connections = given(() => new KeptConnections(service.baseUrl, 8));
 
   before(async () => {
     document = (await (await fetch(`${service.baseUrl}/v1/openapi.json`)).json()) as typeof document;
@@ -35,7 +48,8 @@ describe('the reference of the API (specification section 9)', () => {
   it('every $ref of the document resolves, and every named schema is used (§9/openapi)', () => {
     const text = JSON.stringify(document);
     const references = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => match[1] ?? '');
-    for (const reference of references) assert.ok(isFieldOf(document, reference.split('/')), reference);
+    for (const reference of references)
+      assert.ok(field(document, reference.replaceAll('/', '.')) !== undefined, reference);
     const { schemas, responses, headers } = document.components as Record<string, object>;
     for (const [kind, named] of Object.entries({ schemas, responses, headers })) {
       for (const name of Object.keys(named ?? {}))
@@ -64,6 +78,144 @@ describe('the reference of the API (specification section 9)', () => {
     const script = await fetch(`${service.baseUrl}/docs/js/scalar.js`);
     assert.equal(script.status, 200);
     assert.match(script.headers.get('content-type') ?? '', /javascript/);
+    assert.equal(script.headers.get('x-content-type-options'), 'nosniff');
     assert.ok((await script.text()).length > 1_000_000);
+  });
+  const staticPaths = ['/v1/openapi.json', '/docs', '/docs/js/scalar.js'];
+  const get = (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
+    connections.ask({ method, path, headers: { 'accept-encoding': 'gzip', ...headers } });
+
+  it('static content is compressed, has a strong ETag, and is 304 for a client that has it (§7.2/static-content)', async () => {
+    for (const path of staticPaths) {
+      const { status, headers } = await get(path);
+      assert.equal(status, 200, path);
+      // The page of the reference is smaller than 1 KiB, so it is not compressed.
+      assert.equal(headers.get('content-encoding'), path === '/docs' ? undefined : 'gzip', path);
+      assert.equal(headers.get('vary'), 'accept-encoding', path);
+      assert.doesNotMatch(headers.get('cache-control') ?? '', /no-store/, path);
+      const etag = headers.get('etag') ?? '';
+      assert.match(etag, /^"[\w-]{43}"$/, path);
+      const again = await get(path, { 'if-none-match': etag });
+      assert.deepEqual([again.status, again.body, again.headers.get('etag')], [304, '', etag], path);
+      assert.match(again.headers.get('request-id') ?? '', /^req_/);
+    }
+  });
+
+  it('HEAD of static content has the headers of GET (§7.2/head-and-405)', async () => {
+    for (const path of staticPaths) {
+      const [head, full] = [await get(path, {}, 'HEAD'), await get(path)];
+      assert.deepEqual([head.status, head.body], [200, ''], path);
+      for (const name of ['content-length', 'content-encoding', 'etag', 'content-type']) {
+        assert.equal(head.headers.get(name), full.headers.get(name), `${name} of ${path}`);
+      }
+    }
+  });
+  /** Every schema in every body and query, with its path. */
+  function* schemas(): Generator<{ readonly where: string; readonly schema: Schema }> {
+    for (const { method, path, body, query } of service.app.routes) {
+      for (const schema of [body, query]) {
+        if (schema) yield* within(`${method} ${path}`, schema as Schema);
+      }
+    }
+  }
+  function* within(
+    where: string,
+    schema: Schema,
+  ): Generator<{ readonly where: string; readonly schema: Schema }> {
+    yield { where, schema };
+    const parts = Object.entries((schema.properties ?? {}) as Readonly<Record<string, Schema>>);
+    for (const [name, part] of parts) yield* within(`${where} ${name}`, part);
+    for (const part of (schema.anyOf ?? []) as readonly Schema[]) yield* within(where, part);
+    if (schema.items) yield* within(`${where} []`, schema.items as Schema);
+  }
+
+  it('each example of a request’s fields is accepted by its schema, and a send’s recipient is not its sender (§4.3/from-and-to)', () => {
+    for (const { where, schema } of schemas()) {
+      for (const example of (schema.examples ?? []) as readonly unknown[])
+        assert.ok(Compile(schema as TSchema).Check(example), `${where}: ${JSON.stringify(example)}`);
+    }
+    const { to, from } = SendMessageRequest.properties as unknown as Readonly<Record<'to' | 'from', Schema>>;
+    assert.notDeepEqual(to.examples, from.examples);
+  });
+
+  it('request schemas bound every array by maxItems, and every string by a length, a pattern or its values (§8/json-bounds)', () => {
+    const bounds: Readonly<Record<string, readonly string[]>> = {
+      array: ['maxItems'],
+      string: ['maxLength', 'pattern', 'enum', 'const'],
+    };
+    const unbounded = [...schemas()].filter(({ schema }) => {
+      const needed = bounds[String(schema.type)];
+      return needed && !needed.some((keyword) => keyword in schema);
+    });
+    assert.deepEqual(
+      unbounded.map(({ where }) => where),
+      [],
+    );
+    const patterns = [...schemas()].flatMap(({ schema }) => schema.pattern ?? []);
+    assert.ok(patterns.length > 5);
+    for (const pattern of patterns) assert.match(String(pattern), /^\^[^*]*\$$/, 'has two ends and no *');
+  });
+
+  it('request schemas use only keywords that have an error text', () => {
+    const known = new Set<string>([...explainedKeywords, ...telling]);
+    const unknown = [...schemas()].flatMap(({ where, schema }) =>
+      Object.keys(schema).flatMap((keyword) => (known.has(keyword) ? [] : [`${where}: ${keyword}`])),
+    );
+    assert.deepEqual(unknown, []);
+  });
+  const at = (root: unknown, path: string) =>
+    path.split(' ').reduce<unknown>((part, name) => (part as Record<string, unknown>)[name], root) as Record<
+      string,
+      unknown
+    >;
+  const text = { type: 'string' };
+  /** Changes of the document: the object that is changed, its new parts, and what breaks by that. */
+  const changes: readonly (readonly [string, Readonly<Record<string, unknown>>, readonly string[]])[] = [
+    ['paths', { '/v1/more': {} }, []],
+    ['paths /v1/team', { put: undefined }, ['PUT /v1/team is gone']],
+    ['paths /v1/team get responses', { 401: undefined }, ['GET /v1/team answers 401: is gone']],
+    ['paths /v1/team put requestBody', { required: true }, ['PUT /v1/team takes: a body is required']],
+    ['paths /v1/messages get parameters 0', { required: true }, ['GET /v1/messages from: is required']],
+    ['components schemas Team properties', { more: text }, []],
+    ['components schemas Team properties', { name: undefined }, ['GET /v1/team answers 200 name: is gone']],
+    [
+      'components schemas Team properties',
+      { name: { type: 'integer' } },
+      ['GET /v1/team answers 200 name: was "string", is "integer"'],
+    ],
+    ['components schemas Team', { required: [] }, ['GET /v1/team answers 200 name: may be missing']],
+  ];
+
+  it('removed, renamed, narrowed and newly required parts are breaking changes, and added ones are not (§9/compatible-changes)', () => {
+    const before = document as unknown as ApiDocument;
+    assert.deepEqual(breakingChanges(before, before), []);
+    for (const [path, parts, broken] of changes) {
+      const after = structuredClone(document);
+      Object.assign(at(after, path), parts);
+      const found = breakingChanges(before, JSON.parse(JSON.stringify(after)));
+      for (const line of broken) assert.ok(found.includes(line), found.join('; '));
+      if (broken.length === 0) assert.deepEqual(found, [], path);
+    }
+  });
+
+  it('every route of clients and phones is below /v1 (§9/v1-prefix)', () => {
+    const elsewhere = service.app.routes.filter(
+      ({ path, audience }) => ['api', 'device'].includes(audience) && !path.startsWith('/v1/'),
+    );
+    assert.deepEqual(elsewhere, []);
+    assert.ok(service.app.routes.some(({ audience }) => audience === 'device'));
+  });
+
+  it('only a deprecated operation is marked as deprecated in the reference and in its answers (§9/deprecation)', async () => {
+    const team = await service.newTeam();
+    const paths = document.paths as Record<string, Record<string, { deprecated?: boolean }>>;
+    for (const [path, operations] of Object.entries(paths)) {
+      for (const [method, { deprecated = false }] of Object.entries(operations)) {
+        const address = path.replaceAll(/\{\w+\}/g, 'none');
+        const { headers } = await team.api.request(method.toUpperCase(), address);
+        const says = ['deprecation', 'sunset'].map((name) => headers.has(name));
+        assert.deepEqual(says, [deprecated, deprecated], `${method} ${path}`);
+      }
+    }
   });
 });

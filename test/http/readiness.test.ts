@@ -1,14 +1,122 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { createProbeTicket } from '#server/app/probe/probe-route.ts';
+import type { ReadinessDetails } from '#server/app/readiness-details.ts';
+import { insertBackupRun } from '#server/database/backup/backups-store.ts';
 import { lockClockState } from '#server/database/clock-store.ts';
+import { Secrets } from '#server/platform/crypto.ts';
 import { makeReadOnly } from '#test/support/database/lost-connections.ts';
+import { takeTableAway } from '#test/support/database/table-faults.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 
-describe('GET /readyz (specification section 10.4)', () => {
-  const service = givenService();
+const metricsToken = 'a-token-for-tests';
+
+describe('GET /readyz, and the probe of ownline doctor (specification sections 10.4 and 10.11)', () => {
+  const service = givenService({ METRICS_TOKEN: metricsToken });
+
+  const authorization = `Bearer ${metricsToken}`;
+  const read = async () => {
+    service.clock.advance(1_001);
+    const answer = await fetch(`${service.baseUrl}/readyz?verbose`, { headers: { authorization } });
+    return { status: answer.status, details: (await answer.json()) as ReadinessDetails };
+  };
+  const jobNamed = ({ jobs }: ReadinessDetails, name: string) => jobs.find((job) => job.name === name);
+  const figure = async (name: string, job: string) => {
+    const answer = await fetch(`${service.baseUrl}/metrics`, { headers: { authorization } });
+    const line = (await answer.text()).split('\n').find((text) => text.startsWith(`${name}{name="${job}"} `));
+    return line === undefined ? undefined : Number(line.split(' ').at(-1));
+  };
+
+  it('/readyz?verbose needs METRICS_TOKEN, and /readyz shows none of its details', async () => {
+    for (const header of ['', 'Bearer wrong']) {
+      const refused = await fetch(`${service.baseUrl}/readyz?verbose`, {
+        headers: { authorization: header },
+      });
+      assert.equal(refused.status, 401);
+      assert.doesNotMatch(await refused.text(), /jobs/);
+    }
+    const plain = await fetch(`${service.baseUrl}/readyz`);
+    assert.deepEqual(Object.keys((await plain.json()) as object), ['status', 'clock', 'restore_hold']);
+  });
+
+  it('/readyz?verbose shows the nightly backup that ended last', async () => {
+    assert.equal((await read()).details.backup, null);
+    const times = { started_at: service.clock.in(-60_000), finished_at: service.clock.now() };
+    const runs = [
+      { ...times, file: 'a.backup', bytes: 1_000, error: null, unproved: 'It was not loaded.' },
+      {
+        ...times,
+        finished_at: service.clock.in(1),
+        file: null,
+        bytes: null,
+        error: 'Its disk is full.',
+        unproved: null,
+      },
+    ];
+    for (const run of runs) {
+      await service.runtime.database.transaction((trx) => insertBackupRun(trx, run));
+      assert.deepEqual((await read()).details.backup, {
+        started_at: run.started_at.toISOString(),
+        finished_at: run.finished_at.toISOString(),
+        succeeded: run.error === null,
+        bytes: run.bytes,
+        error: run.error,
+        unproved: run.unproved,
+      });
+    }
+  });
+
+  it('/readyz?verbose lists every loop of the process once, under the names of /metrics', async () => {
+    const { details } = await until('all jobs have run', async () => {
+      const answer = await read();
+      return answer.details.jobs.every(({ last_success_at: at }) => at !== null) && answer;
+    });
+    assert.equal(details.status, 'ok');
+    assert.deepEqual([details.mail, details.restore_hold], ['off', null]);
+    assert.ok((details.disk?.free_bytes ?? 0) > 0);
+    const names = details.jobs.map(({ name }) => name);
+    assert.equal(new Set(names).size, names.length);
+    for (const name of [
+      'notifications',
+      'follow the database clock',
+      'publish events',
+      'make deliveries',
+      'fetch media',
+      'run simulated phones',
+      'expire queued messages',
+    ])
+      assert.ok(names.includes(name), name);
+    assert.deepEqual(new Set(details.jobs.map(({ state }) => state)), new Set(['ok']));
+    for (const name of names) {
+      assert.equal(await figure('ownline_job_late', name), 0, name);
+      assert.equal(await figure('ownline_job_failures_total', name), 0, name);
+      const at = (await figure('ownline_job_last_success_timestamp_seconds', name)) ?? 0;
+      assert.ok(Math.abs(at - Date.now() / 1_000) < 600, `${name} at ${at}`);
+    }
+  });
+
+  it('/readyz?verbose shows a failing job with its error, and /metrics counts the failures', async () => {
+    const table = await takeTableAway(service, 'unpublished_events');
+    try {
+      const failing = await until('the publisher fails', async () => {
+        const job = jobNamed((await read()).details, 'publish events');
+        return job?.state === 'failing' && job;
+      });
+      assert.match(failing.last_error ?? '', /relation "unpublished_events" does not exist/);
+      assert.ok(failing.failures >= 1);
+      assert.ok(((await figure('ownline_job_failures_total', 'publish events')) ?? 0) >= 1);
+    } finally {
+      await table.restore();
+    }
+    await until('it succeeds again', async () => {
+      const job = jobNamed((await read()).details, 'publish events');
+      return job?.state === 'ok' && job.last_error === null && job.failures >= 1;
+    });
+  });
 
   it('/readyz queries the database once a second, whatever the number of requests', async () => {
     // A check of readiness runs two statements; this is the name of the first.
@@ -33,7 +141,7 @@ describe('GET /readyz (specification section 10.4)', () => {
     }
   });
 
-  it('/readyz and writes are 503 with the reason while the database is read-only, and /readyz is 200 afterwards', async (t) => {
+  it('/readyz with all its details, and writes, are 503 with the reason while the database is read-only, and /readyz is 200 afterwards', async (t) => {
     const team = await service.newTeam();
     const ready = new ApiClient(service.baseUrl, '');
     const database = await makeReadOnly(service);
@@ -47,6 +155,10 @@ describe('GET /readyz (specification section 10.4)', () => {
       return answer.status === 503 && readOnly.test(String(field(answer.json, 'error.message'))) && answer;
     });
     assert.equal(refused.headers.get('retry-after'), '2');
+    const { status, details } = await read();
+    assert.deepEqual([status, details.status], [503, 'unavailable']);
+    assert.match(details.message ?? '', readOnly);
+    assert.ok(details.jobs.length > 10);
     const write = await until('a write is refused', async () => {
       const answer = await team.api.put('/v1/team', { name: 'Another name' });
       return readOnly.test(String(field(answer.json, 'error.message'))) && answer;
@@ -73,5 +185,38 @@ describe('GET /readyz (specification section 10.4)', () => {
     } finally {
       await other.close();
     }
+  });
+
+  const call = (ticket: string, query = '', body = 'bytes') =>
+    fetch(`${service.baseUrl}/v1/device/probe/${ticket}${query}`, { method: 'POST', body });
+  const ticket = () => createProbeTicket(service.runtime.secrets, service.clock.nowMs());
+
+  it('the probe answers 404 before reading a body if the request has no valid five-minute ticket of this SECRETS_KEY', async () => {
+    const good = ticket();
+    assert.equal((await call(good)).status, 200);
+    const [expiry = '', mac = ''] = good.split('.');
+    const later = (Number.parseInt(expiry, 36) + 60_000).toString(36);
+    const other = createProbeTicket(new Secrets(randomBytes(32)), service.clock.nowMs());
+    for (const wrong of [other, `${later}.${mac}`, `${expiry}.${'A'.repeat(43)}`, expiry, `${good}x`, 'x'])
+      assert.equal((await call(wrong)).status, 404, wrong);
+    const tooLarge = await call(other, '', 'x'.repeat(9 * 1_024 * 1_024)).catch(() => undefined);
+    assert.ok(tooLarge === undefined || tooLarge.status === 404, 'refused for the ticket, not for the size');
+    service.clock.advance(299_000);
+    assert.equal((await call(good)).status, 200);
+    service.clock.advance(2_000);
+    assert.equal((await call(good)).status, 404);
+  });
+
+  it('the probe delays its answer by hold_ms, and a stop of the service ends the delay', async () => {
+    const other = await service.startAnother();
+    const held = fetch(`${other.baseUrl}/v1/device/probe/${ticket()}?hold_ms=50000`, {
+      method: 'POST',
+      body: '{}',
+    });
+    await fetch(`${other.baseUrl}/healthz`);
+    const startedMs = performance.now();
+    await other.close();
+    assert.equal((await held).status, 200);
+    assert.ok(performance.now() - startedMs < 15_000);
   });
 });

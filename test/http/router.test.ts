@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
+import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
+import { ClientErrorResponder } from '#server/platform/http/client-error.ts';
 import { PathIndex } from '#server/platform/http/path-index.ts';
-import { assertEnvelope } from '#test/support/http/assert-envelope.ts';
-import { rawRequest } from '#test/support/http/raw-http.ts';
+import { assertEnvelope } from '#test/support/http/assert-answer.ts';
+import { rawExchange, rawRequest } from '#test/support/http/raw-http.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
+import { freePort } from '#test/support/service/test-service.ts';
 
 const json = 'application/json; charset=utf-8';
 
-describe('requests that match no operation (specification section 7)', () => {
+describe('requests that match no operation or are not valid HTTP (specification section 7)', () => {
   const { service, team } = givenTeam();
 
   /** Sends the request line and headers as written, with a Host, an API key and `connection: close`. */
@@ -44,6 +47,8 @@ describe('requests that match no operation (specification section 7)', () => {
     for (const method of ['OPTIONS', 'GET', 'POST']) {
       assertEnvelope(await ask(`${method} * HTTP/1.1`), 404, 'not_found');
     }
+    const withoutKey = 'GET /v1/nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+    assertEnvelope(await rawRequest(service.baseUrl, withoutKey), 404, 'not_found');
   });
 
   it('a path of more than 4,096 characters is 404, whatever route it begins with (§8/json-bounds)', async () => {
@@ -77,14 +82,6 @@ describe('requests that match no operation (specification section 7)', () => {
     }
   });
 
-  it('an unknown address without a key is 404', async () => {
-    const answer = await rawRequest(
-      service.baseUrl,
-      'GET /v1/nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
-    );
-    assertEnvelope(answer, 404, 'not_found');
-  });
-
   it('a 404 is a page for browsers and JSON in the envelope for programs (§7.1/envelope)', async () => {
     const browser = ['Accept: text/html,application/xhtml+xml,*/*;q=0.8'];
     for (const path of ['/nothing', '/v1.html', '/application', '/setup', '/%zz', '//v1/numbers']) {
@@ -114,7 +111,7 @@ describe('requests that match no operation (specification section 7)', () => {
     }
   });
 
-  it('a known path with another method is 405 with the allowed methods (§7.1/status-400, §7.1/http-statuses)', async () => {
+  it('a known path with another method is 405 with the allowed methods, even where its last segment could be an id (§7.1/status-400, §7.1/http-statuses, §7.2/head-and-405)', async () => {
     const table: [string, string, string][] = [
       ['POST', '/v1/numbers', 'GET, HEAD'],
       ['PUT', '/v1/messages/send', 'POST'],
@@ -123,16 +120,6 @@ describe('requests that match no operation (specification section 7)', () => {
       ['POST', 'http://somebody.example:1/v1/numbers?x=1', 'GET, HEAD'],
       ['POST', '/v1/num%62ers', 'GET, HEAD'],
       ['PATCH', '/v1/numbers/num%5F%2F', 'DELETE, GET, HEAD, PUT'],
-    ];
-    for (const [method, path, allow] of table) {
-      const answer = await ask(`${method} ${path} HTTP/1.1`);
-      assertEnvelope(answer, 405);
-      assert.equal(answer.headers.get('allow'), allow);
-    }
-  });
-
-  it('the path of an operation with another method is 405, even where its last segment could be an id (§7.2/head-and-405)', async () => {
-    const table: [string, string, string][] = [
       ['GET', '/v1/messages/send', 'POST'],
       ['GET', '/v1/messages/%73end', 'POST'],
       ['DELETE', '/v1/team/members/invite', 'POST'],
@@ -149,7 +136,10 @@ describe('requests that match no operation (specification section 7)', () => {
   });
 
   it('HEAD is answered like GET without the body, wherever GET is answered (§7.2/head-and-405)', async () => {
-    const served = service.app.routes.filter(({ method }) => method === 'GET');
+    // The largest static file takes 2 s to compress. test/http/api-reference.test.ts compares its two answers.
+    const served = service.app.routes.filter(
+      ({ method, path }) => method === 'GET' && path !== '/docs/js/scalar.js',
+    );
     assert.ok(served.length > 30);
     for (const { path: pattern } of served) {
       const path = pattern.replaceAll(/:\w+/g, 'none');
@@ -249,6 +239,126 @@ describe('requests that match no operation (specification section 7)', () => {
         const json = assertEnvelope(await ask(`GET ${path}?${name}=1 HTTP/1.1`), 400);
         assert.equal(field(json, 'error.param'), name);
       }
+    }
+  });
+
+  it('invalid HTTP is answered in the envelope, and the connection is closed (§7.1/status-400, §7.2/request-id, §7.2/unreadable-requests)', async () => {
+    const get = (...headers: readonly string[]) =>
+      ['GET /v1/numbers HTTP/1.1', ...headers, '', ''].join('\r\n');
+    const post = (body: string, ...headers: readonly string[]) =>
+      [
+        'POST /v1/numbers/verify HTTP/1.1',
+        'Host: a',
+        `x-api-key: ${team.api.key}`,
+        ...headers,
+        '',
+        body,
+      ].join('\r\n');
+    const chunked = 'Transfer-Encoding: chunked';
+    const tls = [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03];
+    const unreadable: [string, number, string | Uint8Array][] = [
+      ['no HTTP at all', 400, 'hello\r\n\r\n'],
+      ['TLS to the plain port', 400, Uint8Array.from(tls)],
+      ['HTTP/2 preface', 400, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+      ['unknown method', 400, get('Host: a').replace('GET', 'FETCH')],
+      ['space in the address', 400, get('Host: a').replace('numbers', 'num bers')],
+      ['header without a colon', 400, get('Host: a', 'broken')],
+      ['NUL in a header', 400, get('Host: a', 'x: a\u0000b')],
+      ['two lengths', 400, post('{}', 'Content-Length: 2', 'Content-Length: 3')],
+      ['length and chunks', 400, post('0\r\n\r\n', 'Content-Length: 2', chunked)],
+      ['a chunk without a size', 400, post('zz\r\n', chunked)],
+      ['chunked twice', 400, post('0\r\n\r\n', chunked, chunked)],
+      ['no Host', 400, get('Connection: close', `x-api-key: ${team.api.key}`)],
+      ['headers of 20 KB', 431, get('Host: a', `x: ${'a'.repeat(20_000)}`)],
+      ['an address of 20 KB', 431, get('Host: a').replace('numbers', 'a'.repeat(20_000))],
+      ['an expectation', 417, post('', 'Expect: a-miracle', 'Content-Length: 0')],
+      ['CONNECT', 405, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
+    ];
+    for (const [what, status, bytes] of unreadable) {
+      const answer = await rawRequest(service.baseUrl, bytes);
+      assert.equal(answer.status, status, `${what}: ${answer.body}`);
+      assertEnvelope(answer, status);
+    }
+  });
+
+  it('a request that two servers may read in two ways is refused, and the connection is closed (§7.2/request-smuggling)', async () => {
+    const chunks = '2\r\n{}\r\n0\r\n\r\n';
+    const post = (version: string, ...headers: readonly string[]) =>
+      [`POST /v1/numbers/verify HTTP/${version}`, ...headers, `x-api-key: ${team.api.key}`, '', chunks].join(
+        '\r\n',
+      );
+    const ambiguous: [string, string, string][] = [
+      ['two Hosts', post('1.1', 'Host: a', 'Host: b', 'Transfer-Encoding: chunked'), 'Host'],
+      ['the same Host twice', post('1.1', 'Host: a', 'hOsT: a', 'Transfer-Encoding: chunked'), 'Host'],
+      ['chunks in HTTP/1.0', post('1.0', 'Host: a', 'Transfer-Encoding: chunked'), 'Transfer-Encoding'],
+      ['chunks in HTTP/1.0 without Host', post('1.0', 'Transfer-Encoding: chunked'), 'Transfer-Encoding'],
+      ['an unknown coding', post('1.1', 'Host: a', 'Transfer-Encoding: x, chunked'), 'Transfer-Encoding'],
+      ['gzip', post('1.1', 'Host: a', 'Transfer-Encoding: gzip, chunked'), 'Transfer-Encoding'],
+    ];
+    for (const [what, bytes, param] of ambiguous) {
+      const answer = await rawRequest(service.baseUrl, bytes);
+      const body = assertEnvelope(answer, 400);
+      assert.equal(field(body, 'error.param'), param, what);
+      assert.equal(answer.headers.get('connection'), 'close', what);
+    }
+    const right = post(
+      '1.1',
+      'Host: a',
+      'Transfer-Encoding: Chunked',
+      'Content-Type: application/json',
+      'Connection: close',
+    );
+    assert.match((await rawRequest(service.baseUrl, right)).body, /phone_number is required/);
+  });
+
+  it('a phone’s request without Host is refused in the phones’ format, with the usual headers', async () => {
+    const call = 'POST /v1/device/poll HTTP/1.1\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}';
+    const { status, headers } = await rawRequest(service.baseUrl, call);
+    assert.equal(status, 200);
+    assert.match(headers.get('request-id') ?? '', /^req_/);
+    assert.equal(headers.get('cache-control'), 'no-store');
+  });
+
+  it('complete requests are answered before the invalid one that follows them on the connection (§7.2/unreadable-requests)', async () => {
+    const message = `GET /v1/team HTTP/1.1\r\nHost: a\r\nx-api-key: ${team.api.key}\r\n\r\n`;
+    const answers = await rawExchange(service.baseUrl, `${message.repeat(3)}hello\r\n\r\n`);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200, 400],
+    );
+    const tunnel = await rawExchange(service.baseUrl, `${message}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`);
+    assert.deepEqual(
+      tunnel.map(({ status }) => status),
+      [200, 405],
+    );
+  });
+
+  it('a request whose body turns out invalid after its refusal is answered once (§7.2/unreadable-requests)', async () => {
+    const head = 'POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const answers = await rawExchange(service.baseUrl, head, { later: 'zz\r\n' });
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [401],
+    );
+  });
+
+  it('an incomplete request is answered 408 in the envelope (§7.1/status-400)', async () => {
+    // Emits Node's time-out error, to test the server's answer without waiting for a time-out.
+    const server = createServer((socket) => {
+      const tooSlow = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+      new ClientErrorResponder(() => service.runtime.ids.nextPublic('req')).onClientError(tooSlow, socket);
+    });
+    const port = await freePort();
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    assertEnvelope(await rawRequest(`http://127.0.0.1:${port}`, 'POST /v1/numbers/verify HTTP/1.1\r\n'), 408);
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('/metrics is 404 with the name of the setting without METRICS_TOKEN, even for a request with an empty token (section 10.4)', async () => {
+    for (const headers of [{}, { authorization: 'Bearer ' }, { authorization: 'Bearer undefined' }]) {
+      const response = await fetch(`${service.baseUrl}/metrics`, { headers });
+      assert.equal(response.status, 404);
+      assert.match(await response.text(), /Set METRICS_TOKEN/);
     }
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ErrorCode, errorStatus } from '#contract/errors.ts';
-import { canaryMark, canaryPhone } from '#test/support/service/api-client.ts';
+import { canaryMark, canaryPhone, field } from '#test/support/service/api-client.ts';
 import type { RawAnswer } from './raw-http.ts';
 
 /** Patterns of internal details that no answer may contain: a location in the code, SQL, an error of a library. */
@@ -37,4 +37,13 @@ export function assertSound(answer: RawAnswer, what: string): void {
   if (!('param' in error)) return;
   assert.equal(typeof error.param, 'string', shown);
   assert.ok(error.param.isWellFormed(), shown);
+}
+
+/** Checks a refusal, even one of Node's HTTP parser (specification section 7.1). @returns the body */
+export function assertEnvelope(answer: RawAnswer, status: number, code = 'invalid_request'): unknown {
+  assertSound(answer, '');
+  assert.equal(answer.status, status, answer.body);
+  const body: unknown = JSON.parse(answer.body);
+  assert.equal(field(body, 'error.code'), code);
+  return body;
 }
