@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Schema } from '#test/support/http/openapi-document.ts';
-import { hostileTexts, type KnownThings, validTexts } from './generated-texts.ts';
+import { hostileTexts, type KnownThings, validTexts, weighted } from './generated-texts.ts';
 
 interface Body {
   readonly bytes: string | Uint8Array | undefined;
@@ -14,40 +14,10 @@ type Json = string;
 
 const hostileJson: fc.Arbitrary<Json> = fc.oneof(
   fc.constantFrom(
-    ...['null', 'true', 'false', '0', '-0', '1.5', '1e999', '-1e-999', '9'.repeat(400), '14155550101', '5'],
-    ...[
-      '"\\u0000"',
-      '"\\ud83d"',
-      '"\\ude00\\ud83d"',
-      '"\u0000"',
-      '"a\nb"',
-      '"\\x41"',
-      '"',
-      '',
-      ' ',
-      'NaN',
-      "'a'",
-    ],
-    ...[
-      '{}',
-      '[]',
-      '[[]]',
-      '{"__proto__":{"content":"x"}}',
-      '{"constructor":{"prototype":{"x":1}}}',
-      '{"toJSON":1}',
-    ],
-    ...[
-      '{"a":"\\u0000"}',
-      '["\\udc00"]',
-      '{"\\u0000":1}',
-      '[,]',
-      '{,}',
-      'undefined',
-      '+1',
-      '01',
-      '.5',
-      '/**/1',
-    ],
+    ...'null true false 0 -0 1.5 1e999 -1e-999 14155550101 5 NaN undefined +1 01 .5 /**/1'.split(' '),
+    ...String.raw`"\u0000" "\ud83d" "\ude00\ud83d" "\x41" " 'a' {} [] [[]] [,] {,} {"toJSON":1}`.split(' '),
+    ...String.raw`{"a":"\u0000"} ["\udc00"] {"\u0000":1} {"__proto__":{"content":"x"}}`.split(' '),
+    ...['{"constructor":{"prototype":{"x":1}}}', '9'.repeat(400), '"\u0000"', '"a\nb"', '', ' '],
   ),
   hostileTexts.map((text) => JSON.stringify(text)),
   fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value)),
@@ -57,15 +27,9 @@ const hostileJson: fc.Arbitrary<Json> = fc.oneof(
 
 const hostileName = fc.oneof(
   fc.constantFrom(
-    '"__proto__"',
-    '"constructor"',
-    '"hasOwnProperty"',
-    '"toString"',
-    '""',
-    '"\\u0000"',
-    '"\\ud83d"',
-    '"To"',
-    'to',
+    ...String.raw`"__proto__" "constructor" "hasOwnProperty" "toString" "" "\u0000" "\ud83d" "To" to`.split(
+      ' ',
+    ),
   ),
   hostileTexts.map((text) => JSON.stringify(text)),
 );
@@ -86,20 +50,15 @@ export function bodies(schema: Schema, known: KnownThings): fc.Arbitrary<Body> {
     fc.oneof(hostileName, ...names.map((name) => fc.constant(name))),
     hostileJson,
   );
-  const object = fc.oneof(
-    { weight: 3, arbitrary: whole },
-    {
-      weight: 3,
-      arbitrary: fc
+  const object = weighted(
+    [3, whole],
+    [
+      3,
+      fc
         .tuple(whole, disturbance)
         .map(([pairs, [at, name, value]]) => pairs.toSpliced(at, at % 2, `${name}:${value}`)),
-    },
-    {
-      weight: 1,
-      arbitrary: fc
-        .subarray(properties)
-        .chain((some) => fc.tuple(...some.map(([name]) => pair(name, hostileJson)))),
-    },
+    ],
+    [1, fc.subarray(properties).chain((some) => fc.tuple(...some.map(([name]) => pair(name, hostileJson))))],
   );
   const text = object.map((pairs: string[]) => `{${pairs.join(',')}}`);
   const mangled = fc.oneof(
@@ -115,13 +74,10 @@ export function bodies(schema: Schema, known: KnownThings): fc.Arbitrary<Body> {
     hostileJson,
     fc.uint8Array({ maxLength: 60 }),
   );
-  const sent = fc.oneof({ weight: 8, arbitrary: text }, { weight: 2, arbitrary: mangled });
+  const sent = weighted([8, text], [2, mangled]);
   const given = sent.map((bytes) => ({ bytes, wrong: problemOf(bytes, schema) }));
   // Operations without a body are mostly requested without one, and sometimes with one.
-  return fc.oneof(
-    { weight: 1, arbitrary: fc.constant(noBody) },
-    { weight: properties.length > 0 ? 20 : 1, arbitrary: given },
-  );
+  return weighted([1, fc.constant(noBody)], [properties.length > 0 ? 20 : 1, given]);
 }
 
 function validJson(schema: Schema, known: KnownThings): fc.Arbitrary<Json> {

@@ -10,22 +10,16 @@ export interface KnownThings {
   readonly deliveries: readonly { readonly id: string; readonly delivery_id: string }[];
 }
 
+/** One of several generators, with weights. */
+export function weighted<T>(...choices: readonly (readonly [number, fc.Arbitrary<T>])[]): fc.Arbitrary<T> {
+  return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })));
+}
+
 /** Texts that have broken servers before. */
 export const hostileTexts = fc.oneof(
   fc.constantFrom(
-    ...[
-      '',
-      ' ',
-      '\t',
-      '\u0000',
-      'a\u0000b',
-      '\ufeff',
-      '\u2028',
-      '\u202e',
-      '\ud83d',
-      'a\udc00',
-      '\udc00\ud83d',
-    ],
+    ...['', ' ', '\t', '\u0000', 'a\u0000b', '\ufeff', '\u2028', '\u202e'],
+    ...['\ud83d', 'a\udc00', '\udc00\ud83d'],
     ...['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'null', 'undefined', 'NaN', '-0', '1e999'],
     ...["' OR 1=1--", '$1', '%s%n', '{{7*7}}', '../../etc/passwd', '..', '.', '/', '\\', '\r\nx: y', '<b>'],
     ...['+14155550100 ', '+14155550100\n', ' 14155550100', '+0', '+１４１５５５５０１００', 'é', '👨‍👩‍👧'],
