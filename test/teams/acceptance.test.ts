@@ -1,30 +1,41 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { GivenRole } from '#contract/permissions.ts';
+import { checkPassword } from '#server/accounts/account/password.ts';
 import { operator } from '#server/platform/actor.ts';
 import { themeScript, themeScriptSource } from '#server/platform/http/html-page.ts';
 import { changePlan } from '#server/teams/team/plans.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser, type BrowserAnswer } from '#test/support/browser/browser-client.ts';
 import { newOwnerLink } from '#test/support/people/given-links.ts';
-import { invite as inviteTo } from '#test/support/people/invite.ts';
-import { newEmail, newMember, newPerson } from '#test/support/people/people.ts';
+import { dayMs, invite as inviteTo } from '#test/support/people/invite.ts';
+import { newEmail, newMember, newPerson, type Person } from '#test/support/people/people.ts';
+import { storedAccount, storedSessionMethods } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-const dayMs = 24 * 3_600_000;
-
-describe('the page of an invitation (specification section 12.4)', () => {
+describe('an invitation and its page (specification section 12.4)', () => {
   const { service, team } = givenTeamBesideCanary({ METRICS_TOKEN: 'a-token' });
 
   const browser = (cookie = '') => new Browser(service.baseUrl, { cookie });
 
-  async function invite(email: string, to: TestTeam = team): Promise<string> {
-    return (await inviteTo(service, to, email)).accept_url;
-  }
+  const invite = async (email: string, to: TestTeam = team, role: GivenRole = 'member') =>
+    (await inviteTo(service, to, email, role)).accept_url;
 
-  const emails = async (of: TestTeam = team) =>
-    ((await of.api.get('/v1/team/members')).json.members as { email: string }[]).map(({ email }) => email);
+  const ownerLink = (to: TestTeam, email?: string) => newOwnerLink(service, to, email);
+  const accept = (link: string, form: Readonly<Record<string, string>>, person?: Person) =>
+    browser(person?.cookie).submit(link, form);
+  const statusOf = async (...accepted: Parameters<typeof accept>) => (await accept(...accepted)).status;
+  const members = async (of: TestTeam) =>
+    (await of.api.get('/v1/team/members')).json.members as {
+      id: string;
+      email: string;
+      role: string;
+      name: string;
+    }[];
+  const isMember = async (email: string) => (await members(team)).some((member) => member.email === email);
 
   /** Checks that a page has only the theme's script, loads nothing, labels its fields, and is stored by no cache. */
   function assertPlain({ headers, text }: BrowserAnswer): void {
@@ -69,23 +80,32 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.ok(byKey.text.includes(`<p>${other} is invited to the team <bdi>Example team</bdi>.`), byKey.text);
   });
 
-  it('a new person joins without scripts, and gets a session and the dashboard (§12.4/acceptance)', async () => {
-    const email = newEmail();
-    const link = await invite(email);
+  it('a new person joins without scripts, and gets account, membership, session and the dashboard at once (§12.1/account, §12.4/acceptance)', async () => {
+    const email = 'Ada@Example.com';
+    const link = await invite(email, team, 'viewer');
     assert.ok(link.startsWith(`${service.baseUrl}/invite/`));
     const guest = browser();
     const opened = await guest.open(link);
     assert.equal(opened.status, 200);
     assertPlain(opened);
-    for (const part of ['Join Example team', email, 'As member you may', 'autocomplete="new-password"']) {
+    for (const part of ['Join Example team', email, 'As viewer you may', 'autocomplete="new-password"']) {
       assert.ok(opened.text.includes(part), part);
     }
-    const answer = await guest.submit(link, { name: 'Ada Example', password: 'correct horse battery' });
+    const answer = await guest.submit(link, { name: ' Ada Example ', password: 'correct horse battery' });
     assert.deepEqual([answer.status, answer.headers.get('location'), answer.text], [303, '/', '']);
     const [cookie = ''] = answer.headers.getSetCookie();
     assert.match(cookie, /^ownline=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=34560000$/);
     assert.equal((await guest.get(`/app/teams/${team.publicId}/team`)).status, 200);
-    assert.ok((await emails()).includes(email));
+    const found = (await members(team)).find((member) => member.email === email);
+    assert.deepEqual([found?.name, found?.role], ['Ada Example', 'viewer']);
+    const account = await storedAccount(service, email);
+    assert.deepEqual(await storedSessionMethods(service, account.id), ['invitation']);
+    assert.ok(await checkPassword('correct horse battery', account.passwordHash ?? undefined));
+    const noted = (await storedAuditEntries(service)).filter(({ actorName }) => actorName === email);
+    assert.deepEqual(
+      noted.map(({ action }) => action),
+      ['account.made', 'member.joined', 'account.signed_in'],
+    );
   });
 
   it('scanners may open the invitation page any number of times, by GET and HEAD (§12.4/invitation-links)', async () => {
@@ -109,10 +129,16 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.match(short.text, /name="password"[^>]* aria-invalid="true" aria-describedby="problem"/);
     assert.match(short.text, /name="name"[^>]* value="Ada &lt;b&gt;&quot;Example&quot;&lt;\/b&gt;"/);
     assert.ok(!short.text.includes('tooshort') && !short.text.includes('<b>'));
-    const nameless = await guest.submit(link, { name: '  ' });
-    assert.deepEqual([nameless.status, guest.cookie], [400, '']);
-    assert.match(nameless.text, /name="name"[^>]* aria-invalid="true"/);
-    assert.equal((await guest.submit(link, { name: 'a\u0000' })).status, 400);
+    for (const [form, field] of [
+      ...[{}, { name: '  ' }, { name: 'a'.repeat(101) }, { name: 'a\u0000' }].map(
+        (one) => [one, 'name'] as const,
+      ),
+      [{ name: 'Bob', password: 'a'.repeat(201) }, 'password'],
+    ] as const) {
+      const refused = await guest.submit(link, form);
+      assert.deepEqual([refused.status, guest.cookie], [400, ''], refused.text);
+      assert.match(refused.text, new RegExp(`name="${field}"[^>]* aria-invalid="true"`));
+    }
     const metrics = await fetch(`${service.baseUrl}/metrics`, {
       headers: { authorization: 'Bearer a-token' },
     });
@@ -127,8 +153,11 @@ describe('the page of an invitation (specification section 12.4)', () => {
     const [ada, eve] = [await newPerson(service), await newPerson(service)];
     const link = await invite(ada.email);
     const path = new URL(link).pathname;
+    const ended = await newPerson(service);
+    assert.equal((await ended.post('/app/account/sign-out-everywhere')).status, 200);
     for (const [who, status] of [
       [browser(), 401],
+      [browser(ended.cookie), 401],
       [browser(eve.cookie), 403],
     ] as const) {
       for (const answer of [await who.open(link), await who.submit(link, { name: 'Not Ada' })]) {
@@ -151,10 +180,10 @@ describe('the page of an invitation (specification section 12.4)', () => {
     );
     const answer = await right.submit(link);
     assert.deepEqual([answer.status, answer.headers.get('set-cookie')], [303, null]);
-    assert.ok((await emails()).includes(ada.email));
+    assert.ok(await isMember(ada.email));
   });
 
-  it('the page of an owner link asks for address and name, and sends an address with an account to the sign-in', async () => {
+  it('the page of an owner link asks for address and name, and a person with an account signs in and becomes the owner (§12.1/owner-links)', async () => {
     const here = await service.newTeam();
     const bob = await newPerson(service);
     const url = await newOwnerLink(service, here);
@@ -162,36 +191,136 @@ describe('the page of an invitation (specification section 12.4)', () => {
     const opened = await guest.open(url);
     assertPlain(opened);
     assert.match(opened.text, /name="email" type="email" autocomplete="username" required/);
+    for (const [form, field] of [
+      [{ name: 'Ada' }, 'email'],
+      [{ name: 'Ada', email: 'ada' }, 'email'],
+      [{ email: newEmail() }, 'name'],
+    ] as const) {
+      const refused = await guest.submit(url, form);
+      assert.equal(refused.status, 400);
+      assert.match(refused.text, new RegExp(`name="${field}"[^>]* aria-invalid="true"`));
+    }
     const taken = await guest.submit(url, { email: bob.email, name: 'Ada' });
     assert.equal(taken.status, 409);
     assertPlain(taken);
     assert.match(taken.text, new RegExp(`name="email"[^>]* value="${bob.email}" aria-invalid="true"`));
     assert.ok(taken.text.includes(`<a href="/sign-in?next=${new URL(url).pathname}">`));
     assert.ok((await browser(bob.cookie).open(url)).text.includes(`You are signed in as ${bob.email}.`));
-    const email = newEmail();
-    assert.equal((await guest.submit(url, { email, name: 'Ada' })).status, 303);
-    assert.deepEqual(await emails(here), [email]);
+    assert.equal((await browser(bob.cookie).submit(url)).status, 303);
+    assert.deepEqual(
+      (await members(here)).map(({ email, role }) => [email, role]),
+      [[bob.email, 'owner']],
+    );
   });
 
-  it('the page of a used, expired or unknown invitation is 404 with the reason and advice', async () => {
-    const wanted = await browser().open('/invite/never');
-    assert.equal(wanted.status, 404);
-    assertPlain(wanted);
-    assert.match(wanted.text, /There is no such invitation.*Check that the whole link was copied/s);
-    const [used, expired] = [await invite(newEmail()), await invite(newEmail())];
-    assert.equal((await browser().submit(used, { name: 'Ada' })).status, 303);
-    service.clock.advance(7 * dayMs);
+  it('an invitation is accepted without a password, and an empty password counts as none', async () => {
+    for (const form of [{ name: 'Bob' }, { name: 'Bob', password: '' }]) {
+      const email = newEmail();
+      assert.equal(await statusOf(await invite(email), form), 303);
+      assert.equal((await storedAccount(service, email)).passwordHash, null);
+    }
+  });
+
+  it('an invitation is accepted for its own address only', async () => {
+    const email = newEmail();
+    assert.equal(await statusOf(await invite(email), { email: 'other@example.com', name: 'Bob' }), 303);
+    assert.deepEqual([await isMember(email), await isMember('other@example.com')], [true, false]);
+  });
+
+  it('a person who is signed in to another account sees that address, and may still create the invited account', async () => {
+    const bob = await newPerson(service);
+    const email = newEmail();
+    const link = await invite(email);
+    assert.ok(
+      (await browser(bob.cookie).open(link)).text.includes(`You are signed in as ${bob.email} here.`),
+    );
+    assert.equal(await statusOf(link, { name: 'Ada' }, bob), 303);
+    assert.deepEqual([await isMember(email), await isMember(bob.email)], [true, false]);
+  });
+
+  it('20 simultaneous acceptances of one invitation make one member (§3.5/lifetime)', async () => {
+    const email = newEmail();
+    const link = await invite(email);
+    const all = Array.from({ length: 20 }, (_, n) => statusOf(link, { name: `Bob ${n}` }));
+    assert.deepEqual((await Promise.all(all)).sort(), [303, ...Array.from({ length: 19 }, () => 404)]);
+    assert.equal((await members(team)).filter((member) => member.email === email).length, 1);
+  });
+
+  it('one person who accepts links of two teams at once gets one account, and the second answer asks for a sign-in', async () => {
+    const email = newEmail();
+    const links = [await invite(email), await invite(email, await service.newTeam())];
+    const statuses = (await Promise.all(links.map((link) => statusOf(link, { name: 'Bob' })))).sort();
+    assert.ok(statuses[0] === 303 && [401, 409].includes(statuses[1] ?? 0), String(statuses));
+    assert.ok(await storedAccount(service, email), 'and there is one account');
+  });
+
+  it('an owner link makes a member of the team its owner, and keeps the membership', async () => {
+    const here = await service.newTeam({ plan: 'free' });
+    const bob = await newMember(service, here, 'viewer');
+    await changePlan(service.runtime, here.id, { plan: 'starter', monthlyMessageLimit: 100 }, operator);
+    const link = await ownerLink(here);
+    await changePlan(service.runtime, here.id, { plan: 'free', monthlyMessageLimit: 100 }, operator);
+    assert.equal(await statusOf(link, {}, bob), 303);
+    assert.deepEqual(
+      (await members(here)).map(({ id, role }) => [id, role]),
+      [[bob.memberId, 'owner']],
+    );
+  });
+
+  it('an owner link ends when a further one is made and once the team has an owner', async () => {
+    const here = await service.newTeam();
+    const links = [await ownerLink(here), await ownerLink(here, newEmail()), await ownerLink(here)];
+    const open = await Promise.all(links.map(async (link) => (await browser().open(link)).status));
+    assert.deepEqual(open, [404, 404, 200]);
+    await newMember(service, here, 'owner');
+    assert.equal(await statusOf(links[2] ?? '', { name: 'Ada', email: newEmail() }), 404);
+  });
+
+  it('accepting an owner link revokes the other invitation of its address, so that a person takes one seat', async () => {
+    const here = await service.newTeam();
+    const email = newEmail();
+    const link = await ownerLink(here);
+    const other = await invite(email, here);
+    assert.equal(await statusOf(link, { name: 'Ada', email }), 303);
+    assert.equal((await browser().open(other)).status, 404);
+  });
+
+  it('a used, revoked, replaced, expired or unknown invitation is 404 with the reason and advice (§3.5/lifetime)', async () => {
+    const ada = await newMember(service, team, 'owner');
+    const [revoked, again] = [newEmail(), newEmail()];
+    const [used, revokedLink, old, expired] = [
+      await invite(newEmail()),
+      await invite(revoked),
+      await invite(again),
+      await invite(newEmail(), await service.newTeam()),
+    ];
+    await accept(used, { name: 'Bob' });
+    const list = (await team.api.get('/v1/team/invitations')).json.invitations as {
+      email: string;
+      invitation_id: string;
+    }[];
+    const idOf = (email: string) => list.find((one) => one.email === email)?.invitation_id;
+    await team.api.delete(`/v1/team/invitations/${idOf(revoked)}`);
+    await ada.post(ada.in(`/team/invitations/${idOf(again)}/resend`));
+    service.clock.advance(7 * dayMs - 60_000);
+    assert.equal((await browser().open(expired)).status, 200);
+    const replaced = await browser().open(old);
+    assert.equal(replaced.status, 404);
+    assert.match(replaced.text, /A newer invitation has replaced this one<[\s\S]*Open the newest link/);
+    service.clock.advance(60_000);
     const ends = [
-      [used, /This invitation was used.*href="\/sign-in"/s],
-      [
-        expired,
-        /This invitation is older than 7 days.*Ask an owner or an admin of the team to send it again/s,
-      ],
-      ['/invite/%00', /There is no such invitation/],
-      [`/invite/${'x'.repeat(4_000)}`, /There is no such invitation/],
+      [used, /was used<[\s\S]*You have joined already\? Sign in[\s\S]*href="\/sign-in"/],
+      [revokedLink, /was revoked<[\s\S]*Ask an owner or an admin/],
+      [expired, /is older than 7 days<[\s\S]*Ask an owner or an admin/],
+      // The invitation that replaced it has expired, too.
+      [old, /was revoked<[\s\S]*Ask an owner or an admin/],
+      ...['never', '%00', 'x'.repeat(4_000)].map(
+        (token) =>
+          [`/invite/${token}`, /There is no such invitation[\s\S]*Check that the whole link/] as const,
+      ),
     ] as const;
     for (const [link, end] of ends) {
-      for (const answer of [await browser().open(link), await browser().submit(link, { name: 'Ada' })]) {
+      for (const answer of [await browser().open(link), await accept(link, { name: 'Bob' })]) {
         assert.equal(answer.status, 404, link);
         assertPlain(answer);
         assert.match(answer.text, end);
