@@ -23,7 +23,7 @@ export function readTests(): TaggedTest[] {
 }
 
 /** Parses one test file by its indentation: a `describe` ends at the next line that is indented no deeper. */
-export function parseTests(file: string, source: string): TaggedTest[] {
+function parseTests(file: string, source: string): TaggedTest[] {
   const found = [...source.matchAll(declaration)].map((match) => {
     const [whole, indent = '', kind, , text = ''] = match;
     const end = source
