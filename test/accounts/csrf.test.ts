@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Route } from '#server/platform/http/route.ts';
-import { insertMember } from '#server/teams/members/member-store.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
-import { type Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { type Browser, signedIn } from '#test/support/browser/browser-client.ts';
 import { storedRowTexts } from '#test/support/database/stored-text.ts';
+import { newMember } from '#test/support/people/people.ts';
 import { countSignInRows } from '#test/support/people/stored-accounts.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 
@@ -32,17 +32,7 @@ describe('forged requests (specification section 12.3)', () => {
   const { service, team } = givenTeam();
 
   before(async () => {
-    const account = await newAccount(service, { email, password });
-    const { database, ids, clock } = service.runtime;
-    await database.transaction((trx) =>
-      insertMember(trx, {
-        team_id: team.id,
-        id: ids.next('usr'),
-        account_id: account.id,
-        role: 'owner',
-        created_at: clock.now(),
-      }),
-    );
+    await newMember(service, team, 'owner', { email, password });
     browser = await signedIn(service, email, password);
   });
 
@@ -70,8 +60,12 @@ describe('forged requests (specification section 12.3)', () => {
 
   it('every state-changing route refuses a request without an Origin of this server, and changes nothing (§12.3/csrf-and-checks)', async () => {
     const before = await state();
+    const seen = new Set<string>();
     for (const route of unsafe(['account', 'visitor', 'page', 'team'])) {
-      for (const [what, headers] of foreign) {
+      // The first route of an audience gets all of them, as one guard stands before all of its routes.
+      const tried = seen.has(route.audience) ? foreign.slice(0, 2) : foreign;
+      seen.add(route.audience);
+      for (const [what, headers] of tried) {
         const answer = await browser.request(route.method, pathOf(route), {
           body: {},
           headers: named(headers),

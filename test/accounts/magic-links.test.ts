@@ -115,8 +115,8 @@ describe('magic links, which sign in (specification section 12.2)', () => {
       ['/a%7f', '/'],
       ['/a%', '/'],
       [
-        '/teams/t/conversations/+14155550100/ada%40example.com',
-        '/teams/t/conversations/+14155550100/ada%40example.com',
+        '/teams/t/conversations/+14155550100/ada%40b.example',
+        '/teams/t/conversations/+14155550100/ada%40b.example',
       ],
       ['/teams/t/messages?contact=%2B14155550101@ada', '/teams/t/messages?contact=%2B14155550101@ada'],
       ['/a\r\nset-cookie: x=y', '/'],
@@ -125,17 +125,21 @@ describe('magic links, which sign in (specification section 12.2)', () => {
     ];
     for (const [asked, leads] of table) {
       const query = `?next=${encodeURIComponent(asked)}`;
-      const byLink = await browser().submit(`${await newLink()}${query}`);
-      assert.deepEqual([byLink.status, byLink.headers.get('location')], [303, leads], asked);
       const person = browser();
-      const byPassword = await person.submit(`/sign-in${query}`, { email, password, by: 'password' });
-      assert.deepEqual([byPassword.status, byPassword.headers.get('location')], [303, leads], asked);
+      const byLink = await person.submit(`${await newLink()}${query}`);
+      assert.deepEqual([byLink.status, byLink.headers.get('location')], [303, leads], asked);
       const already = await person.get(`/sign-in${query}`);
       assert.equal(already.status, 200);
       assert.ok(already.text.includes(`<a href="${leads}">Go on`), asked);
     }
-    const twice = await browser().submit('/sign-in?next=/docs&next=/', { email, password, by: 'password' });
-    assert.equal(twice.headers.get('location'), '/');
+    for (const [query, leads] of [
+      ['next=/docs', '/docs'],
+      ['next=//example.net', '/'],
+      ['next=/docs&next=/', '/'],
+    ] as const) {
+      const answer = await browser().submit(`/sign-in?${query}`, { email, password, by: 'password' });
+      assert.equal(answer.headers.get('location'), leads, query);
+    }
   });
 
   it('HTML in an address or a name is escaped on every page', async () => {
@@ -316,18 +320,9 @@ describe('requests for magic links (specification section 12.2)', () => {
 
   it('an invalid address is answered 400 and not counted', async () => {
     nextHour();
-    for (const wrong of [
-      '',
-      'ada',
-      'ada@',
-      'a b@example.com',
-      'ada@example.com\n',
-      `${'a'.repeat(300)}@example.com`,
-    ]) {
-      const answer = await ask(wrong);
-      const isTrimmed = wrong.trim() === email;
-      assert.equal(answer.status, isTrimmed ? 200 : 400, JSON.stringify(wrong));
-    }
+    for (const wrong of ['', 'ada', 'ada@', 'a b@example.com', `${'a'.repeat(300)}@example.com`])
+      assert.equal((await ask(wrong)).status, 400, wrong);
+    assert.equal((await ask(`${email}\n`)).status, 200, 'white space around it is left out');
   });
 
   it('a requested link leads to the next path of the page that it was requested on', async () => {

@@ -146,44 +146,26 @@ describe('passkeys (specification section 12.2)', () => {
   it('a passkey’s answer with one wrong field (origin, host, ceremony, challenge, presence, signature) is refused', async () => {
     const { authenticator } = await newPasskey();
     const stranger = new SoftwareAuthenticator(appUrl);
-    const options = await requestOptions();
+    const id = authenticator.credentialId.toString('base64url');
+    const answered = async (override: Parameters<SoftwareAuthenticator['get']>[1]) =>
+      authenticator.get(await requestOptions(), override);
+    const nothing = { clientDataJSON: '', authenticatorData: '', signature: '' };
     const wrong: [string, unknown][] = [
-      ['another origin', authenticator.get(await requestOptions(), { origin: 'https://texts.example.net' })],
-      [
-        'the same host on http',
-        authenticator.get(await requestOptions(), { origin: 'http://texts.example.com' }),
-      ],
-      ['another host', authenticator.get(await requestOptions(), { rpId: 'example.net' })],
-      ['another ceremony', authenticator.get(await requestOptions(), { type: 'webauthn.create' })],
-      ['an unknown challenge', authenticator.get(options, { challenge: 'bm9ib2R5IG1hZGUgdGhpcw' })],
-      ['no user present', authenticator.get(await requestOptions(), { flags: 0 })],
-      [
-        'another account',
-        authenticator.get(await requestOptions(), { userHandle: 'AZkAAAAAcACAAAAAAAAAAQ' }),
-      ],
-      ['no account', authenticator.get(await requestOptions(), { userHandle: '' })],
+      ['another origin', await answered({ origin: 'https://texts.example.net' })],
+      ['the same host on http', await answered({ origin: 'http://texts.example.com' })],
+      ['another host', await answered({ rpId: 'example.net' })],
+      ['another ceremony', await answered({ type: 'webauthn.create' })],
+      ['an unknown challenge', await answered({ challenge: 'bm9ib2R5IG1hZGUgdGhpcw' })],
+      ['no user present', await answered({ flags: 0 })],
+      ['another account', await answered({ userHandle: 'AZkAAAAAcACAAAAAAAAAAQ' })],
+      ['no account', await answered({ userHandle: '' })],
       ['an unknown passkey', stranger.get(await requestOptions())],
-      [
-        'a known passkey with a foreign signature',
-        { ...stranger.get(await requestOptions(), {}), ...pick(authenticator) },
-      ],
-      [
-        'no client data',
-        {
-          ...authenticator.get(options),
-          response: { clientDataJSON: '', authenticatorData: '', signature: '' },
-        },
-      ],
+      ['a foreign signature', { ...stranger.get(await requestOptions()), id, rawId: id }],
+      ['no client data', { ...(await answered({})), response: nothing }],
     ];
     for (const [what, response] of wrong) assertRefused(await enter(response), what);
     assert.equal((await enter(authenticator.get(await requestOptions()))).status, 200, 'it still works');
   });
-
-  /** Returns the credential id of one authenticator, to be put into the response of another. */
-  const pick = (authenticator: SoftwareAuthenticator) => {
-    const id = authenticator.credentialId.toString('base64url');
-    return { id, rawId: id };
-  };
 
   it('a signature counter that did not grow is refused as a copy’s, unless the counter is always 0 (§12.2/passkeys)', async () => {
     const { authenticator } = await newPasskey();
@@ -253,24 +235,18 @@ describe('passkeys (specification section 12.2)', () => {
       ['x5c', [Buffer.alloc(400)]],
     ]);
     const fresh = () => new SoftwareAuthenticator(appUrl);
+    const made = async (override: Parameters<SoftwareAuthenticator['create']>[1]) =>
+      fresh().create(await creationOptions(ada), override);
     const late = await creationOptions(ada);
     const wrong: [string, unknown][] = [
       ['the same answer again', used],
       ['a challenge of another person', fresh().create(await creationOptions(grace))],
       ['a challenge for signing in', fresh().create({ ...late, ...(await requestOptions()) })],
-      ['another origin', fresh().create(await creationOptions(ada), { origin: 'https://texts.example.net' })],
-      ['another host', fresh().create(await creationOptions(ada), { rpId: 'example.net' })],
-      ['no user present', fresh().create(await creationOptions(ada), { flags: 0 })],
-      [
-        'certificates',
-        fresh().create(await creationOptions(ada), { statement: { format: 'packed', fields: certificates } }),
-      ],
-      [
-        'certificates of a phone',
-        fresh().create(await creationOptions(ada), {
-          statement: { format: 'android-key', fields: certificates },
-        }),
-      ],
+      ['another origin', await made({ origin: 'https://texts.example.net' })],
+      ['another host', await made({ rpId: 'example.net' })],
+      ['no user present', await made({ flags: 0 })],
+      ['certificates', await made({ statement: { format: 'packed', fields: certificates } })],
+      ['certificates of a phone', await made({ statement: { format: 'android-key', fields: certificates } })],
     ];
     for (const [what, response] of wrong) {
       const answer = await add(response);
@@ -316,22 +292,19 @@ describe('passkeys (specification section 12.2)', () => {
   });
 });
 
-describe('passkeys under an APP_URL with and without a host name (specification section 12.2)', () => {
+it('a passkey sign-in needs a host name in APP_URL (specification section 12.2)', async () => {
   for (const [url, status] of [
     ['http://127.0.0.1:3000', 400],
-    ['https://192.0.2.10', 400],
     ['https://[2001:db8::1]', 400],
     ['http://localhost:3000', 200],
   ] as const) {
-    it(`a passkey sign-in under APP_URL ${url} is answered ${status}`, async () => {
-      const service = await startTestService({ APP_URL: url });
-      try {
-        const answer = await new Browser(service.baseUrl).post('/app/sign-in/passkey/options');
-        assert.equal(answer.status, status, answer.text);
-        if (status === 400) assert.match(answer.text, /Passkeys need a domain name in APP_URL/);
-      } finally {
-        await service.close();
-      }
-    });
+    const service = await startTestService({ APP_URL: url });
+    try {
+      const answer = await new Browser(service.baseUrl).post('/app/sign-in/passkey/options');
+      assert.equal(answer.status, status, `${url}: ${answer.text}`);
+      if (status === 400) assert.match(answer.text, /Passkeys need a domain name in APP_URL/);
+    } finally {
+      await service.close();
+    }
   }
 });

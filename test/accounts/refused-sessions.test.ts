@@ -1,30 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { KeptConnections } from '#test/support/http/raw-http.ts';
 import { newMember } from '#test/support/people/people.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const perMinute = 60;
 
 describe('unknown session cookies (§12.3/refused-sessions)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let connections: KeptConnections;
-  let cookie: string;
-
-  before(async () => {
-    service = await startTestService({ RATE_LIMITS: 'on' });
-    team = await service.newTeam();
-    ({ cookie } = await newMember(service, team, 'member'));
-    connections = new KeptConnections(service.baseUrl, 16);
-  });
-  after(async () => {
-    connections.close();
-    await service.close();
-  });
+  const { service, team } = givenTeam({ RATE_LIMITS: 'on' });
+  const member = given(() => newMember(service, team, 'member'));
+  const connections = given(() => new KeptConnections(service.baseUrl, 16));
 
   const ask = (value: string, path = '/app/account') =>
     connections.ask({ method: 'GET', path, headers: { host: 'localhost', cookie: value } });
@@ -59,7 +48,7 @@ describe('unknown session cookies (§12.3/refused-sessions)', () => {
     nextMinute(service.clock);
     await statusesOf(many(perMinute + 1));
     const { cookie: unseen } = await newMember(service, team, 'member');
-    assert.deepEqual(await statusesOf([cookie, unseen, madeUp(), cookie]), { 200: 3, 429: 1 });
+    assert.deepEqual(await statusesOf([member.cookie, unseen, madeUp(), member.cookie]), { 200: 3, 429: 1 });
     assert.equal((await ask(madeUp(), '/sign-in')).status, 200);
   });
 
