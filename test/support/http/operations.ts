@@ -72,12 +72,16 @@ export const operations: Readonly<Record<string, Operation>> = {
     body: ({ phoneNumber }) => ({ phone_number: phoneNumber }),
   },
   'POST /v1/numbers/:id/reconnect': { permission: 'numbers:write', status: 200 },
-  'PUT /v1/numbers/:id': { permission: 'numbers:write', status: 200, body: () => ({ status: 'paused' }) },
+  'PUT /v1/numbers/:id': {
+    permission: 'numbers:write',
+    status: 200,
+    body: () => ({ label: 'Support', status: 'paused', on_unconfirmed: 'fail', pacing: null }),
+  },
   'DELETE /v1/numbers/:id': { permission: 'numbers:write', status: 200 },
   'POST /v1/messages/send': {
     permission: 'messages:send',
     status: 202,
-    body: () => ({ from: sender, to, content: 'Hello' }),
+    body: () => ({ to, from: sender, content: 'Hello', media_url: null }),
   },
   'GET /v1/messages': { permission: 'messages:read', status: 200 },
   'GET /v1/messages/:id': { permission: 'messages:read', status: 200 },
@@ -91,12 +95,12 @@ export const operations: Readonly<Record<string, Operation>> = {
   'POST /v1/webhooks': {
     permission: 'webhooks:manage',
     status: 201,
-    body: () => ({ url: nowhere, events: ['message.sent'] }),
+    body: () => ({ url: nowhere, events: ['message.sent'], phone_number: null }),
   },
   'PUT /v1/webhooks/:id': {
     permission: 'webhooks:manage',
     status: 200,
-    body: () => ({ active: false }),
+    body: () => ({ url: nowhere, events: ['message.sent'], active: false, phone_number: null }),
   },
   'DELETE /v1/webhooks/:id': { permission: 'webhooks:manage', status: 200 },
   'POST /v1/webhooks/:id/rotate-secret': { permission: 'webhooks:manage', status: 200 },
@@ -107,7 +111,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   'POST /v1/webhooks/:id/replay': {
     permission: 'webhooks:manage',
     status: 202,
-    body: () => ({ since: '2026-01-01T00:00:00Z', only: 'all' }),
+    body: () => ({ since: '2026-01-01T00:00:00Z', until: '2100-01-01T00:00:00Z', only: 'all' }),
   },
   'POST /v1/webhooks/:id/test': { permission: 'webhooks:manage', status: 202 },
 };
