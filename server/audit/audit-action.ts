@@ -1,7 +1,7 @@
 /**
  * All actions of the audit log, performed or refused; each names a noun and its change (specification section 12.6).
  */
-export const auditActions = [
+const auditActions = [
   'team.created',
   'team.renamed',
   'team.plan_changed',

@@ -247,25 +247,4 @@ describe('the direction of imports (docs/architecture.md)', () => {
       'the command line alone uses that client',
     );
   });
-
-  it('the code has exactly six transaction hooks for effects on slices to the right', () => {
-    const found = files
-      .filter((file) => /readonly on[A-Z]\w+: readonly On/.test(file.text))
-      .map((file) => file.path);
-    assert.deepEqual(
-      found.sort(),
-      [
-        'server/dashboard/erasure/erase-contact.ts',
-        'server/dashboard/routes.ts',
-        'server/api-keys/routes.ts',
-        'server/teams/team/create-team.ts',
-        'server/opt-outs/change-opt-out.ts',
-        'server/opt-outs/routes.ts',
-        'server/numbers/change-number.ts',
-        'server/numbers/routes.ts',
-        'server/teams/members/end-membership.ts',
-        'server/teams/members/roles.ts',
-      ].sort(),
-    );
-  });
 });
