@@ -46,8 +46,8 @@ describe('the first start on an empty database (specification section 10.1)', ()
     await rm(parent, { recursive: true, force: true });
   });
 
-  const start = async () => {
-    const terminal = new PassThrough();
+  const start = async (isTTY = false) => {
+    const terminal = Object.assign(new PassThrough(), { isTTY });
     await firstRun(runtime, terminal as unknown as NodeJS.WriteStream);
     return String(terminal.read() ?? '');
   };
@@ -61,6 +61,22 @@ describe('the first start on an empty database (specification section 10.1)', ()
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.equal((await stat(config.dataDir)).mode & 0o066, 0, 'no other user lists or writes the folder');
     assert.deepEqual([await count('teams'), await count('api_keys')], [1, 1]);
+  });
+
+  it('a first start on a terminal prints key and link and writes no file, and later starts print nothing', async () => {
+    const printed = await start(true);
+    assert.match(printed, /own_live_\w{42}/);
+    assert.match(printed, /\/invite\/[\w-]{43}\n/);
+    assert.deepEqual(await readdir(parent), []);
+    assert.equal(await start(true), '');
+  });
+
+  it('a link of the operator on a server without teams is refused with the command that makes one', async () => {
+    const refused = createSignInOrOwnerLink({ ...runtime, onRoleChanged: [] }, 'ada@example.com', undefined);
+    await assert.rejects(
+      refused,
+      /has no account, and this server has no team yet\. .*: ownline team create/,
+    );
   });
 
   it('the first start, and ownline link without --team, take no notice of a demo team (§10.12/own-team)', async () => {

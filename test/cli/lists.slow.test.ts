@@ -5,6 +5,7 @@ import { CommandLine } from '#test/support/processes/command-line.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
+import { startSteppingService, untilStep } from '#test/support/service/stepping-service.ts';
 
 describe('the list commands (specification section 10.2)', () => {
   const service = givenService();
@@ -119,5 +120,31 @@ describe('ownline --version (specification section 10.2)', () => {
     const { version, commit, schema_version: schema } = await commands.json('--version');
     const written = commit === null ? '' : `commit ${commit}, `;
     assert.equal(text.output, `ownline ${version} (${written}schema ${schema})\n`);
+  });
+});
+
+describe('ownline clock (specification section 10.7)', () => {
+  const service = given(() => startSteppingService({ METRICS_TOKEN: 'a-token-for-tests' }));
+  const other = given(() => service.startAnother());
+
+  it('a step of the database clock is in /metrics and `clock status`, and all processes follow it after `clock confirm`', async () => {
+    const commands = new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl });
+    const daySeconds = 86_400;
+    const isNear = (seconds: number) => assert.ok(Math.abs(seconds - daySeconds) < 5, `${seconds} s`);
+    await service.step(daySeconds * 1_000);
+    for (const { baseUrl } of [service, other]) {
+      await untilStep(baseUrl, daySeconds);
+      const headers = { authorization: 'Bearer a-token-for-tests' };
+      const metrics = await (await fetch(`${baseUrl}/metrics`, { headers })).text();
+      isNear(Number(/^ownline_clock_step_seconds (\S+)$/m.exec(metrics)?.[1]));
+      assert.match(metrics, /^ownline_clock_settled 0$/m);
+    }
+    const status = await commands.json('clock', 'status');
+    assert.equal(status.settled, false);
+    isNear(status.step_seconds);
+    isNear((await commands.json('clock', 'confirm')).moved_seconds);
+    for (const { baseUrl } of [service, other]) await untilStep(baseUrl, 0);
+    const again = await commands.json('clock', 'confirm');
+    assert.deepEqual([again.moved_seconds, again.settled], [0, true], 'nothing is left to follow');
   });
 });

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { holdSchemaLock } from '#test/support/database/row-lock.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database/test-database.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
 import { launchService, spawnService } from '#test/support/processes/spawned-service.ts';
@@ -129,6 +130,15 @@ describe('a failed start prints one sentence with the setting and advice (specif
       await failStart({ DATA_DIR: others, DATABASE_URL: '' }, { asOrdinaryUser: true }),
       /^DATA_DIR \S+ can't be used, because of \S+\/lock: this user may not access it \(EACCES\)\. Start Ownline as/,
     );
+  });
+
+  it('a process that waits for another process to create the schema ends its wait on SIGTERM and exits 0 (section 10.3)', async () => {
+    const lock = await holdSchemaLock({ databaseUrl: database.url });
+    const settings = { DATABASE_URL: database.url, DATA_DIR: join(parent, 'waiting') };
+    const service = await launchService({ settings });
+    await lock.waiting(1);
+    assert.equal(await service.kill('SIGTERM'), 0, service.output());
+    await lock.release();
   });
 
   it('a misspelt setting is named with the right name', async () => {

@@ -202,6 +202,6 @@ export async function stateOf(api: ApiClient): Promise<readonly string[]> {
  * Leaves out fields of an answer that time alone changes: a phone's last poll, and the health that follows from it. The
  * last poll may be written after the poll was answered.
  */
-export function withoutPhoneTimes(answer: string): string {
+function withoutPhoneTimes(answer: string): string {
   return answer.replace(/"last_seen_at":"[^"]+"/g, '').replace(/"health":\{[^{}]*\}/g, '');
 }

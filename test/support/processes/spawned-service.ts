@@ -31,22 +31,15 @@ interface SpawnOptions {
   /** Command that is run instead of `node server/main.ts`. */
   readonly command?: readonly [string, ...string[]];
   readonly movesClock?: boolean;
-  /** Starts the process in a new process group, as a shell does, so that `killGroup` reaches all of it. */
-  readonly ownGroup?: boolean;
   /** User of the process, which root may choose. */
   readonly as?: { readonly uid: number; readonly gid: number };
-}
-
-/** Sends a signal to the process group of a child that was started with `ownGroup`. */
-export function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid !== undefined) process.kill(-child.pid, signal);
 }
 
 export type LaunchedService = Omit<SpawnedService, 'advance'>;
 
 /** Starts a process without waiting until it is ready. */
 export async function launchService(options: SpawnOptions): Promise<LaunchedService> {
-  const { settings, port, command, movesClock = false, ownGroup = false } = options;
+  const { settings, port, command, movesClock = false } = options;
   const chosen = port ?? (await freePort());
   const [program, ...args] = command ?? [process.execPath, 'server/main.ts'];
   await copyCluster(settings, options.as);
@@ -61,7 +54,6 @@ export async function launchService(options: SpawnOptions): Promise<LaunchedServ
       ...settings,
     },
     stdio: ['ignore', 'pipe', 'pipe', ...(movesClock ? (['ipc'] as const) : [])],
-    detached: ownGroup,
     ...options.as,
   });
   let printed = '';

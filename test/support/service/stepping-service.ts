@@ -26,7 +26,7 @@ export async function startSteppingService(
     databaseClock = await makeClockMovable(url);
     await databaseClock.set(aheadMs);
   });
-  const lookNow = () => askForClockLook(service);
+  const lookNow = async () => void (await service.query("SELECT pg_notify('service_clock', '')"));
   // A process writes a reading if the last one is a minute old.
   const readAt = async () =>
     (await service.query<{ uptime_ms: number }>('SELECT max(uptime_ms) AS uptime_ms FROM clock_readings'))[0]
@@ -49,11 +49,6 @@ export async function startSteppingService(
       await service.close();
     },
   };
-}
-
-/** Makes all processes read the database's clock now instead of within 10 s. */
-export async function askForClockLook({ query }: Pick<TestService, 'query'>): Promise<void> {
-  await query("SELECT pg_notify('service_clock', '')");
 }
 
 /** State of the clock in /readyz. */
