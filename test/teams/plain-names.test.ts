@@ -8,18 +8,8 @@ import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 
 const hidden = [
-  '\n',
-  '\t',
-  '\u001b',
-  '\u007f',
-  '\u0085',
-  '\u200e',
-  '\u200f',
-  '\u061c',
-  '\u2028',
-  '\u202e',
-  '\u2066',
-  '\u2069',
+  ...['\n', '\t', '\u001b', '\u007f', '\u0085', '\u200e', '\u200f'],
+  ...['\u061c', '\u2028', '\u202e', '\u2066', '\u2069'],
 ];
 const plain = ['Büro Süd', 'שלום', 'مكتب', '👩‍👩‍👧 family', 'a\u00a0b'];
 

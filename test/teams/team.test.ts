@@ -149,20 +149,6 @@ describe('waiting_reason (§4.3/waiting-reason)', () => {
     assert.equal(await reason(id), null);
   });
 
-  it('waiting_reason names the most actionable reason: pause, then offline phone, then busy phone', async () => {
-    const number = await connectNumber(service, team, '+14155550180');
-    const held = await team.api.send({ from: number.phoneNumber, to, content: 'held' });
-    const waiting = await team.api.send({ from: number.phoneNumber, to, content: 'waiting' });
-    assert.equal(await reason(waiting), 'earlier_message');
-    assert.equal((await number.wire.poll()).id, held);
-    assert.equal(await reason(waiting), 'phone_busy');
-    await passServedTime(service, 5 * 60_000 + 1_000);
-    assert.equal(await reason(waiting), 'phone_offline');
-    await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
-    assert.equal(await reason(waiting), 'number_paused');
-    assert.equal(await reason(held), null);
-  });
-
   it('waiting_reason is per number: messages that wait for another phone of the team do not affect it', async () => {
     const one = await connectNumber(service, team, '+14155550190');
     const other = await connectNumber(service, team, '+14155550191');
