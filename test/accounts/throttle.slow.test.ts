@@ -11,8 +11,6 @@ import {
 import { storedThrottleCounters } from '#test/support/people/stored-accounts.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { nextMinute } from '#test/support/service/next-minute.ts';
-import { startTestService } from '#test/support/service/test-service.ts';
 import { watchArgon2 } from '#test/support/service/watch-argon2.ts';
 
 const password = 'a sentence that nobody guesses';
@@ -280,26 +278,5 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     await attempt('198.51.100.77', email);
     const counters = await storedThrottleCounters(service);
     assert.ok(counters.length > 0 && counters.every(({ subject }) => subject.length === 32));
-  });
-});
-
-describe('the rate limit of visitors (specification section 12.3)', () => {
-  it('visitors have 120 requests a minute per client network, on pages and below /app together (§12.3/csrf-and-checks)', async () => {
-    const service = await startTestService({ TRUST_PROXY: 'loopback', RATE_LIMITS: 'on', APP_URL: appUrl });
-    try {
-      nextMinute(service.clock);
-      const visit = (source: string, n: number) => {
-        const browser = new Browser(service.baseUrl, { 'x-forwarded-for': source });
-        if (n % 2 === 0) return browser.post('/app/sign-in/passkey/options');
-        return browser.submit('/link/x');
-      };
-      const answers = await Promise.all(Array.from({ length: 130 }, (_, n) => visit('198.51.100.1', n)));
-      assert.equal(answers.filter(({ status }) => status === 429).length, 10);
-      assert.equal((await visit('198.51.100.2', 0)).status, 200);
-      const page = await new Browser(service.baseUrl, { 'x-forwarded-for': '198.51.100.1' }).get('/sign-in');
-      assert.equal(page.status, 200, 'a page can still be opened');
-    } finally {
-      await service.close();
-    }
   });
 });
