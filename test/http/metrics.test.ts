@@ -29,6 +29,9 @@ describe('GET /metrics (specification section 10.4)', () => {
     const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
     return line === undefined ? undefined : Number(line.split(' ')[1]);
   };
+  const assertFigures = async (expected: Readonly<Record<string, number | undefined>>) => {
+    for (const [name, value] of Object.entries(expected)) assert.equal(await figure(name), value, name);
+  };
   const untilAllPublished = () =>
     until('all events are published', async () => {
       service.clock.advance(5_001);
@@ -48,21 +51,20 @@ describe('GET /metrics (specification section 10.4)', () => {
     await send();
     await team.api.post('/v1/messages/send', { from: '+14155550199', to: '+14155550101', content: 'x' });
     await team.api.post('/v1/messages/send', {});
-    assert.equal(await figure('ownline_sends_total{verdict="accepted"}'), 3);
-    assert.equal(await figure('ownline_sends_total{verdict="replayed"}'), 1);
-    assert.equal(await figure('ownline_sends_total{verdict="over_limit"}'), 1);
-    assert.equal(await figure('ownline_sends_total{verdict="from_unregistered"}'), 1);
-    assert.equal(
-      await figure('ownline_refusals_total{route="/v1/messages/send",code="plan_limit_exceeded"}'),
-      1,
-    );
-    assert.equal(await figure('ownline_refusals_total{route="/v1/messages/send",code="invalid_request"}'), 2);
-    // The first send of a month runs again, after its usage row was created.
-    assert.equal(await figure('ownline_batch_size_sum{batch="sends"}'), 7);
-    assert.equal(await figure('ownline_batch_again_rows_total{batch="sends"}'), 1);
     const sends = 'method="POST",route="/v1/messages/send"';
-    assert.equal(await figure(`ownline_http_requests_total{${sends},status="202"}`), 4);
-    assert.equal(await figure(`ownline_http_request_duration_seconds_bucket{le="+Inf",${sends}}`), 7);
+    await assertFigures({
+      'ownline_sends_total{verdict="accepted"}': 3,
+      'ownline_sends_total{verdict="replayed"}': 1,
+      'ownline_sends_total{verdict="over_limit"}': 1,
+      'ownline_sends_total{verdict="from_unregistered"}': 1,
+      'ownline_refusals_total{route="/v1/messages/send",code="plan_limit_exceeded"}': 1,
+      'ownline_refusals_total{route="/v1/messages/send",code="invalid_request"}': 2,
+      // The first send of a month runs again, after its usage row was created.
+      'ownline_batch_size_sum{batch="sends"}': 7,
+      'ownline_batch_again_rows_total{batch="sends"}': 1,
+      [`ownline_http_requests_total{${sends},status="202"}`]: 4,
+      [`ownline_http_request_duration_seconds_bucket{le="+Inf",${sends}}`]: 7,
+    });
   });
 
   it('/metrics shows the queue’s depth and age, the messages in flight, and the held polls', async () => {
@@ -73,8 +75,7 @@ describe('GET /metrics (specification section 10.4)', () => {
     assert.equal((await number.wire.poll()).action, 'send');
     // The query of the queue is cached for five seconds.
     service.clock.advance(5_001);
-    assert.equal(await figure('ownline_queue_depth'), 2);
-    assert.equal(await figure('ownline_in_flight'), 1);
+    await assertFigures({ ownline_queue_depth: 2, ownline_in_flight: 1 });
     const leaving = new AbortController();
     const held = number.wire.poll({}, leaving.signal);
     held.catch(() => undefined);
@@ -152,9 +153,12 @@ describe('GET /metrics (specification section 10.4)', () => {
   it('/metrics counts webhooks by state', async () => {
     await putWebhook(service, team.id, ['message.sent'], { isActive: false, disabledBy: 'failures' });
     service.clock.advance(30_001);
-    assert.equal(await figure('ownline_webhooks{state="disabled_by_failures"}'), 1);
-    assert.equal(await figure('ownline_webhooks{state="disabled_by_member"}'), 0);
-    assert.equal(await figure('ownline_webhooks{state="active"}'), 0);
+    const of = (state: string) => `ownline_webhooks{state="${state}"}`;
+    await assertFigures({
+      [of('disabled_by_failures')]: 1,
+      [of('disabled_by_member')]: 0,
+      [of('active')]: 0,
+    });
   });
 
   it('/metrics shows callers that wait for a database connection, and times the waits', async () => {
