@@ -6,7 +6,7 @@ import { claim, findNumber } from '#test/support/phones/test-phone.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
 import { givenSpawnedService } from '#test/support/processes/given-spawned-service.ts';
 import { firstKey, spawnService } from '#test/support/processes/spawned-service.ts';
-import { ApiClient, field } from '#test/support/service/api-client.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -25,16 +25,8 @@ describe('commands and further processes beside a running server (specification 
   it('commands make a team and a key, and a revoked key stops working within a second (§4.1/create-team)', async () => {
     const team = await json('team', 'create', '--name', 'Example Ltd', '--plan', 'starter');
     assert.equal(team.plan, 'starter');
-    const key = await json(
-      'key',
-      'create',
-      '--team',
-      team.id,
-      '--name',
-      'CRM',
-      '--permissions',
-      'numbers:read',
-    );
+    const named = ['--name', 'CRM', '--permissions', 'numbers:read'];
+    const key = await json('key', 'create', '--team', team.id, ...named);
     assert.deepEqual(key.permissions, ['numbers:read']);
     const api = new ApiClient(service.baseUrl, key.key);
     assert.equal((await api.get('/v1/numbers')).status, 200);
@@ -52,6 +44,9 @@ describe('commands and further processes beside a running server (specification 
       [['number', 'release', '--phone-number', '0100'], /E\.164/],
       [['number', 'release', '--phone-number', '+14155550199'], /verified number/],
       [['phone', 'simulate', '--setup-url', 'nowhere'], /setup/],
+      [['link', '--email', 'ada'], /email must be an address/],
+      [['link', '--email', 'a@example.com', '--team', 'team_1'], /"team_1" is not a team id/],
+      [['link'], /required option '--email/],
       [['nonsense'], /unknown command 'nonsense'/],
     ] as const) {
       const { code, output, errors } = await ownline(words);
@@ -82,6 +77,22 @@ describe('commands and further processes beside a running server (specification 
     const { code, errors } = await ownline(['team', 'create', '--name', 'x'], { SECRETS_KEY: other });
     assert.equal(code, 1);
     assert.match(errors, /is not the one this database was set up with/);
+  });
+
+  it('ownline link prints its link, which begins with the address of the settings or else of the record of the service (section 10.2)', async () => {
+    const [first] = await json('team', 'list');
+    const words = ['link', '--email', 'ada@example.com', '--team', first.id];
+    for (const [settings, origin] of [
+      [{}, service.baseUrl],
+      [{ PORT: '3999' }, 'http://127.0.0.1:3999'],
+      [{ APP_URL: 'https://texts.example.com' }, 'https://texts.example.com'],
+    ] as const) {
+      const { output, errors } = await ownline([...words, '--json'], settings);
+      assert.equal(new URL(JSON.parse(output).url).origin, origin, errors);
+    }
+    const plain = await ownline(words, { BASE_URL: service.baseUrl });
+    assert.match(plain.output, /^url +http:\S+\/invite\/[\w-]{43}$/m);
+    assert.match(plain.errors, /^Links begin with \S+, which no iPhone can open: set BASE_URL to \S.*\n$/);
   });
 
   it('a second process serves the same database, and a process without ROLES=api serves only its health', async () => {
@@ -117,20 +128,9 @@ describe('commands and further processes beside a running server (specification 
     const api = new ApiClient(service.baseUrl, await firstKey(service.dataDir));
     const from = '+14155550104';
     const verify = await api.post('/v1/numbers/verify', { phone_number: from });
-    const words = [
-      'phone',
-      'simulate',
-      '--setup-url',
-      String(verify.json.setup_url),
-      '--count',
-      '1',
-      '--json',
-    ];
-    const simulating = ownline(words);
-    await until(
-      'the number is verified',
-      async () => field(await findNumber(api, from), 'verified') === true,
-    );
+    const setupUrl = String(verify.json.setup_url);
+    const simulating = ownline(['phone', 'simulate', '--setup-url', setupUrl, '--count', '1', '--json']);
+    await until('the number is verified', async () => (await findNumber(api, from))?.verified === true);
     const first = await api.send({ from, to: '+14155550101', content: 'first' });
     const second = await api.send({ from, to: '+14155550101', content: 'second' });
     const { code, output, errors } = await simulating;

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { CommandLine } from '#test/support/processes/command-line.ts';
 import { givenSpawnedService } from '#test/support/processes/given-spawned-service.ts';
 import { PageBlocks } from '#test/support/processes/page-blocks.ts';
 import { runScript } from '#test/support/processes/run-script.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { given } from '#test/support/service/given.ts';
 
-describe('the examples of docs/run-it.md and docs/connect-an-iphone.md', () => {
-  const service = givenSpawnedService();
+describe('the examples of docs/run-it.md, docs/connect-an-iphone.md and docs/errors.md', () => {
+  const service = givenSpawnedService({ RATE_LIMITS: 'on' });
 
   it('every command of docs/run-it.md works, apart from the restart by systemd', async () => {
     const passphrase = join(service.dataDir, 'passphrase');
@@ -43,5 +44,36 @@ ${blocks}`
     const page = await fetch(`${setup_url}?view=phone`);
     assert.equal(page.status, 200);
     assert.match(await page.text(), /Before you start/);
+  });
+
+  describe('the rehearsal of 402 and 429 in docs/errors.md (specification sections 5.4, 7.2 and 8)', () => {
+    const page = given(() => PageBlocks.read('docs/errors.md'));
+    let key = '';
+    const run = (commands: string) =>
+      runScript(
+        `set -eu\nexport DATA_DIR=${service.dataDir}\nOWNLINE=${service.baseUrl}\nKEY=${key}\n${commands}`,
+        /./,
+      );
+
+    before(async () => {
+      const [createTeam = '', createKey = ''] = page.one('sh rehearse').split('\n');
+      const [team = ''] = /team_\w{26}/.exec(await run(createTeam)) ?? [];
+      [key = ''] = /own_test_\w{42}/.exec(await run(createKey.replace('team_your_team', team))) ?? [];
+      assert.match(key, /^own_test_/);
+    });
+
+    it('a send with media is answered 402 as the page says (§8/plan-media)', async () => {
+      const { error } = JSON.parse(await run(page.one('sh rehearse 402')));
+      assert.deepEqual([error.code, error.param, error.limit], ['plan_limit_exceeded', 'media_url', 0]);
+    });
+
+    it('the loop of the page ends with a 429 and the headers of its table (§7.2/rate-limit-headers)', async () => {
+      const answer = await run(page.one('sh rehearse 429'));
+      assert.match(answer, /^HTTP\/1\.1 429 /);
+      assert.match(answer, /^retry-after: [1-9]\d?\r$/m);
+      assert.match(answer, /^ratelimit-policy: "team";q=60;w=60\r$/m);
+      assert.match(answer, /^ratelimit: "team";r=0;t=[1-9]\d?\r$/m);
+      assert.match(answer, /"code":"rate_limited"/);
+    });
   });
 });

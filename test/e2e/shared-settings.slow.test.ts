@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -7,7 +7,7 @@ import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { type SpawnedService, spawnService } from '#test/support/processes/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-describe('settings that have to be equal in all processes (specification section 10.3)', () => {
+describe('processes on one database, and the record of an address (specification sections 10.2 and 10.3)', () => {
   const started: SpawnedService[] = [];
   const closing: (() => Promise<unknown>)[] = [];
   after(async () => {
@@ -42,5 +42,26 @@ describe('settings that have to be equal in all processes (specification section
     await until('it is logged', () => differences(third) !== null && (differences(first)?.length ?? 0) === 2);
     assert.equal(differences(third)?.length, 1);
     assert.equal(differences(second)?.length, 1);
+  });
+
+  it('a service that stops removes the record of its address, unless another service replaced it (section 10.2)', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'ownline-record-'));
+    const copy = await createTestDatabase();
+    const recorded = () => readFile(join(dataDir, 'address.json'), 'utf8').catch(() => 'no record');
+    const start = async () => {
+      const begun = await spawnService({ settings: { DATA_DIR: dataDir, DATABASE_URL: copy.url } });
+      await until('its address is recorded', async () => (await recorded()).includes(begun.baseUrl));
+      return begun;
+    };
+    const first = await start();
+    const second = await start().finally(() => first.kill('SIGTERM'));
+    try {
+      assert.ok((await recorded()).includes(second.baseUrl));
+    } finally {
+      await second.kill('SIGTERM');
+    }
+    assert.equal(await recorded(), 'no record');
+    await copy.close();
+    await rm(dataDir, { recursive: true });
   });
 });
