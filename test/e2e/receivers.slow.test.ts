@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { claim } from '#test/support/phones/test-phone.ts';
+import { givenSpawnedService } from '#test/support/processes/given-spawned-service.ts';
 import { isInstalled } from '#test/support/processes/is-installed.ts';
 import { PageBlocks } from '#test/support/processes/page-blocks.ts';
-import {
-  firstKey,
-  repository,
-  type SpawnedService,
-  spawnService,
-} from '#test/support/processes/spawned-service.ts';
+import { firstKey, repository } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { given, givenFolder } from '#test/support/service/given.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -26,43 +22,25 @@ const goEnvironment = { ...process.env, GOTOOLCHAIN: 'local' };
 const content = 'Grüße 😀\u2028"quoted"';
 
 describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receivers)', () => {
-  let page: PageBlocks;
-  let dataDir: string;
-  let folder: string;
-  let service: SpawnedService;
-  let api: ApiClient;
-  let phone: SimulatedPhone;
-  let running: Promise<void>;
   const programs: ChildProcess[] = [];
-
-  before(async () => {
-    page = await PageBlocks.read('docs/webhooks.md');
-    dataDir = await mkdtemp(join(tmpdir(), 'ownline-receivers-'));
-    folder = await mkdtemp(join(tmpdir(), 'ownline-programs-'));
-    service = await spawnService({
-      settings: { DATA_DIR: dataDir, EGRESS_ALLOW_CIDRS: '127.0.0.1/32' },
-    });
-    api = new ApiClient(service.baseUrl, await firstKey(dataDir));
+  const page = given(() => PageBlocks.read('docs/webhooks.md'));
+  const folder = givenFolder('ownline-programs-');
+  const service = givenSpawnedService({ EGRESS_ALLOW_CIDRS: '127.0.0.1/32' });
+  const api = given(async () => new ApiClient(service.baseUrl, await firstKey(service.dataDir)));
+  given(async () => {
     const { json } = await api.post('/v1/numbers/verify', { phone_number: from });
-    const wire = await claim(api, String(json.setup_url));
-    phone = new SimulatedPhone({
-      server: wire.baseUrl,
-      deviceToken: wire.token,
-      failRate: 0,
-      reportsDelivery: false,
-    });
-    running = phone.run();
-    await until('the phone proved its number', async () => {
-      const { text } = await api.get('/v1/numbers');
-      return text.includes('"verified":true');
-    });
-  });
-  after(async () => {
-    phone.switchOff();
-    await running;
-    for (const program of programs) program.kill('SIGKILL');
-    await service.kill('SIGTERM');
-    for (const made of [folder, dataDir]) await rm(made, { recursive: true, force: true });
+    const { baseUrl: server, token: deviceToken } = await claim(api, String(json.setup_url));
+    const phone = new SimulatedPhone({ server, deviceToken, failRate: 0, reportsDelivery: false });
+    const running = phone.run();
+    await until('the phone proved its number', async () =>
+      (await api.get('/v1/numbers')).text.includes('"verified":true'),
+    );
+    const close = async () => {
+      phone.switchOff();
+      await running;
+      for (const program of programs) program.kill('SIGKILL');
+    };
+    return { close };
   });
 
   /** Writes a code block of docs/webhooks.md to a file. @param block such as `js receiver.mjs` @returns its path */

@@ -10,7 +10,6 @@ import { newMember } from '#test/support/people/people.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
-import { startTestService } from '#test/support/service/test-service.ts';
 
 describe('the rate limiter of client networks, for requests without a credential (§7.2/anonymous-limit)', () => {
   const { service, team } = givenTeam({ RATE_LIMITS: 'on', TRUST_PROXY: '127.0.0.1' });
@@ -82,19 +81,18 @@ describe('the rate limiter of client networks, for requests without a credential
     assert.equal((await signIn({ 'x-api-key': team.api.key })).status, 429);
     assert.equal((await ask('/sign-in', '203.0.113.4')).status, 200);
   });
-});
 
-it('RATE_LIMITS=off lifts the limit of client networks (docs/configuration.md) (§7.2/anonymous-limit)', async () => {
-  const service = await startTestService({ RATE_LIMITS: 'off' });
-  const connections = new KeptConnections(service.baseUrl, 16);
-  try {
-    const ask = () => connections.ask({ method: 'GET', path: '/nothing', headers: { host: 'localhost' } });
-    const answers = await Promise.all(Array.from({ length: publicRequestsPerMinute + 1 }, ask));
+  it('RATE_LIMITS=off lifts the limit of client networks (docs/configuration.md)', async (t) => {
+    const other = await service.startAnother(undefined, { RATE_LIMITS: 'off' });
+    const unlimited = new KeptConnections(other.baseUrl, 16);
+    t.after(async () => {
+      unlimited.close();
+      await other.close();
+    });
+    const visit = () => unlimited.ask({ method: 'GET', path: '/nothing', headers: { host: 'localhost' } });
+    const answers = await Promise.all(Array.from({ length: publicRequestsPerMinute + 1 }, visit));
     assert.ok(answers.every(({ status }) => status === 404));
-  } finally {
-    connections.close();
-    await service.close();
-  }
+  });
 });
 
 it('in a network past its limit, each team or account has a limit of the same size (§7.2/anonymous-limit)', async () => {
