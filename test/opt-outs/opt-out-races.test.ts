@@ -11,7 +11,7 @@ import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.t
 import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { setAccepted } from '#test/support/usage/given-usage.ts';
+import { putSentToday } from '#test/support/usage/given-usage.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
@@ -121,18 +121,18 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
   });
 
   it('an opt-out fails 500 messages of a long queue and the sweep the rest, and none is handed out (§4.6/queued-messages)', async () => {
-    const unrelated = await send('+14155550102');
     const { phoneNumber, numberId } = number;
     const sender = { teamId: team.id, numberId: uuidOf('num', numberId), phoneNumber };
     await putWaitingMessages(service, sender, 530);
-    await setAccepted(service, team.id, 531);
+    await putSentToday(service, team.id, 530);
+    const unrelated = await send('+14155550102');
     await receive('STOP');
     const waiting = () => queuedMessages(service, { teamId: team.id });
     assert.equal((await waiting()).length, 31);
     assert.equal((await number.wire.poll()).id, unrelated);
     assert.equal(await failOptedOut(service.runtime, minuteMs), 30);
     assert.deepEqual(await waiting(), []);
-    const failed = await storedMessages(service, { to: contact });
+    const failed = await storedMessages(service, { teamId: team.id, to: contact });
     assert.deepEqual(new Set(failed.map(({ errorCode }) => errorCode)), new Set(['opted_out']));
     assert.equal(await acceptedOf(service, team.id), 1);
   });

@@ -2,9 +2,11 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { DeviceSession } from '#test/support/devices/stored-devices.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
+type Service = Pick<TestService, 'query'>;
+
 /** Replaces a number's session by an earlier one, as a restore from a backup does. */
 export async function restoreDeviceSession(
-  { query }: Pick<TestService, 'query'>,
+  { query }: Service,
   { numberId, deviceId, sessionId, poll }: DeviceSession,
 ): Promise<void> {
   await query(
@@ -12,8 +14,6 @@ export async function restoreDeviceSession(
     [numberId, deviceId, sessionId, poll],
   );
 }
-
-type Service = Pick<TestService, 'query'>;
 
 /** Inserts `count` copies of each setup link of the team, with the same age and unusable tokens. */
 export async function putUnusedSetupLinks({ query }: Service, teamId: TeamId, count: number): Promise<void> {

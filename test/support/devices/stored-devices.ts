@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
+type Service = Pick<TestService, 'query'>;
+
 export interface DeviceSession {
   readonly teamId: TeamId;
   readonly numberId: NumberId;
@@ -15,7 +17,7 @@ export interface DeviceSession {
 
 /** Finds the session of the number's phone; undefined before the first poll. */
 export async function findDeviceSession(
-  { query }: Pick<TestService, 'query'>,
+  { query }: Service,
   phoneNumber: string,
 ): Promise<DeviceSession | undefined> {
   const sessions = await query<DeviceSession>(
@@ -27,8 +29,6 @@ export async function findDeviceSession(
   );
   return sessions.at(-1);
 }
-
-type Service = Pick<TestService, 'query'>;
 
 export async function countSetupLinks({ query }: Service): Promise<number> {
   return (await query('SELECT FROM setup_links')).length;
@@ -47,7 +47,7 @@ export async function countDevices({ query }: Service, setupUrl: string): Promis
 }
 
 /** Finds the device of a team's test line; undefined until its simulated phone is connected. */
-export async function findTestLineDevice({ query }: Pick<TestService, 'query'>, teamId: TeamId) {
+export async function findTestLineDevice({ query }: Service, teamId: TeamId) {
   const [row] = await query<{ team_id: TeamId; number_id: NumberId }>(
     `SELECT d.team_id, d.number_id FROM devices d JOIN test_teams t ON t.test_team_id = d.team_id
      WHERE t.team_id = $1`,

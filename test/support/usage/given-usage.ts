@@ -29,6 +29,16 @@ export async function putDay(
   );
 }
 
+/** Counts messages as accepted in this month and sent today, without any message. */
+export async function putSentToday(
+  service: Pick<TestService, 'query' | 'clock'>,
+  teamId: TeamId,
+  sent: number,
+): Promise<void> {
+  await putAccepted(service, teamId, sent);
+  await putDay(service, teamId, { day: service.clock.now().toISOString().slice(0, 10), sent, received: 0 });
+}
+
 /** Sets the usage of each month that the team has used. */
 export async function setAccepted({ query }: Service, teamId: TeamId, accepted: number): Promise<void> {
   await query('UPDATE usage_months SET accepted = $2 WHERE team_id = $1', [teamId, accepted]);

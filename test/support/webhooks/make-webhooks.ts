@@ -12,6 +12,8 @@ import {
 import type { ApiClient } from '#test/support/service/api-client.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
+type Service = Pick<TestService, 'query'>;
+
 /** A URL that no resolver knows, so that no delivery is sent anywhere. */
 export const nowhere = 'https://receiver.invalid/events';
 
@@ -153,11 +155,9 @@ export async function putAttempts(
 }
 
 /** Number of stored attempts of a team. */
-export async function countAttempts({ query }: Pick<TestService, 'query'>, teamId: TeamId): Promise<number> {
+export async function countAttempts({ query }: Service, teamId: TeamId): Promise<number> {
   return (await query('SELECT FROM attempts WHERE team_id = $1', [teamId])).length;
 }
-
-type Service = Pick<TestService, 'query'>;
 
 /** Sets a webhook's number of failed attempts in a row. */
 export async function setFailureCount(
