@@ -60,7 +60,7 @@ describe('the documents agree with the code', () => {
   it('docs/configuration.md has each setting that is read, and no other', () => {
     const names = [
       ...read('server/platform/config.ts').matchAll(
-        /settings\.(?:text|list|parsed|integer|oneOf|address|addressWithoutPath)\(\s*'([A-Z_]+)'/g,
+        /settings\.(?:text|parsed|parsedList|integer|oneOf|address|addressWithoutPath)\(\s*'([A-Z_]+)'/g,
       ),
     ].map((match) => match[1]);
     const rows = read('docs/configuration.md')

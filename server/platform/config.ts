@@ -91,8 +91,8 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     /** The nightly backup; undefined for none. */
     backup: readBackup(settings),
     /**
-     * Recipients of requests for plans and of mail about the server itself. Without recipients, mail about the server goes
-     * to the owners of the oldest team.
+     * Recipients of mail about the server itself, whom owners of teams ask for a plan. Without recipients, such mail goes to
+     * the owners of the oldest team.
      */
     operatorEmails: settings.parsedList(
       'OPERATOR_EMAIL',
