@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { optInWords, optOutWords } from '#contract/opt-out-words.ts';
 import { findKeyword } from '#server/opt-outs/keyword.ts';
+import { anyText } from '#test/support/generators/generated-texts.ts';
 
 /** FUZZ_SEED and the path that fast-check prints repeat a failure. */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -111,7 +112,7 @@ describe('keywords (specification section 4.6)', () => {
         .toLowerCase();
     const known = new Set([...optingOut, ...optInWords].map(letters).map(dotless));
     const word = fc.constantFrom(...optingOut, ...optInWords);
-    const character = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 });
+    const character = anyText({ minLength: 1, maxLength: 1 });
     const place = fc.nat(20);
     const text = fc.oneof(
       fc.tuple(word, place, character).map(([one, at, more]) => one.slice(0, at) + more + one.slice(at)),
@@ -122,7 +123,7 @@ describe('keywords (specification section 4.6)', () => {
       fc.tuple(word, word).map((words) => words.join(' ')),
       fc.tuple(word, fc.lorem({ maxCount: 3 })).map((words) => words.join(' ')),
       fc.tuple(fc.lorem({ maxCount: 3 }), word).map((words) => words.join(' ')),
-      fc.string({ unit: 'binary', maxLength: 12 }),
+      anyText({ maxLength: 12 }),
       fc.lorem({ maxCount: 2 }),
     );
     let keywords = 0;

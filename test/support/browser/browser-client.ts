@@ -1,14 +1,12 @@
 import { createAccount } from '#server/accounts/account/account.ts';
 import type { AccountRow } from '#server/accounts/account/account-store.ts';
 import { hashPassword } from '#server/accounts/account/password.ts';
+import { type HttpAnswer, httpRequest } from '#test/support/http/http-request.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-export interface BrowserAnswer {
-  readonly status: number;
-  readonly headers: Headers;
+export interface BrowserAnswer extends HttpAnswer {
   /** Parsed body, which tests read with `field`. */
   readonly json: Record<string, unknown>;
-  readonly text: string;
 }
 
 interface Asking {
@@ -62,33 +60,20 @@ export class Browser {
     { body, form, headers }: Asking = {},
   ): Promise<BrowserAnswer> {
     const url = new URL(address, this.#baseUrl);
-    const sent: Record<string, string | undefined> = {
+    const sent = {
       accept: form || url.pathname.startsWith('/app') ? '*/*' : 'text/html',
       'sec-fetch-site': 'same-origin',
       cookie: this.cookie || undefined,
-      'content-type': body === undefined ? undefined : 'application/json',
+      'content-type':
+        body === undefined ? form && 'application/x-www-form-urlencoded;charset=UTF-8' : 'application/json',
       ...this.#headers,
       ...headers,
     };
-    const content = body === undefined ? form && new URLSearchParams(form) : JSON.stringify(body);
-    const response = await fetch(url, {
-      method,
-      redirect: 'manual',
-      headers: Object.entries(sent).flatMap(([name, value]) =>
-        value === undefined ? [] : [[name, value] as [string, string]],
-      ),
-      ...(content === undefined ? {} : { body: content }),
-    });
-    for (const cookie of response.headers.getSetCookie()) this.#keep(cookie);
-    const text = await response.text();
-    const isJson = text !== '' && response.headers.get('content-type')?.includes('json');
-    const parsed: unknown = isJson ? JSON.parse(text) : {};
-    return {
-      status: response.status,
-      headers: response.headers,
-      json: parsed as Record<string, unknown>,
-      text,
-    };
+    const content = body === undefined ? form && String(new URLSearchParams(form)) : JSON.stringify(body);
+    const answer = await httpRequest(url, { method, headers: sent, body: content });
+    for (const cookie of answer.headers.getSetCookie()) this.#keep(cookie);
+    const isJson = answer.text !== '' && answer.headers.get('content-type')?.includes('json');
+    return { ...answer, json: isJson ? JSON.parse(answer.text) : {} };
   }
 
   get(path: string): Promise<BrowserAnswer> {

@@ -1,5 +1,6 @@
 import { publicId } from '#server/platform/ids/ids.ts';
 import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
+import { httpRequest } from '#test/support/http/http-request.ts';
 import { type ApiClient, field } from '#test/support/service/api-client.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
@@ -18,15 +19,14 @@ export class DeviceWire {
   }
 
   async call(path: string, body: unknown, signal?: AbortSignal): Promise<FlatAnswer> {
-    const response = await fetch(`${this.baseUrl}/v1/device/${path}`, {
+    const { status, text } = await httpRequest(`${this.baseUrl}/v1/device/${path}`, {
       method: 'POST',
       headers: { 'x-device-token': this.token },
       body: typeof body === 'string' ? body : JSON.stringify(body),
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
-    if (response.status !== 200)
-      throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
-    return (await response.json()) as FlatAnswer;
+    if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`);
+    return JSON.parse(text) as FlatAnswer;
   }
 
   /** Polls once in the current session, and takes over the session that the answer names. */

@@ -3,7 +3,7 @@ import { isSlow } from './find-test-files.ts';
 /** Greatest number of files in a process. Loading the service takes 1.3 s of CPU a process, but more files wait if one hangs. */
 const groupMax = 64;
 /** Smallest number of files in a process, as loading the service takes as long as the tests of a small file. */
-const groupMin = 4;
+const groupMin = 8;
 const slowGroupMax = 4;
 
 /** Folders whose slow tests measure memory, kill processes or fill a disk: each file has its own process. */
@@ -24,7 +24,7 @@ export function groupFiles(files: readonly string[], processes: number): string[
   groups.push(...slow.filter((file) => apart.test(file)).map((file) => [file]));
   const filesMin = Math.min(groupMin, Math.ceil(fast.length / processes));
   while (fast.length > 0) {
-    const share = Math.ceil((2 * fast.length) / (3 * processes));
+    const share = Math.ceil(fast.length / processes);
     groups.push(fast.splice(0, Math.min(groupMax, Math.max(filesMin, share))));
   }
   return groups;

@@ -1,11 +1,9 @@
+import { type HttpAnswer, httpRequest } from '#test/support/http/http-request.ts';
 import { destinationOf, throwViolations } from '#test/support/http/through-referees.ts';
 
-export interface ApiAnswer {
-  readonly status: number;
-  readonly headers: Headers;
+export interface ApiAnswer extends HttpAnswer {
   /** Parsed body, which tests read with `field`. */
   readonly json: Record<string, unknown>;
-  readonly text: string;
 }
 
 interface RequestOptions {
@@ -31,7 +29,7 @@ export class ApiClient {
   async request(method: string, path: string, options: RequestOptions = {}): Promise<ApiAnswer> {
     const body = options.rawBody ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
     const destination = destinationOf(this.baseUrl, path, body);
-    const response = await fetch(`${destination.origin}${path}`, {
+    const answer = await httpRequest(`${destination.origin}${path}`, {
       method,
       headers: {
         ...destination.headers,
@@ -39,18 +37,12 @@ export class ApiClient {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...options.headers,
       },
-      ...(body === undefined ? {} : { body }),
+      body,
     });
-    const text = await response.text();
-    throwViolations(response.headers, `${method} ${path}`);
-    this.checkAnswer(text, method, path);
-    const parsed: unknown = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : {};
-    return {
-      status: response.status,
-      headers: response.headers,
-      json: parsed as Record<string, unknown>,
-      text,
-    };
+    throwViolations(answer.headers, `${method} ${path}`);
+    this.checkAnswer(answer.text, method, path);
+    const isJson = answer.headers.get('content-type')?.includes('json');
+    return { ...answer, json: isJson ? JSON.parse(answer.text) : {} };
   }
 
   protected checkAnswer(text: string, method: string, path: string): void {
