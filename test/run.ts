@@ -10,7 +10,7 @@ npm test runs the fast tests, npm test -- teams those of a slice, npm test -- te
   --all                 the slow tests, too
   --slow                only the slow tests
   --nightly             only the tests that run before a release
-  --processes=4         test processes at a time
+  --processes=5         test processes at a time; 4 by default with slow tests
   --file-limit=600      seconds that a file may take
   --run-limit=3600      seconds that the run may take
   --slow-world          delays notifications, results and requests, to find races (test/support/runner/slow-world.ts)

@@ -3,7 +3,7 @@ import { isSlow } from './find-test-files.ts';
 /** Greatest number of files in a process. Loading the service takes 1.3 s of CPU a process, but more files wait if one hangs. */
 const groupMax = 64;
 /** Smallest number of files in a process, as loading the service takes as long as the tests of a small file. */
-const groupMin = 8;
+const groupMin = 5;
 const slowGroupMax = 4;
 
 /** Folders whose slow tests measure memory, kill processes or fill a disk: each file has its own process. */
