@@ -34,6 +34,7 @@ const namePattern = /(?<![:?\w\]]):([a-z]\w*)/gi;
  * Defines a statement with named parameters: `:teamId` in the text is the field `teamId` of Params. Stores export its
  * methods as functions: `query<{ id: TeamId }, TeamRow>('teams.find', 'SELECT … WHERE id = :id').row`.
  * @param changes as those of `statement`
+ * @throws Error if a change names a parameter that the text does not have
  */
 export function query<Params extends object = object, Row extends object = Record<string, never>>(
   name: string,
@@ -46,7 +47,11 @@ export function query<Params extends object = object, Row extends object = Recor
     return `$${names.indexOf(parameter) + 1}`;
   };
   const numbered = text.replaceAll(namePattern, (_match, parameter: string) => numberOf(parameter));
-  const source = (place: string) => (place.startsWith(':') ? numberOf(place.slice(1)) : place);
+  const source = (place: string) => {
+    if (!place.startsWith(':')) return place;
+    if (names.includes(place.slice(1))) return numberOf(place.slice(1));
+    throw new Error(`${name} declares a change by ${place}, which is not in its text`);
+  };
   const plain = statement<unknown[], Row>(
     name,
     numbered,

@@ -43,6 +43,13 @@ describe('statements with named parameters', () => {
     await assert.rejects(sum.rows(database.pool, given), /test\.sum was run without its parameter :second/);
   });
 
+  it('a change by a parameter that is not in the text is refused when the statement is defined', () => {
+    assert.throws(
+      () => query<{ teamId: TeamId }>('test.lost', 'DELETE FROM teams', { changes: 'team', team: ':teamId' }),
+      /test\.lost declares a change by :teamId, which is not in its text/,
+    );
+  });
+
   it('a change finds its team in a parameter with a name', async () => {
     const teamId = randomUUID() as TeamId;
     const noted: unknown[] = [];

@@ -22,9 +22,12 @@ describe('commands and further processes beside a running server (specification 
   const ownline: CommandLine['run'] = (...args) => commandLine.run(...args);
   const json: CommandLine['json'] = (...words) => commandLine.json(...words);
 
-  it('commands make a team and a key, and a revoked key stops working within a second (§4.1/create-team)', async () => {
+  it('commands make a team, change its plan and make a key, and a revoked key stops working within a second (§4.1/create-team)', async () => {
     const team = await json('team', 'create', '--name', 'Example Ltd', '--plan', 'starter');
     assert.equal(team.plan, 'starter');
+    const pro = ['--plan', 'pro', '--monthly-message-limit', '7'];
+    const changed = await json('team', 'set-plan', '--team', team.id, ...pro);
+    assert.deepEqual([changed.plan, changed.monthly_message_limit], ['pro', 7]);
     const named = ['--name', 'CRM', '--permissions', 'numbers:read'];
     const key = await json('key', 'create', '--team', team.id, ...named);
     assert.deepEqual(key.permissions, ['numbers:read']);
