@@ -104,15 +104,19 @@ const arriveMs = 100;
 /** Goal R1: memory of a stranger's longest body whose last byte does not come, on 16 connections. */
 export async function measureHeldBody(probe: Probe, port: number, meter: Meter): Promise<Figure> {
   const { body = Buffer.alloc(0), headers, ...rest } = probe.request();
+  let passedOn = 0;
   const held = async function* () {
     yield body.subarray(0, -1);
-    await pause(10 * arriveMs);
+    passedOn += 1;
+    await pause(20 * arriveMs);
   };
   const length = { 'content-length': String(body.length) };
   const before = meter.residentBytes();
   const clients = Array.from({ length: heldConnections }, () => openClient(port, newNetwork()));
   for (const client of clients)
     void ask(client, { ...rest, headers: { ...headers, ...length }, body: Readable.from(held()) });
+  const endMs = performance.now() + 10 * arriveMs;
+  while (passedOn < heldConnections && performance.now() < endMs) await pause(10);
   await pause(arriveMs);
   const grown = Math.max(0, meter.residentBytes() - before);
   await Promise.all(clients.map((client) => client.destroy()));

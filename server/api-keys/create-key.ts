@@ -1,12 +1,11 @@
 import { covers, type Grant, type RoleGrant } from '#contract/permissions.ts';
-import { nameMaxCharacters } from '#contract/team.ts';
+import { validateName } from '#server/accounts/account/account.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { forbidden, invalid } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import { type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { getRoutingTag } from '#server/teams/team/team-store.ts';
 import { newApiKey } from './api-key.ts';
@@ -33,10 +32,7 @@ export async function createKey(
   services: Runtime,
   input: NewKey,
 ): Promise<{ readonly row: ApiKeyRow; readonly key: string }> {
-  const length = [...input.name].length;
-  if (length < 1 || length > nameMaxCharacters)
-    throw invalid('name', `name must have 1 to ${nameMaxCharacters} characters.`);
-  refuseHiddenCharacters('name', input.name);
+  validateName(input.name);
   if (input.permissions.length === 0)
     throw invalid('permissions', 'permissions must name at least one permission, or *.');
   const isTest = input.testTeamId !== undefined;

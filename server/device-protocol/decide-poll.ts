@@ -62,7 +62,7 @@ export function decidePoll(facts: PollFacts | undefined, now: Date): PollDecisio
 }
 
 /**
- * Session ids grow with each session of a number (start-session.ts). So a phone has a newer id than the current session
+ * Session ids grow with each session of a number (device-session.ts). So a phone has a newer id than the current session
  * only after a restore.
  */
 function isAfterBackup(asked: DeviceSessionId | null, current: DeviceSessionId | null, now: Date): boolean {

@@ -32,8 +32,9 @@ export interface ClaimedFetch {
  * team's slots. So a host that hangs delays neither other hosts nor other teams. Slots are shared out round robin. Some
  * slots are reserved for the first fetch of a team, and for its first fetch from an origin.
  *
- * `teamIds` and `origins` are those of the fetches that this process runs. Steps 2 and 3 jump along the index from team to team and from origin to origin, so long queues cost nothing. Both
- * steps have a limit, so the oldest due fetches are examined, too.
+ * `teamIds` and `origins` are those of the fetches that this process runs. Steps 2 and 3 jump along the index from team
+ * to team and from origin to origin, so long queues cost nothing. Both steps have a limit, so the oldest due fetches are
+ * examined, too.
  */
 export const claimMediaFetches = query<
   { now: Date; leasedUntil: Date; teamIds: TeamId[]; origins: string[] },

@@ -67,6 +67,7 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
       if (/^export default|^export \* from/m.test(file.text))
         return 'has a default export or re-exports a file';
       if (file.text.split('\n').length > 400) return 'is longer than 400 lines';
+      if (file.text.includes('\0')) return 'has the byte 0, for which git shows no diff';
       return undefined;
     });
     assert.deepEqual(found, []);

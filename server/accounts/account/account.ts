@@ -84,14 +84,19 @@ export function accountExistsError(email: string): AppError {
   return conflict(`${email} has an account already. Sign in to it first.`, 'email');
 }
 
-/** Trims and checks the name of a person or of a passkey. @throws 400, param name */
-export function parseName(text: string): string {
-  const name = text.trim();
+/** Checks the name of a person, a passkey, a team or a key. @throws 400, param name */
+export function validateName(name: string): void {
   const { length } = [...name];
   if (length < 1 || length > nameMaxCharacters) {
     throw invalid('name', `name must have 1 to ${nameMaxCharacters} characters.`);
   }
   refuseHiddenCharacters('name', name);
+}
+
+/** Trims and checks the name of a person or of a passkey. @throws 400, param name */
+export function parseName(text: string): string {
+  const name = text.trim();
+  validateName(name);
   return name;
 }
 

@@ -1,5 +1,5 @@
 import { type PlanName, plans } from '#contract/plans.ts';
-import { parseName } from '#server/accounts/account/account.ts';
+import { validateName } from '#server/accounts/account/account.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
@@ -18,9 +18,9 @@ interface NewTeam {
 export async function createTeam(
   trx: Transaction,
   services: Runtime,
-  { name: text, plan, by }: NewTeam,
+  { name, plan, by }: NewTeam,
 ): Promise<TeamRow> {
-  const name = parseName(text);
+  validateName(name);
   const team: TeamRow = {
     id: services.ids.next('team'),
     name,
