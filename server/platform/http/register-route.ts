@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { Compile, type Validator } from 'typebox/compile';
 import { strictObject } from '#contract/schema.ts';
-import type { AuditActor } from '#server/platform/actor.ts';
 import type { WaitGroup } from '#server/platform/concurrency/wait-group.ts';
 import { parsePathIds } from './path-ids.ts';
 import { readJsonBody } from './read-json-body.ts';
-import type { Audience, Authenticator, Caller, HandlerContext, LimitConcurrency, Route } from './route.ts';
+import { type Reauthenticate, RequestContext } from './request-context.ts';
+import type { Audience, Authenticator, LimitConcurrency, Route } from './route.ts';
 import { deviceErrorHandler, type ErrorOptions, setResponseHeaders } from './send-error.ts';
 import { compileBodyValidator } from './validate-body.ts';
 import { compileQueryValidator } from './validate-query.ts';
@@ -93,49 +93,18 @@ function createContextFactory(options: RouteOptions, route: Route) {
   const isJson = jsonAudiences.includes(route.audience);
   const authenticator = options.authenticators[route.audience];
   const limit = ((route.held || route.permitsInParts) && options.limitConcurrency) || withoutLimit;
-  const reauthenticate = async (request: FastifyRequest, reply: FastifyReply): Promise<Caller> => {
+  const reauthenticate: Reauthenticate = async (request, reply) => {
     const caller = (await authenticator?.(request, reply, route, true)) ?? {};
     if (caller.refusal) throw caller.refusal;
     return caller;
   };
-  return (request: FastifyRequest, reply: FastifyReply): HandlerContext => {
+  return (request: FastifyRequest, reply: FastifyReply): RequestContext => {
     const query = isJson ? validateQuery(request.query, request.url) : request.query;
     const body = isJson ? readJsonBody(request) : request.body;
     if (isJson) validateBody(body);
-    const params = request.params as Readonly<Record<string, string>>;
-    return {
-      request,
-      reply,
-      params,
-      query,
-      body,
-      ids: route.ids ? parsePathIds(route.ids, params) : {},
-      withPermit: (work) => limit(request.caller, work),
-      reauthenticate: () => reauthenticate(request, reply),
-      get principal() {
-        return request.caller?.principal ?? missing();
-      },
-      get signedIn() {
-        return request.caller?.signedIn ?? missing();
-      },
-      get device() {
-        return request.caller?.device ?? missing();
-      },
-      get by() {
-        return auditActorOf(request) ?? missing();
-      },
-    };
+    const ids = route.ids ? parsePathIds(route.ids, request.params as Record<string, string>) : {};
+    return new RequestContext(request, reply, query, body, ids, reauthenticate, limit);
   };
-}
-
-/** Throws if a handler reads a kind of caller that its route's audience does not have, which is a bug. */
-function missing(): never {
-  throw new Error('the audience of this route does not allow this kind of caller');
-}
-
-export function auditActorOf(request: FastifyRequest): AuditActor | undefined {
-  const actor = request.caller?.principal?.actor ?? request.caller?.signedIn?.actor;
-  return actor && { ...actor, ip: request.ip, requestId: request.id };
 }
 
 const withoutLimit: LimitConcurrency = (_caller, work) => work();
