@@ -158,6 +158,14 @@ describe('pacing (specification section 8)', () => {
     assert.equal((await sendUntilHeld(phone)).sent, 0, 'one an hour');
   });
 
+  it('the hand-outs before a released one still count for pacing (§8/pacing-rows)', async () => {
+    const { number, phone } = await paced.connect({ ...noGap, messages_per_hour: 2 });
+    await sendMany(number, 3, () => 1);
+    assert.equal(typeof (await phone.send(service.runtime)), 'string');
+    await phone.release(service.runtime, await handOut(phone));
+    assert.equal((await sendUntilHeld(phone)).sent, 1, 'two an hour');
+  });
+
   it('the end of the gap, and not a new message, wakes the held poll, on another process too (§8/pacing-held)', async () => {
     const { number, phone } = await paced.connect({ gap_min_seconds: 8, gap_max_seconds: 8 });
     await sendMany(number, 2, () => 1);
