@@ -11,6 +11,7 @@ import { type DeviceSessionId, type MessageId, type NumberId, publicId } from '#
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { untilTriedAgain } from '#test/support/database/watch-statements.ts';
+import { storedEvents } from '#test/support/events/stored-events.ts';
 import { sendRow } from '#test/support/messages/accept-all.ts';
 import { holdMessageChange } from '#test/support/messages/given-messages.ts';
 import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/direct-phone.ts';
@@ -69,6 +70,17 @@ const claims: Kind = {
   outcomeOf: ({ messageId }) => messageId,
 };
 
+const reports: Kind = {
+  statement: 'messages.confirm-sent',
+  locks: ['session'],
+  start: (runtime) => {
+    const batcher = createReportBatcher(runtime);
+    return ({ caller, session: { sessionId }, messageId }) =>
+      batcher.report(caller, { messageId, sessionId, status: 'sent', error: null });
+  },
+  outcomeOf: () => true,
+};
+
 const kinds: Readonly<Record<string, Kind>> = {
   sends: {
     statement: 'messages.accept-sends',
@@ -82,16 +94,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     outcomeOf: () => 'accepted',
   },
   claims,
-  reports: {
-    statement: 'messages.confirm-sent',
-    locks: ['session'],
-    start: (runtime) => {
-      const batcher = createReportBatcher(runtime);
-      return ({ caller, session: { sessionId }, messageId }) =>
-        batcher.report(caller, { messageId, sessionId, status: 'sent', error: null });
-    },
-    outcomeOf: () => true,
-  },
+  reports,
   reporting_polls: lookUps(true),
   idle_polls: lookUps(false),
 };
@@ -182,6 +185,23 @@ describe('rows that share commits (specification section 11.4, decision 0039)', 
       assert.deepEqual(await figures(), { batches: 1, rows: 3, againRows: 0, aloneRows: 3, rollbacks: 1 });
     });
   }
+
+  it('the same reports on two processes count once, and a change of the number delays none of them (§3.2/repeated-reports)', async (t) => {
+    const phones = await threePhones(false);
+    const phoneNumber = phones.map(({ one }) => one.number.phoneNumber);
+    const change = await holdRowLock(service, { phoneNumber }, 'no key update');
+    t.after(() => change.release());
+    const processes = [service.runtime, other].map(reports.start);
+    const confirmed = processes.flatMap((report) => [...phones, ...phones].map(report));
+    assert.deepEqual(new Set(await Promise.all(confirmed)), new Set([true]));
+    for (const { messageId } of phones) {
+      const events = await storedEvents(service, { messageId });
+      assert.deepEqual(
+        events.map(({ type }) => type),
+        ['message.sent'],
+      );
+    }
+  });
 
   it('a claim that waits while its poll ends takes nothing (§3.2/handed-out-once)', async (t) => {
     const [phone, second] = await threePhones(true);
