@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { untilBlocked } from '#test/support/database/blocked-statements.ts';
+import { holdInserts } from '#test/support/database/table-faults.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { putWaitingMessages } from '#test/support/messages/given-many-messages.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
@@ -54,6 +56,22 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
       events.flatMap(({ numberId, type }) => (numberId === uuidOf('num', number.numberId) ? [type] : [])),
       ['message.failed', 'message.sent'],
     );
+  });
+
+  it('deleting a number fails and refunds a send that was not committed yet (§3.2/number-removed, §4.2/delete-effects)', async (t) => {
+    const { numberId, phoneNumber } = await connectNumber(service, team, '+14155550115');
+    const before = await used();
+    const inserts = await holdInserts(service, 'send_queue');
+    t.after(() => inserts.end());
+    const sending = team.api.send({ from: phoneNumber, to, content: 'Hello' });
+    await untilBlocked(service, 'messages.accept-sends');
+    const deleting = team.api.delete(`/v1/numbers/${numberId}`);
+    await untilBlocked(service, 'usage.lock-months');
+    await inserts.end();
+    assert.equal((await deleting).status, 200);
+    const { json } = await team.api.get(`/v1/messages/${await sending}`);
+    assert.deepEqual([json.status, json.error_code], ['failed', 'number_removed']);
+    assert.equal(await used(), before);
   });
 
   it('deleting a pending number ends its setup link', async () => {
