@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EventList } from '#contract/event.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import { tryPublisherLock } from '#server/events/feed-store.ts';
 import { publishEvents } from '#server/events/publisher.ts';
 import { killTransaction } from '#test/support/database/lost-connections.ts';
@@ -22,26 +23,73 @@ describe('the order of the feed during many writes (decision 0017) (§4.5/commit
   const untilPublished = () =>
     until('all are published', async () => (await unpublishedEvents(service)).length === 0);
 
+  /** Writes an event in a transaction that stays open until the test ends it. */
+  async function holdEvent(runtime: Runtime) {
+    const written = Promise.withResolvers<void>();
+    const ending = Promise.withResolvers<void>();
+    const ended = runtime.database.transaction(async (trx) => {
+      await putEvent(trx, runtime, team.id);
+      written.resolve();
+      await ending.promise;
+    });
+    await written.promise;
+    return {
+      commit: () => {
+        ending.resolve();
+        return ended;
+      },
+      rollBack: () => {
+        ending.reject(new Error('undone'));
+        return assert.rejects(ended, /undone/);
+      },
+    };
+  }
+
+  it('readers of any page size see each event of two processes once and in one order, except those of a transaction that is rolled back', async () => {
+    let isOver = false;
+    const follow = async (limit: number) => {
+      const shown: string[] = [];
+      for (let cursor = ''; ; ) {
+        const wasOver = isOver;
+        const after = cursor && `&after=${cursor}`;
+        const { json } = await team.api.get(`/v1/events?limit=${limit}&wait=1${after}`);
+        const page = json as unknown as EventList;
+        if (wasOver && page.events.length === 0) return shown;
+        shown.push(...page.events.map(({ id }) => id));
+        cursor = page.cursor;
+      }
+    };
+    const readers = Promise.all([1, 7, 100].map(follow));
+    const [late, undone] = [await holdEvent(service.runtime), await holdEvent(other)];
+    const write = async (runtime: Runtime) => {
+      for (let n = 0; n < 15; n += 1) {
+        await putEvents(runtime, team.id, 1 + (n % 3));
+        await publishEvents(runtime);
+      }
+    };
+    await Promise.all([service.runtime, other, service.runtime, other].map(write));
+    await undone.rollBack();
+    await late.commit();
+    await untilPublished();
+    isOver = true;
+    const [first = [], ...others] = await readers;
+    assert.equal(first.length, 121);
+    assert.deepEqual(first.toSorted(), (await publicIds()).toSorted());
+    for (const shown of others) assert.deepEqual(shown, first);
+  });
+
   it('an event whose transaction ends late gets a position after all events that were shown', async () => {
     const readAll = async () => {
       const page = (await team.api.get('/v1/events?limit=100')).json as unknown as EventList;
       return page.events.map((event) => event.id);
     };
-    const late = Promise.withResolvers<void>();
-    const written = Promise.withResolvers<void>();
-    const first = service.runtime.database.transaction(async (trx) => {
-      await putEvent(trx, service.runtime, team.id);
-      written.resolve();
-      await late.promise;
-    });
-    await written.promise;
+    const late = await holdEvent(service.runtime);
     await putEvents(other, team.id, 1);
     const [shown] = await until('the second is published', async () => {
       const ids = await readAll();
       return ids.length === 1 && ids;
     });
-    late.resolve();
-    await first;
+    await late.commit();
     const both = await until('the first is published', async () => {
       const ids = await readAll();
       return ids.length === 2 && ids;
