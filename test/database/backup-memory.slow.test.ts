@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { readDatabaseContent } from '#test/support/database/database-content.ts';
 import { createEmptyDatabase } from '#test/support/database/test-database.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
 import { givenFolder } from '#test/support/service/given.ts';
@@ -43,7 +44,7 @@ describe('the memory of a backup and of a restore (specification section 10.10)'
     return peakMb;
   };
 
-  it('the memory of a backup and a restore does not grow with the data (§10.10/beside-the-service)', async (context) => {
+  it('a restore keeps each of 500 chunks of media, and the memory of a backup and a restore does not grow with the data (§10.10/beside-the-service)', async (context) => {
     const source = { DATABASE_URL: service.databaseUrl };
     const small = join(folder, 'small.backup');
     const large = join(folder, 'large.backup');
@@ -66,7 +67,11 @@ describe('the memory of a backup and of a restore (specification section 10.10)'
     const target = await createEmptyDatabase();
     const data = { DATABASE_URL: target.url, DATA_DIR: join(folder, 'data') };
     const restoreMb = await peakOf(data, 'restore', large);
+    const chunksOf = async (databaseUrl: string) => (await readDatabaseContent(databaseUrl)).media_chunks;
+    const [before, after] = [await chunksOf(service.databaseUrl), await chunksOf(target.url)];
     await target.close();
+    assert.match(before ?? '', new RegExp(`^${chunks} `));
+    assert.equal(after, before);
     const figures = [smallMb, largeMb, restoreMb].map((mb) => `${mb.toFixed(0)} MB`).join(', ');
     context.diagnostic(`peaks of a small backup, a large one and its restore: ${figures}`);
     for (const peakMb of [largeMb, restoreMb]) assert.ok(peakMb - smallMb < growthMaxMb, figures);
