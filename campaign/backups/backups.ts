@@ -15,6 +15,9 @@ import { cutAtSnapshots, type Restore } from './cut.ts';
 import { type AnsweredSend, Flood, floodContacts, floodNumbers } from './flood.ts';
 import { createOwnCluster } from './own-cluster.ts';
 
+/** How long before `taken_at` of a backup its snapshot was taken, at most. */
+const snapshotMaxMs = 500;
+
 export interface BackupsOptions {
   /** How long clients send before the backup; after it they send for a quarter of that time. */
   readonly seconds: number;
@@ -170,7 +173,8 @@ class Run {
     const file = join(this.#folder, name);
     const fromMs = Date.now();
     const result = await ownline.command('backup', file);
-    const takenAt = Date.parse(String(result.taken_at));
+    // The service reads the time after the snapshot, so that no row of the backup is younger.
+    const takenAt = Date.parse(String(result.taken_at)) - snapshotMaxMs;
     return {
       file,
       takenAt,

@@ -3,7 +3,7 @@ import { refusedStatus } from '../phone.ts';
 
 /** A restore, with times in ms since the epoch. The restored state lacks changes between them. */
 export interface Restore {
-  /** `taken_at` of the backup; the snapshot was taken a little later. */
+  /** A moment before the snapshot of the backup. */
   readonly takenAt: number;
   /** The time at which the restored service started. */
   readonly startedAt: number;
