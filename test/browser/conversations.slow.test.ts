@@ -224,7 +224,12 @@ describe('conversations in a browser (specification sections 12.11, 12.12 and 12
     page.on('request', (request) => {
       if (/\/messages\?/.test(request.url()) && request.method() === 'GET') reads.push(request.url());
     });
-    const scrollTop = () => log.evaluate((element: { scrollTop: number }) => element.scrollTop);
+    // A page keeps its place within two frames after a row was added. The text runs in the page.
+    const frames = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
+    const scrollTop = async () => {
+      await page.evaluate(frames);
+      return log.evaluate((element: { scrollTop: number }) => element.scrollTop);
+    };
     const position = await scrollTop();
     await receive(number, contact, 'Text 131.');
     await log.getByText('Text 131.').waitFor();
