@@ -79,6 +79,7 @@ export class GroupCommit<Row, Outcome> {
   readonly #shared: Lane<Row, Outcome>;
   readonly #alone: Lane<Row, Outcome>;
   readonly #options: GroupCommitOptions<Row, Outcome>;
+  readonly #metrics: ReturnType<typeof batchMetricsOf>;
   /** The teams that keep out of shared batches, with the end of that time. */
   readonly #apartUntilMs = new Map<unknown, number>();
   readonly #retries: KeyedSemaphore;
@@ -87,7 +88,8 @@ export class GroupCommit<Row, Outcome> {
   constructor(options: GroupCommitOptions<Row, Outcome>) {
     const { name, metrics, run, teamOf, windowMs, waitingMax, refuse } = options;
     const { runAlone = async (row: Row) => (await run([row]))[0] ?? again } = options;
-    const { againRows, aloneRows, rollbacks } = batchMetricsOf(metrics);
+    this.#metrics = batchMetricsOf(metrics);
+    const { againRows, aloneRows, rollbacks } = this.#metrics;
     const batch = { batch: name };
     for (const counter of [againRows, aloneRows, rollbacks]) counter.inc(batch, 0);
     this.#options = options;
@@ -135,8 +137,8 @@ export class GroupCommit<Row, Outcome> {
 
   /** Runs a batch. If it fails, each team's rows run as a batch of their own. */
   async #runTogether(rows: readonly Row[]): Promise<readonly Result<Outcome>[]> {
-    const { name, metrics, run, teamOf } = this.#options;
-    const { size, againRows, rollbacks } = batchMetricsOf(metrics);
+    const { name, run, teamOf } = this.#options;
+    const { size, againRows, rollbacks } = this.#metrics;
     const batch = { batch: name };
     size.observe(batch, rows.length);
     try {

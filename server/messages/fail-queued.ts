@@ -1,20 +1,17 @@
 import type { FailureCode } from '#contract/message.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
 import { transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { MediaFailure } from '#server/media/media-failure.ts';
 import { removeIncompleteMedia } from '#server/media/media-store.ts';
-import type { AuditActor } from '#server/platform/actor.ts';
-import { conflict, notFound } from '#server/platform/app-error.ts';
-import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
-import { lockUsage, refundMessages } from '#server/usage/usage-store.ts';
+import { refundMessages } from '#server/usage/usage-store.ts';
+import { eraseMessageRow } from './erased-data.ts';
 import { removeMediaFetches } from './media-fetch-store.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
-import { appendMessageEvents, eraseMessageRow } from './message-event.ts';
+import { appendMessageEvents } from './message-event.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
-import { findMessage } from './message-store.ts';
 
 const takeFromQueue = transactionQuery<
   { teamId: TeamId; messageIds: readonly MessageId[] },
@@ -78,35 +75,4 @@ export async function failQueued(
     free.map((message) => ({ teamId, day: dayOf(message.created_at) })),
   );
   return failed.length;
-}
-
-/**
- * Cancels a queued message (specification section 4.3) and refunds it.
- * @throws AppError 404; 409 if it is no longer queued
- */
-export async function cancelMessage(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>,
-  teamId: TeamId,
-  messageId: MessageId,
-  by: AuditActor,
-): Promise<MessageRow> {
-  return services.database.transaction(async (trx) => {
-    await lockUsage(trx, { teamIds: [teamId] });
-    // The removal from the queue decides a race with a poll's claim: only one of the two finds the queue row.
-    const cancelled = await failQueued(trx, services, teamId, [messageId], 'cancelled');
-    const message = await findMessage(trx, { teamId, messageId });
-    if (!message) throw notFound('message');
-    if (cancelled === 0) {
-      throw conflict(
-        `Only a queued message can be cancelled; this one is ${message.status}. Nothing was changed.`,
-      );
-    }
-    await recordAudit(trx, services, {
-      by,
-      action: 'message.cancelled',
-      teamId,
-      target: publicId('msg', messageId),
-    });
-    return message;
-  });
 }

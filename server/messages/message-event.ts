@@ -1,10 +1,9 @@
-import type { EventType, MessageEventType } from '#contract/event.ts';
+import type { MessageEventType } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
 import type { MessageRow } from './message.ts';
 import { type CountedOutcome, countOutcomes } from './message-metrics.ts';
-import { deviceTextStart } from './message-status.ts';
 import { eventData } from './message-view.ts';
 
 const outcomeOfType: Readonly<Record<MessageEventType, CountedOutcome>> = {
@@ -33,32 +32,4 @@ export async function appendMessageEvents(
   }));
   await appendEvents(trx, services, events);
   countOutcomes(trx, services, outcomeOfType[type], messages);
-}
-
-/** Removes the contact's handle, the text and the media from a message (specification section 12.14). */
-export function eraseMessageRow(message: MessageRow): MessageRow {
-  return {
-    ...message,
-    ...(message.direction === 'inbound' ? { from_handle: '' } : { to_handle: '' }),
-    content: '',
-    media_url: null,
-    device_error: null,
-  };
-}
-
-/**
- * Removes the contact's handle, the text and the media from the `data` of an event. It also removes the phone's error
- * text, which may quote a handle.
- */
-export function eraseEventData(
-  type: EventType,
-  data: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  if (type === 'contact.opted_out' || type === 'contact.opted_in') return { ...data, contact: '' };
-  const erased = { ...data, content: '', media_url: null };
-  const message =
-    typeof data.error_message === 'string'
-      ? { error_message: data.error_message.split(deviceTextStart)[0] }
-      : {};
-  return type === 'message.received' ? { ...erased, from: '' } : { ...erased, to: '', ...message };
 }

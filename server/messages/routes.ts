@@ -11,7 +11,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { messageBodyMaxBytes } from '#server/platform/http/limits.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { cancelMessage } from './fail-queued.ts';
+import { cancelMessage } from './cancel-message.ts';
 import { listMessages } from './list-messages.ts';
 import { findMessage } from './message-store.ts';
 import { listedMessageView, messageDetailView, messageView } from './message-view.ts';

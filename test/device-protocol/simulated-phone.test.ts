@@ -4,6 +4,7 @@ import { type PhoneLine, SimulatedPhone } from '#simulated-phone/simulated-phone
 import { messagesInFlight } from '#test/support/messages/stored-messages.ts';
 import { type ConnectedNumber, claim, connectNumber } from '#test/support/phones/test-phone.ts';
 import { startFlakyProxy } from '#test/support/proxies/flaky-proxy.ts';
+import { givenEach } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -51,56 +52,48 @@ describe('a simulated phone (specification sections 10.2 and 11.2)', () => {
     });
   }
 
+  const proxy = givenEach(() => startFlakyProxy(service.baseUrl));
+
   it('a simulated phone also ends after a failure, and repeats a last report that a proxy swallowed', async () => {
     const { token, ids } = await waitingLine();
-    const proxy = await startFlakyProxy(service.baseUrl);
-    try {
-      const phone: SimulatedPhone = new SimulatedPhone({
-        server: proxy.url,
-        deviceToken: token,
-        count: 1,
-        failRate: 1,
-        waitSeconds: 0,
-        onLine: (line) => {
-          if (line.did === 'failed') proxy.next('error_page');
-        },
-      });
-      await phone.run();
-      assert.equal(phone.end, 'count');
-    } finally {
-      await proxy.close();
-    }
+    const phone: SimulatedPhone = new SimulatedPhone({
+      server: proxy.url,
+      deviceToken: token,
+      count: 1,
+      failRate: 1,
+      waitSeconds: 0,
+      onLine: (line) => {
+        if (line.did === 'failed') proxy.next('error_page');
+      },
+    });
+    await phone.run();
+    assert.equal(phone.end, 'count');
     assert.deepEqual(await statuses(ids), ['failed', 'queued', 'queued', 'queued', 'queued']);
     assert.deepEqual(await messagesInFlight(service), []);
   });
 
   it('a phone behind a proxy that repeats polls, loses answers and shows error pages sends no message twice (§3.2/device-timeout)', async () => {
     const { token, ids } = await waitingLine();
-    const proxy = await startFlakyProxy(service.baseUrl);
-    try {
-      const phone: SimulatedPhone = new SimulatedPhone({
-        server: proxy.url,
-        deviceToken: token,
-        waitSeconds: 0.05,
-        onLine: (line) => {
-          // The repeat of a lost first poll would be a takeover (unused-session.test.ts).
-          if (line.did === 'sent' && phone.sent.length === 1)
-            for (const mishap of ['repeat_poll', 'lose_hand_out', 'error_page'] as const) proxy.next(mishap);
-        },
-      });
-      const running = phone.run();
-      await until('all are settled', async () => {
-        service.clock.advance(5_000);
-        return (await statuses(ids)).every((status) => status === 'sent' || status === 'failed');
-      });
-      phone.switchOff();
-      await running;
-      const settled = await statuses(ids);
-      assert.ok(settled.includes('failed'), 'the message whose answer was lost');
-      for (const [n, id] of ids.entries())
-        assert.equal(phone.sent.filter((sent) => sent.id === id).length, settled[n] === 'sent' ? 1 : 0);
-    } finally {
-      await proxy.close();
-    }
+    const phone: SimulatedPhone = new SimulatedPhone({
+      server: proxy.url,
+      deviceToken: token,
+      waitSeconds: 0.05,
+      onLine: (line) => {
+        // The repeat of a lost first poll would be a takeover (unused-session.test.ts).
+        if (line.did === 'sent' && phone.sent.length === 1)
+          for (const mishap of ['repeat_poll', 'lose_hand_out', 'error_page'] as const) proxy.next(mishap);
+      },
+    });
+    const running = phone.run();
+    await until('all are settled', async () => {
+      service.clock.advance(5_000);
+      return (await statuses(ids)).every((status) => status === 'sent' || status === 'failed');
+    });
+    phone.switchOff();
+    await running;
+    const settled = await statuses(ids);
+    assert.ok(settled.includes('failed'), 'the message whose answer was lost');
+    for (const [n, id] of ids.entries())
+      assert.equal(phone.sent.filter((sent) => sent.id === id).length, settled[n] === 'sent' ? 1 : 0);
   });
 });

@@ -11,8 +11,8 @@ import {
   hasMessagesOfContact,
   listWaitingOfContact,
 } from '#server/messages/erase-messages.ts';
+import { eraseEventData } from '#server/messages/erased-data.ts';
 import { failQueued } from '#server/messages/fail-queued.ts';
-import { eraseEventData } from '#server/messages/message-event.ts';
 import {
   type ErasureRow,
   listErasures,
