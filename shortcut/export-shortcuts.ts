@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Connection } from './connection.ts';
 import { writeBinaryPropertyList } from './property-list/write-binary.ts';
 import { writeXmlPropertyList } from './property-list/write-xml.ts';
-import { buildWorkflow, shortcuts } from './shortcuts.ts';
+import { buildWorkflow, type FileForm, shortcuts } from './shortcuts.ts';
 
 export interface ExportedShortcut {
   readonly name: string;
@@ -17,6 +17,7 @@ export interface ExportedShortcut {
 export async function exportShortcuts(
   folder: string,
   format: 'binary' | 'xml',
+  form: FileForm,
   connection?: Connection,
 ): Promise<readonly ExportedShortcut[]> {
   await mkdir(folder, { recursive: true });
@@ -24,7 +25,7 @@ export async function exportShortcuts(
   return Promise.all(
     shortcuts.map(async (shortcut) => {
       const path = resolve(join(folder, `${shortcut.name}.shortcut`));
-      const workflow = buildWorkflow(shortcut, connection);
+      const workflow = buildWorkflow(shortcut, connection, form);
       const content = format === 'xml' ? writeXmlPropertyList(workflow) : writeBinaryPropertyList(workflow);
       // An older file is removed first, because overwriting would keep its mode.
       await rm(path, { force: true });

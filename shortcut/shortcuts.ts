@@ -1,8 +1,17 @@
 import { compileActions } from './compile-workflow.ts';
 import { type Connection, importQuestion } from './connection.ts';
+import { automationSets } from './inbound-coverage/coverage.ts';
 import { inboundSteps } from './inbound-steps.ts';
 import { outboxSteps } from './outbox-steps.ts';
 import type { Step } from './step.ts';
+import {
+  anyWifi,
+  charger,
+  encodeTriggers,
+  everyThreeHours,
+  messageContains,
+  type Trigger,
+} from './triggers.ts';
 import { clientVersion, minimumClientVersion, type Workflow } from './workflow.ts';
 
 /** One of the two shortcuts of a phone. */
@@ -14,13 +23,19 @@ export interface Shortcut {
   readonly icon: { readonly color: number; readonly glyph: number };
   /** Whether the shortcut reads the message that started it. */
   readonly takesInput: boolean;
+  /** The automations that start it, which files for iOS 27 have in them. */
+  readonly triggers: readonly Trigger[];
 }
+
+/** The newest iOS whose form of file is meant: 26 stands for iOS 17 to 26, where a file has no automations. */
+export type FileForm = 26 | 27;
 
 export const outbox: Shortcut = {
   name: 'Ownline Outbox',
   steps: outboxSteps,
   icon: { color: 463140863, glyph: 61467 },
   takesInput: false,
+  triggers: [charger, anyWifi, ...everyThreeHours],
 };
 
 export const inbound: Shortcut = {
@@ -28,6 +43,7 @@ export const inbound: Shortcut = {
   steps: inboundSteps,
   icon: { color: 4292093695, glyph: 59511 },
   takesInput: true,
+  triggers: automationSets.needed.map(messageContains),
 };
 
 export const shortcuts: readonly Shortcut[] = [outbox, inbound];
@@ -37,7 +53,7 @@ export const shortcuts: readonly Shortcut[] = [outbox, inbound];
  * device token, so the file is secret. Without a connection the iPhone asks for a setup code, and the file may be
  * published.
  */
-export function buildWorkflow(shortcut: Shortcut, connection?: Connection): Workflow {
+export function buildWorkflow(shortcut: Shortcut, connection?: Connection, form: FileForm = 26): Workflow {
   return {
     WFWorkflowClientVersion: clientVersion,
     WFWorkflowMinimumClientVersion: minimumClientVersion,
@@ -54,6 +70,7 @@ export function buildWorkflow(shortcut: Shortcut, connection?: Connection): Work
     WFQuickActionSurfaces: [],
     WFWorkflowImportQuestions: connection ? [] : [encodedQuestion],
     WFWorkflowActions: compileActions(shortcut.name, shortcut.steps(connection)),
+    ...(form === 27 ? { WFWorkflowTriggers: encodeTriggers(shortcut.name, shortcut.triggers) } : {}),
   };
 }
 

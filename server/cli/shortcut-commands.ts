@@ -1,12 +1,14 @@
 import { basename } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type ExportedShortcut, exportShortcuts } from '#shortcut/export-shortcuts.ts';
+import type { FileForm } from '#shortcut/shortcuts.ts';
 import { type ClaimedDevice, CommandError, claimDevice } from '#simulated-phone/device-client.ts';
 import { resolveSecretOptions, secretOptionHint } from './command-options.ts';
 
 interface ExportOptions {
   readonly to: string;
   readonly setupUrl?: string;
+  readonly ios: '27' | '26';
   readonly xml: boolean;
   readonly json: boolean;
 }
@@ -22,18 +24,27 @@ export function addShortcutCommands(program: Command): void {
       '--setup-url <url>',
       `setup link whose address and device token are written into the files, or - for standard input; ${secretOptionHint}. Without it the iPhone asks for a setup code at the import, which has both`,
     )
+    .addOption(
+      new Option(
+        '--ios <version>',
+        '27: the automations are in the files; 26: for iOS 17 to 26, without them',
+      )
+        .choices(['27', '26'])
+        .default('27'),
+    )
     .option('--xml', 'write XML, which people can read, instead of the binary form', false)
     .option('--json', 'print as JSON', false)
     .action(async (options: ExportOptions) => {
       const [setupUrl] = options.setupUrl === undefined ? [] : await resolveSecretOptions([options.setupUrl]);
       const device = setupUrl === undefined ? undefined : await claimDevice(setupUrl);
-      const files = await exportShortcuts(options.to, options.xml ? 'xml' : 'binary', device).catch(
+      const form = options.ios === '27' ? 27 : 26;
+      const files = await exportShortcuts(options.to, options.xml ? 'xml' : 'binary', form, device).catch(
         (error: Error) => {
           throw new CommandError(`The files can't be written to ${options.to}: ${error.message}`);
         },
       );
       process.stdout.write(
-        options.json ? `${JSON.stringify(asJson(files, device))}\n` : asText(files, device),
+        options.json ? `${JSON.stringify(asJson(files, device))}\n` : asText(files, form, device),
       );
     });
 }
@@ -51,7 +62,11 @@ function asJson(files: readonly ExportedShortcut[], device: ClaimedDevice | unde
   };
 }
 
-function asText(files: readonly ExportedShortcut[], device: ClaimedDevice | undefined): string {
+function asText(
+  files: readonly ExportedShortcut[],
+  form: FileForm,
+  device: ClaimedDevice | undefined,
+): string {
   return [
     ...files.map(({ path }) => `wrote ${path}`),
     '',
@@ -60,6 +75,9 @@ function asText(files: readonly ExportedShortcut[], device: ClaimedDevice | unde
     '  mkdir -p signed',
     ...files.map((file) => `  ${signCommandOf(file)}`),
     '',
+    ...(form === 27
+      ? ['The Mac needs macOS 27: an older one leaves out the automations, without a word.', '']
+      : []),
     ...(device ? withToken(device) : withoutToken),
     '',
   ].join('\n');

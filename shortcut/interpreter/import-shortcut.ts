@@ -1,5 +1,6 @@
 import {
   isPropertyArray,
+  isPropertyDictionary,
   type PropertyDictionary,
   type PropertyList,
 } from '../property-list/property-list.ts';
@@ -43,7 +44,7 @@ function asArray(value: PropertyList | undefined): readonly PropertyList[] {
 }
 
 function asDictionary(value: PropertyList | undefined): PropertyDictionary {
-  if (value === undefined || typeof value !== 'object' || isPropertyArray(value))
+  if (!isPropertyDictionary(value))
     throw new WorkflowError('the shortcut lacks a dictionary that each shortcut has');
   return value;
 }

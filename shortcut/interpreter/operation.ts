@@ -37,6 +37,13 @@ export type Operation =
   | { readonly kind: 'stop' }
   | { readonly kind: 'nothing' };
 
+/** An automation that is part of the shortcut: iOS 27 reads it from the file. */
+export type Trigger =
+  | { readonly kind: 'message'; readonly contains: string }
+  | { readonly kind: 'charger' | 'wifi' }
+  /** The time of day in UTC counts; the date does not. */
+  | { readonly kind: 'time'; readonly at: Date };
+
 /** An operation with its position in the list of actions, which error messages name. */
 export interface NumberedOperation {
   readonly index: number;

@@ -1,4 +1,4 @@
-import { isPropertyArray, type PropertyList } from '../property-list/property-list.ts';
+import { isPropertyArray, isPropertyDictionary, type PropertyList } from '../property-list/property-list.ts';
 import { type Change, type Entry, type Source, type Template, WorkflowError } from './operation.ts';
 
 /** The UTF-16 code unit that marks the position of a value inside a text. */
@@ -16,7 +16,7 @@ export class ParameterReader {
 
   constructor(where: string, value: PropertyList | undefined, results: ReadonlySet<string>) {
     this.#where = where;
-    if (typeof value !== 'object' || isPropertyArray(value)) throw this.#error('is no dictionary');
+    if (!isPropertyDictionary(value)) throw this.#error('is no dictionary');
     this.#left = new Map(Object.entries(value));
     this.#results = results;
   }
@@ -42,6 +42,12 @@ export class ParameterReader {
     const value = this.take(key);
     if (typeof value !== 'number' || !Number.isInteger(value))
       throw this.#error(`has a ${key} that is no whole number`);
+    return value;
+  }
+
+  date(key: string): Date {
+    const value = this.take(key);
+    if (!(value instanceof Date)) throw this.#error(`has a ${key} that is no date`);
     return value;
   }
 

@@ -1,6 +1,7 @@
 import type { PropertyList } from '../property-list/property-list.ts';
 import { type Condition, type NumberedOperation, type Operation, WorkflowError } from './operation.ts';
 import { ParameterReader } from './parameter-reader.ts';
+import { readTriggers } from './read-triggers.ts';
 
 /**
  * Reads the property list of a shortcut into operations.
@@ -10,6 +11,7 @@ export function readWorkflow(workflow: PropertyList): readonly NumberedOperation
   const root = new ParameterReader('the workflow', workflow, new Set());
   const actions = root.array('WFWorkflowActions');
   for (const key of rootKeys) root.take(key);
+  if (root.has('WFWorkflowTriggers')) readTriggers(root.items('WFWorkflowTriggers'));
   if (root.items('WFWorkflowImportQuestions').length > 0)
     throw new WorkflowError('the shortcut runs before its import questions were answered');
   root.end();

@@ -1,5 +1,5 @@
-/** A value of a property list, of the types that shortcuts use: no dates, no data, whole numbers only. */
-export type PropertyList = string | number | boolean | readonly PropertyList[] | PropertyDictionary;
+/** A value of a property list, of the types that shortcuts use: no data, whole numbers and whole seconds only. */
+export type PropertyList = string | number | boolean | Date | readonly PropertyList[] | PropertyDictionary;
 
 export interface PropertyDictionary {
   readonly [key: string]: PropertyList;
@@ -7,6 +7,10 @@ export interface PropertyDictionary {
 
 export function isPropertyArray(value: PropertyList): value is readonly PropertyList[] {
   return Array.isArray(value);
+}
+
+export function isPropertyDictionary(value: PropertyList | undefined): value is PropertyDictionary {
+  return typeof value === 'object' && !isPropertyArray(value) && !(value instanceof Date);
 }
 
 /** Checks a number of a property list. @throws RangeError where it is no safe integer */

@@ -18,6 +18,7 @@ export function writeBinaryPropertyList(value: PropertyList): Buffer {
       return objects.push(item) - 1;
     }
     const index = objects.push(item) - 1;
+    if (item instanceof Date) return index;
     const children = isPropertyArray(item) ? item : [...Object.keys(item), ...Object.values(item)];
     referencesOf.set(item, children.map(add));
     return index;
@@ -52,6 +53,7 @@ function encode(item: PropertyList, references: readonly number[], referenceByte
     const bytes = isAscii ? Buffer.from(item, 'latin1') : Buffer.from(item, 'utf16le').swap16();
     return Buffer.concat([marker(isAscii ? 0x50 : 0x60, item.length), bytes]);
   }
+  if (item instanceof Date) return encodeDate(item);
   const count = isPropertyArray(item) ? item.length : references.length / 2;
   const kind = isPropertyArray(item) ? 0xa0 : 0xd0;
   return Buffer.concat([
@@ -64,6 +66,13 @@ function encode(item: PropertyList, references: readonly number[], referenceByte
 function marker(kind: number, count: number): Buffer {
   if (count < 15) return Buffer.from([kind | count]);
   return Buffer.concat([Buffer.from([kind | 0x0f]), encodeInteger(count)]);
+}
+
+/** Seconds since 2001, as a double. */
+function encodeDate(date: Date): Buffer {
+  const bytes = Buffer.alloc(9, 0x33);
+  bytes.writeDoubleBE((date.getTime() - Date.UTC(2001, 0)) / 1_000, 1);
+  return bytes;
 }
 
 /** Negative numbers always take 8 bytes, because shorter integers are read as unsigned. */

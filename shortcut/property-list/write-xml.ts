@@ -17,6 +17,7 @@ function writeValue(value: PropertyList, indent: string): string {
   if (typeof value === 'string') return `${indent}<string>${escapeXml(value)}</string>`;
   if (typeof value === 'number') return `${indent}<integer>${checkInteger(value)}</integer>`;
   if (typeof value === 'boolean') return `${indent}<${value}/>`;
+  if (value instanceof Date) return `${indent}<date>${value.toISOString().slice(0, 19)}Z</date>`;
   const inside = `${indent}\t`;
   if (isPropertyArray(value)) {
     if (value.length === 0) return `${indent}<array/>`;

@@ -30,8 +30,10 @@ describe('ownline shortcut export (specification sections 10.2 and 11.11)', () =
     const alone = new CommandLine(join(folder, 'no server here'));
     const result = await alone.json('shortcut', 'export', '--to', to);
     assert.deepEqual((await readdir(to)).sort(), names);
-    assert.deepEqual(await read(join(to, 'Ownline Outbox.shortcut')), buildWorkflow(outbox));
-    assert.deepEqual(await read(join(to, 'Ownline Inbound.shortcut')), buildWorkflow(inbound));
+    for (const shortcut of [outbox, inbound]) {
+      const path = join(to, `${shortcut.name}.shortcut`);
+      assert.deepEqual(await read(path), plain(buildWorkflow(shortcut, undefined, 27)));
+    }
     assert.deepEqual([result.has_token, result.phone_number, result.server], [false, '', '']);
     assert.deepEqual(
       result.files.map(({ name, path }: { name: string; path: string }) => [name, path]),
@@ -44,9 +46,9 @@ describe('ownline shortcut export (specification sections 10.2 and 11.11)', () =
       );
   });
 
-  it('the export writes XML files with --xml', async () => {
+  it('the export writes XML files with --xml, and files without automations with --ios 26 (§11.11/triggers)', async () => {
     const to = join(folder, 'xml');
-    await commands.json('shortcut', 'export', '--to', to, '--xml');
+    await commands.json('shortcut', 'export', '--to', to, '--ios', '26', '--xml');
     const xml = await readFile(join(to, 'Ownline Outbox.shortcut'), 'utf8');
     assert.deepEqual(plain(parse(xml)), buildWorkflow(outbox));
   });
@@ -68,8 +70,7 @@ describe('ownline shortcut export (specification sections 10.2 and 11.11)', () =
     });
     const { device_token: deviceToken } = (await claimed.json()) as { device_token: string };
     const connection = { server: service.baseUrl, deviceToken };
-    assert.deepEqual(await read(older), buildWorkflow(outbox, connection));
-    assert.deepEqual(await read(join(to, 'Ownline Inbound.shortcut')), buildWorkflow(inbound, connection));
+    assert.deepEqual(await read(older), plain(buildWorkflow(outbox, connection, 27)));
     for (const name of names) assert.equal(await modeOf(join(to, name)), 0o600);
   });
 
@@ -79,6 +80,7 @@ describe('ownline shortcut export (specification sections 10.2 and 11.11)', () =
     assert.equal(generic.code, 0, generic.errors);
     assert.match(generic.output, /shortcuts sign --mode anyone/);
     assert.match(generic.output, /no address and no token/);
+    assert.match(generic.output, /needs macOS 27/);
     const { setupUrl, phoneNumber } = await setupLink();
     const own = await commands.run(['shortcut', 'export', '--to', to, '--setup-url', '-'], {}, setupUrl);
     assert.equal(own.code, 0, own.errors);

@@ -4,7 +4,10 @@ import { parseBuffer } from 'bplist-parser';
 import { parse } from 'plist';
 import { compileActions } from '#shortcut/compile-workflow.ts';
 import { importShortcut } from '#shortcut/interpreter/import-shortcut.ts';
+import { ParameterReader } from '#shortcut/interpreter/parameter-reader.ts';
+import { readTriggers } from '#shortcut/interpreter/read-triggers.ts';
 import { readWorkflow } from '#shortcut/interpreter/read-workflow.ts';
+import type { PropertyDictionary } from '#shortcut/property-list/property-list.ts';
 import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
 import { writeXmlPropertyList } from '#shortcut/property-list/write-xml.ts';
 import { buildWorkflow, inbound, outbox, shortcuts } from '#shortcut/shortcuts.ts';
@@ -20,30 +23,30 @@ import {
 
 const connection = { server: 'https://texts.example.com', deviceToken: 'dev_a&b<c>"d"👋é' };
 
-const variants = shortcuts.flatMap((shortcut) => [
-  { title: `${shortcut.name} with questions`, shortcut, workflow: buildWorkflow(shortcut) },
-  { title: `${shortcut.name} with its connection`, shortcut, workflow: buildWorkflow(shortcut, connection) },
-]);
+const variants = shortcuts.flatMap((shortcut) =>
+  [
+    { title: `${shortcut.name} with questions`, build: () => buildWorkflow(shortcut) },
+    { title: `${shortcut.name} with its connection`, build: () => buildWorkflow(shortcut, connection) },
+    { title: `${shortcut.name} for iOS 27`, build: () => buildWorkflow(shortcut, undefined, 27) },
+  ].map((variant) => ({ ...variant, shortcut, workflow: variant.build() })),
+);
 
 /** Removes the prototypes of parsed dictionaries, so that only their content is compared. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-for (const { title, shortcut, workflow } of variants) {
+for (const { title, build, shortcut, workflow } of variants) {
   const actions = workflow.WFWorkflowActions;
 
   describe(`the file of ${title} (specification section 11.11)`, () => {
     it('XML and binary files contain the same object for other parsers (§11.11/encodings)', () => {
       const xml = plain(parse(writeXmlPropertyList(workflow)));
       const [binary] = parseBuffer(writeBinaryPropertyList(workflow));
-      assert.deepEqual(xml, workflow);
-      assert.deepEqual(plain(binary), workflow);
+      assert.deepEqual(xml, plain(workflow));
+      assert.deepEqual(plain(binary), plain(workflow));
     });
 
     it('repeated builds of a file give the same bytes (§11.11/deterministic)', () => {
-      const again = buildWorkflow(
-        shortcut,
-        workflow.WFWorkflowImportQuestions.length > 0 ? undefined : connection,
-      );
+      const again = build();
       assert.equal(writeXmlPropertyList(again), writeXmlPropertyList(workflow));
       assert.ok(writeBinaryPropertyList(again).equals(writeBinaryPropertyList(workflow)));
     });
@@ -80,6 +83,47 @@ for (const { title, shortcut, workflow } of variants) {
     });
   });
 }
+
+describe('the automations in files for iOS 27 (specification section 11.11)', () => {
+  const triggersOf = (shortcut: (typeof shortcuts)[number]) => {
+    const { WFWorkflowTriggers: items } = buildWorkflow(shortcut, undefined, 27);
+    return readTriggers(new ParameterReader('the file', { items: items ?? [] }, new Set()).items('items'));
+  };
+
+  it('Inbound starts for each text with one of five letters, and Outbox with the charger, any Wi-Fi and every three hours in each time zone (§11.11/triggers)', () => {
+    assert.deepEqual(
+      triggersOf(inbound),
+      [' ', 'e', 'o', 'a', 'i'].map((contains) => ({ kind: 'message', contains })),
+    );
+    const [plugIn, wifi, ...times] = triggersOf(outbox);
+    assert.deepEqual([plugIn, wifi], [{ kind: 'charger' }, { kind: 'wifi' }]);
+    const hours = times.map((trigger) => trigger.kind === 'time' && trigger.at.getUTCHours());
+    assert.deepEqual(hours, [0, 3, 6, 9, 12, 15, 18, 21]);
+  });
+
+  it('the interpreter refuses a trigger that it does not know, and one that asks before it runs', () => {
+    const [first] = buildWorkflow(inbound, connection, 27)
+      .WFWorkflowTriggers as readonly PropertyDictionary[];
+    const parameters = first?.WFTriggerSerializedParameters as PropertyDictionary;
+    const asking = { ...parameters, __show_confirmation__: true };
+    for (const [changed, problem] of [
+      [{ ...first, WFTriggerIdentifier: 'WFMailTrigger' }, /the trigger WFMailTrigger is unknown/],
+      [{ ...first, WFTriggerSerializedParameters: asking }, /__show_confirmation__ true, not false/],
+    ] as const)
+      assert.throws(
+        () => readWorkflow({ ...buildWorkflow(inbound, connection), WFWorkflowTriggers: [changed] }),
+        problem,
+      );
+  });
+
+  it('a file for iOS 17 to 26 differs in nothing but the automations, which it lacks (§11.11/triggers)', () => {
+    for (const shortcut of shortcuts) {
+      const { WFWorkflowTriggers: triggers, ...others } = buildWorkflow(shortcut, connection, 27);
+      assert.ok(triggers);
+      assert.deepEqual(others, buildWorkflow(shortcut, connection, 26));
+    }
+  });
+});
 
 describe('address and token in the file (specification section 11.11)', () => {
   it('a shortcut without address and token asks for the setup code when it is imported, and stores it in its first action (§11.11/import-questions)', () => {
