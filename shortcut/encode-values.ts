@@ -32,7 +32,10 @@ function encodeReference(reference: Reference, uuidOf: FindResult): PropertyDict
     case 'shortcut_input':
       return {
         Type: 'ExtensionInput',
-        Aggrandizements: [{ Type: 'WFPropertyVariableAggrandizement', PropertyName: reference.property }],
+        Aggrandizements: [
+          { Type: 'WFCoercionVariableAggrandizement', CoercionItemClass: 'WFMessageContentItem' },
+          { Type: 'WFPropertyVariableAggrandizement', PropertyName: reference.property },
+        ],
       };
   }
 }

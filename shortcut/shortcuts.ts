@@ -64,7 +64,11 @@ export function buildWorkflow(shortcut: Shortcut, connection?: Connection, form:
     },
     WFWorkflowHasShortcutInputVariables: shortcut.takesInput,
     WFWorkflowHasOutputFallback: false,
-    WFWorkflowInputContentItemClasses: inputClasses,
+    WFWorkflowIsDisabledOnLockScreen: false,
+    WFWorkflowInputContentItemClasses: [
+      ...inputClasses,
+      ...(shortcut.takesInput ? ['WFMessageContentItem'] : []),
+    ],
     WFWorkflowOutputContentItemClasses: [],
     WFWorkflowTypes: [],
     WFQuickActionSurfaces: [],

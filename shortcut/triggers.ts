@@ -2,7 +2,7 @@ import { nameBasedUuid } from './name-based-uuid.ts';
 import type { PropertyDictionary } from './property-list/property-list.ts';
 
 /**
- * An automation that is part of the shortcut, as iOS 27 has them: it travels in the file and in the iCloud link
+ * An automation that is part of a shortcut since iOS 27. It travels in the file and in the iCloud link
  * (docs/specification.md section 11.11).
  */
 export interface Trigger {
@@ -37,8 +37,8 @@ export const charger: Trigger = {
 export const anyWifi: Trigger = { identifier: 'WFWifiTrigger', parameters: {} };
 
 /**
- * Starts the shortcut every three hours. A file can't know the time zone of its iPhone: a time is an absolute one, and
- * the day is the one that Shortcuts itself writes. In each zone the eight times are three hours apart.
+ * Starts the shortcut every three hours. A file can't know the time zone of its iPhone, and its times are absolute
+ * ones. In each zone the eight times are three hours apart. Shortcuts itself writes this day.
  */
 export const everyThreeHours: readonly Trigger[] = ['00', '03', '06', '09', '12', '15', '18', '21'].map(
   (hour) => ({

@@ -72,6 +72,7 @@ export interface Source {
 export type Change =
   | { readonly kind: 'as_text' }
   | { readonly kind: 'as_file' }
+  | { readonly kind: 'as_message' }
   | { readonly kind: 'property'; readonly name: Property };
 
 export type Property = 'Sender' | 'Content' | 'Recipients' | 'File Extension';

@@ -4,6 +4,15 @@ import { type Change, type Entry, type Source, type Template, WorkflowError } fr
 /** The UTF-16 code unit that marks the position of a value inside a text. */
 const valuePlaceholder = '\ufffc';
 
+/** The changes of a value by the item class that it is coerced to. */
+const coercions = {
+  WFStringContentItem: 'as_text',
+  WFGenericFileContentItem: 'as_file',
+  WFMessageContentItem: 'as_message',
+} as const;
+
+type ItemClass = keyof typeof coercions;
+
 /**
  * Reads a dictionary of a property list key by key. Missing keys, values of a wrong type and unread keys are errors, so
  * that a misspelt parameter is noticed.
@@ -139,6 +148,9 @@ export class ParameterReader {
       ? this.items('Aggrandizements').map((reader) => reader.#change())
       : [];
     this.end();
+    // Without the class, a phone may look for the property on the item that it happens to have.
+    if (from.kind === 'input' && changes[0]?.kind !== 'as_message')
+      throw this.#error('uses the input without making a message of it');
     return { from, changes };
   }
 
@@ -159,8 +171,7 @@ export class ParameterReader {
   }
 
   #coercion(): Change {
-    const item = this.oneOf('CoercionItemClass', ['WFStringContentItem', 'WFGenericFileContentItem']);
-    return { kind: item === 'WFStringContentItem' ? 'as_text' : 'as_file' };
+    return { kind: coercions[this.oneOf('CoercionItemClass', Object.keys(coercions) as ItemClass[])] };
   }
 
   #property(): Change {

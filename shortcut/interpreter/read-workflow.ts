@@ -11,6 +11,8 @@ export function readWorkflow(workflow: PropertyList): readonly NumberedOperation
   const root = new ParameterReader('the workflow', workflow, new Set());
   const actions = root.array('WFWorkflowActions');
   for (const key of rootKeys) root.take(key);
+  // With true, an automation could not run the shortcut while the iPhone is locked.
+  root.expect('WFWorkflowIsDisabledOnLockScreen', false);
   if (root.has('WFWorkflowTriggers')) readTriggers(root.items('WFWorkflowTriggers'));
   if (root.items('WFWorkflowImportQuestions').length > 0)
     throw new WorkflowError('the shortcut runs before its import questions were answered');

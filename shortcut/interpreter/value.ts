@@ -104,6 +104,8 @@ export function applyChange(value: Value, change: Change): Value {
       return textValue(textOf(value));
     case 'as_file':
       return plainValue(...value.items.map(toFile));
+    case 'as_message':
+      return plainValue(...value.items.filter(({ kind }) => kind === 'message'));
     case 'property':
       return plainValue(...value.items.flatMap((item) => propertyOf(item, change.name)));
   }

@@ -172,9 +172,12 @@ function variableOf(text: string, made: readonly Line[]): PropertyDictionary {
   }
   const [name = '', property] = words.split(' › ');
   const ofProperty = { Type: 'WFPropertyVariableAggrandizement', PropertyName: property ?? '' };
-  if (name === 'Shortcut Input') return { Type: 'ExtensionInput', Aggrandizements: [ofProperty] };
+  if (name === 'Shortcut Input')
+    return { Type: 'ExtensionInput', Aggrandizements: [coercedTo('WFMessageContentItem'), ofProperty] };
   if (property === undefined) return { Type: 'Variable', VariableName: name };
-  const asFile = { Type: 'WFCoercionVariableAggrandizement', CoercionItemClass: 'WFGenericFileContentItem' };
+  const asFile = coercedTo('WFGenericFileContentItem');
   const userInfo = { PropertyUserInfo: 'WFFileExtensionProperty' };
   return { Type: 'Variable', VariableName: name, Aggrandizements: [asFile, { ...ofProperty, ...userInfo }] };
 }
+
+const coercedTo = (item: string) => ({ Type: 'WFCoercionVariableAggrandizement', CoercionItemClass: item });
