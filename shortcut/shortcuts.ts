@@ -8,7 +8,7 @@ import {
   anyWifi,
   charger,
   encodeTriggers,
-  everyThreeHours,
+  everySixHours,
   messageContains,
   type Trigger,
 } from './triggers.ts';
@@ -35,7 +35,7 @@ export const outbox: Shortcut = {
   steps: outboxSteps,
   icon: { color: 463140863, glyph: 61467 },
   takesInput: false,
-  triggers: [charger, anyWifi, ...everyThreeHours],
+  triggers: [charger, anyWifi, ...everySixHours],
 };
 
 export const inbound: Shortcut = {
@@ -43,7 +43,8 @@ export const inbound: Shortcut = {
   steps: inboundSteps,
   icon: { color: 4292093695, glyph: 59511 },
   takesInput: true,
-  triggers: automationSets.needed.map(messageContains),
+  // The three others catch the answers of one character that texts ask for most: Reply C to confirm, 1 or 2.
+  triggers: [...automationSets.full, 'c', '1', '2'].map(messageContains),
 };
 
 export const shortcuts: readonly Shortcut[] = [outbox, inbound];

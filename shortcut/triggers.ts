@@ -37,15 +37,13 @@ export const charger: Trigger = {
 export const anyWifi: Trigger = { identifier: 'WFWifiTrigger', parameters: {} };
 
 /**
- * Starts the shortcut every three hours. A file can't know the time zone of its iPhone, and its times are absolute
- * ones. In each zone the eight times are three hours apart. Shortcuts itself writes this day.
+ * Starts the shortcut every six hours. A file can't know the time zone of its iPhone, and its times are absolute
+ * ones. In each zone the four times are six hours apart. Shortcuts itself writes this day.
  */
-export const everyThreeHours: readonly Trigger[] = ['00', '03', '06', '09', '12', '15', '18', '21'].map(
-  (hour) => ({
-    identifier: 'WFTimeOfDayTrigger',
-    parameters: { WFTime: new Date(`0000-12-30T${hour}:00:00Z`), WFTimeEvent: 'time' },
-  }),
-);
+export const everySixHours: readonly Trigger[] = ['00', '06', '12', '18'].map((hour) => ({
+  identifier: 'WFTimeOfDayTrigger',
+  parameters: { WFTime: new Date(`0000-12-30T${hour}:00:00Z`), WFTimeEvent: 'time' },
+}));
 
 /** The settings of an automation that runs at once, without a question and without a banner of its own. */
 const runImmediately = { __enabled__: true, __notify__: false, __show_confirmation__: false };

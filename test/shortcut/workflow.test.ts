@@ -90,15 +90,15 @@ describe('the automations in files for iOS 27 (specification section 11.11)', ()
     return readTriggers(new ParameterReader('the file', { items: items ?? [] }, new Set()).items('items'));
   };
 
-  it('Inbound starts for each text with one of five letters, and Outbox with the charger, any Wi-Fi and every three hours in each time zone (§11.11/triggers)', () => {
+  it('Inbound starts for each text with one of ten characters, and Outbox with the charger, any Wi-Fi and every six hours in each time zone (§11.11/triggers)', () => {
     assert.deepEqual(
       triggersOf(inbound),
-      [' ', 'e', 'o', 'a', 'i'].map((contains) => ({ kind: 'message', contains })),
+      [' ', 'e', 'o', 'a', 'i', 'u', 'y', 'c', '1', '2'].map((contains) => ({ kind: 'message', contains })),
     );
     const [plugIn, wifi, ...times] = triggersOf(outbox);
     assert.deepEqual([plugIn, wifi], [{ kind: 'charger' }, { kind: 'wifi' }]);
     const hours = times.map((trigger) => trigger.kind === 'time' && trigger.at.getUTCHours());
-    assert.deepEqual(hours, [0, 3, 6, 9, 12, 15, 18, 21]);
+    assert.deepEqual(hours, [0, 6, 12, 18]);
   });
 
   it('the interpreter refuses a trigger that it does not know, and one that asks before it runs', () => {
