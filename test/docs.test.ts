@@ -60,14 +60,14 @@ describe('the documents agree with the code', () => {
   it('docs/configuration.md has each setting that is read, and no other', () => {
     const names = [
       ...read('server/platform/config.ts').matchAll(
-        /settings\.(?:text|parsed|parsedList|integer|oneOf|address|addressWithoutPath)\(\s*'([A-Z_]+)'/g,
+        /(?<=settings(?:\.\w+\(\s*|, |, '[A-Z\d_]+', ))'([A-Z\d_]+)'/g,
       ),
     ].map((match) => match[1]);
     const rows = read('docs/configuration.md')
       .split('\n')
       .filter((line) => line.startsWith('| `') && !line.includes('planned'));
     const documented = rows.flatMap((row) =>
-      [...(row.split('|')[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map((match) => match[1]),
+      [...(row.split('|')[1] ?? '').matchAll(/`([A-Z\d_]+)`/g)].map((match) => match[1]),
     );
     assert.deepEqual(documented.sort(), [...new Set(names)].sort());
   });

@@ -117,8 +117,11 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     /** Retention of messages, media and events; undefined keeps all for ever. */
     retentionMs: settings.integer('RETENTION_DAYS', 0, 0, 3_650) * 86_400_000 || undefined,
     deliveryLogMs: settings.integer('DELIVERY_LOG_DAYS', 30, 1, 3_650) * 86_400_000,
-    /** Links to the shared shortcuts; undefined makes the setup page offer another way to install them. */
-    shortcutLinks: readShortcutLinks(settings),
+    /** Links to the shared shortcuts by the iOS that they are for: 26 stands for iOS 17 to 26. */
+    shortcutLinks: {
+      26: readShortcutLinks(settings, 'SHORTCUT_OUTBOX_URL', 'SHORTCUT_INBOUND_URL'),
+      27: readShortcutLinks(settings, 'SHORTCUT_OUTBOX_27_URL', 'SHORTCUT_INBOUND_27_URL'),
+    },
     shortcutSignCommand: settings.parsed(
       'SHORTCUT_SIGN_COMMAND',
       (text) => parseSignCommand(text, environment),
@@ -243,16 +246,21 @@ function readWebhookOffsets(settings: SettingReader): number[] {
   return (offsetsSeconds ?? [0, 10, 60, 300]).map((seconds) => seconds * 1_000);
 }
 
-function readShortcutLinks(settings: SettingReader): ShortcutLinks | undefined {
-  const outbox = settings.text('SHORTCUT_OUTBOX_URL');
-  const inbound = settings.text('SHORTCUT_INBOUND_URL');
-  for (const [name, url] of Object.entries({ SHORTCUT_OUTBOX_URL: outbox, SHORTCUT_INBOUND_URL: inbound })) {
+/** @returns undefined makes the setup page offer another way to install the shortcuts */
+function readShortcutLinks(
+  settings: SettingReader,
+  outboxName: string,
+  inboundName: string,
+): ShortcutLinks | undefined {
+  const outbox = settings.text(outboxName);
+  const inbound = settings.text(inboundName);
+  for (const [name, url] of Object.entries({ [outboxName]: outbox, [inboundName]: inbound })) {
     const problem = url === undefined ? undefined : shortcutLinkProblem(name, url);
     if (problem !== undefined) settings.problems.push(problem);
   }
   if ((outbox === undefined) !== (inbound === undefined)) {
     settings.problems.push(
-      'SHORTCUT_OUTBOX_URL and SHORTCUT_INBOUND_URL must be set together: a phone needs both shortcuts.',
+      `${outboxName} and ${inboundName} must be set together: a phone needs both shortcuts.`,
     );
   }
   return outbox !== undefined && inbound !== undefined ? { outbox, inbound } : undefined;

@@ -3,13 +3,13 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { ShortcutLinks } from '#server/platform/shortcut-settings.ts';
 import type { Connection } from '#shortcut/connection.ts';
 import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
-import { buildWorkflow, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';
+import { buildWorkflow, type FileForm, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';
 import type { ShortcutSigner, UnsignedShortcut } from './shortcut-signer.ts';
 import { readSignedFile, shortcutFileEnding, shortcutFolder } from './signed-file.ts';
 
 /**
- * How a phone gets the shortcuts: the available way with the fewest steps (specification section 11.8). The files of
- * `signed` contain address and token; `ready` is true once the files are made. `links` and `files` ask for the setup
+ * How a phone gets the shortcuts: the way with the fewest steps that there is for the form of its iOS (specification
+ * section 11.8). The files of `signed` contain address and token; `ready` is true once the files are made. `links` and `files` ask for the setup
  * code at the import. After the signing command failed, the next best way is used for some minutes.
  */
 export type InstallWay =
@@ -27,23 +27,35 @@ export type InstallServices = Pick<Runtime, 'config' | 'logger'> & {
 export async function chooseInstallWay(
   services: InstallServices,
   connection: Connection | undefined,
+  form: FileForm,
 ): Promise<InstallWay> {
   const { signer } = services;
-  if (!signer) return chooseGenericWay(services);
+  if (!signer) return chooseGenericWay(services, form);
   if (!connection) return { kind: 'signed', ready: false };
-  const files = unsigned(connection);
+  const files = unsigned(connection, form);
   const found = await Promise.all(files.map((file) => signer.find(file)));
   if (found.every((file) => file !== undefined)) return { kind: 'signed', ready: true };
   return files.some((file) => signer.hasFailed(file))
-    ? chooseGenericWay(services)
+    ? chooseGenericWay(services, form)
     : { kind: 'signed', ready: false };
 }
 
+/** The way that a phone without a token would get, for each form; `by_hand` says that nothing is published for it. */
+export async function publishedForms(
+  services: InstallServices,
+): Promise<Readonly<Record<FileForm, InstallWay['kind']>>> {
+  const [older, newer] = await Promise.all([
+    chooseInstallWay(services, undefined, 26),
+    chooseInstallWay(services, undefined, 27),
+  ]);
+  return { 26: older.kind, 27: newer.kind };
+}
+
 /** The best way that needs no signed files with this phone's token. */
-async function chooseGenericWay(services: Pick<InstallServices, 'config' | 'logger'>): Promise<InstallWay> {
-  const { shortcutLinks: links } = services.config;
+async function chooseGenericWay(services: FolderServices, form: FileForm): Promise<InstallWay> {
+  const links = services.config.shortcutLinks[form];
   if (links) return { kind: 'links', links };
-  return { kind: (await readFolder(services)) ? 'files' : 'by_hand' };
+  return { kind: (await readFolder(services, form)) ? 'files' : 'by_hand' };
 }
 
 /**
@@ -53,11 +65,12 @@ async function chooseGenericWay(services: Pick<InstallServices, 'config' | 'logg
 export async function prepareInstallWay(
   services: InstallServices,
   connection: Connection,
+  form: FileForm,
 ): Promise<InstallWay> {
-  const way = await chooseInstallWay(services, connection);
+  const way = await chooseInstallWay(services, connection, form);
   if (way.kind !== 'signed' || way.ready || !services.signer) return way;
-  for (const shortcut of unsigned(connection)) {
-    if (!(await services.signer.sign(shortcut))) return chooseGenericWay(services);
+  for (const shortcut of unsigned(connection, form)) {
+    if (!(await services.signer.sign(shortcut))) return chooseGenericWay(services, form);
   }
   return { kind: 'signed', ready: true };
 }
@@ -67,34 +80,36 @@ export async function readShortcutFile(
   services: InstallServices,
   shortcut: Shortcut,
   connection: Connection | undefined,
+  form: FileForm,
 ): Promise<Buffer<ArrayBuffer> | undefined> {
-  const way = await chooseInstallWay(services, connection);
-  if (way.kind === 'files') return (await readFolder(services))?.get(shortcut.name);
+  const way = await chooseInstallWay(services, connection, form);
+  if (way.kind === 'files') return (await readFolder(services, form))?.get(shortcut.name);
   if (way.kind !== 'signed' || !connection) return undefined;
-  return services.signer?.find(unsignedShortcut(shortcut, connection));
+  return services.signer?.find(unsignedShortcut(shortcut, connection, form));
 }
 
 export function shortcutFileName(shortcut: Shortcut): string {
   return `${shortcut.name}${shortcutFileEnding}`;
 }
 
-function unsignedShortcut(shortcut: Shortcut, connection: Connection): UnsignedShortcut {
-  return { name: shortcut.name, propertyList: writeBinaryPropertyList(buildWorkflow(shortcut, connection)) };
+function unsignedShortcut(shortcut: Shortcut, connection: Connection, form: FileForm): UnsignedShortcut {
+  const workflow = buildWorkflow(shortcut, connection, form);
+  return { name: shortcut.name, propertyList: writeBinaryPropertyList(workflow) };
 }
 
-const unsigned = (connection: Connection) =>
-  shortcuts.map((shortcut) => unsignedShortcut(shortcut, connection));
+const unsigned = (connection: Connection, form: FileForm) =>
+  shortcuts.map((shortcut) => unsignedShortcut(shortcut, connection, form));
+
+type FolderServices = Pick<InstallServices, 'config' | 'logger'>;
 
 /** The operator's signed files by name; undefined unless both shortcuts exist and are signed. */
-async function readFolder({
-  config,
-  logger,
-}: Pick<InstallServices, 'config' | 'logger'>): Promise<
-  ReadonlyMap<string, Buffer<ArrayBuffer>> | undefined
-> {
+async function readFolder(
+  { config, logger }: FolderServices,
+  form: FileForm,
+): Promise<ReadonlyMap<string, Buffer<ArrayBuffer>> | undefined> {
   const files = new Map<string, Buffer<ArrayBuffer>>();
   for (const shortcut of shortcuts) {
-    const path = join(shortcutFolder(config.dataDir), shortcutFileName(shortcut));
+    const path = join(shortcutFolder(config.dataDir, form), shortcutFileName(shortcut));
     try {
       const bytes = await readSignedFile(path);
       if (bytes) files.set(shortcut.name, bytes);

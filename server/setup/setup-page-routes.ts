@@ -91,8 +91,8 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       : deviceToken;
     const connection = known === undefined ? undefined : connectionOf(setup, known);
     const way = await (connection && shown.isPrepared
-      ? prepareInstallWay(services, connection)
-      : chooseInstallWay(services, connection));
+      ? prepareInstallWay(services, connection, 26)
+      : chooseInstallWay(services, connection, 26));
     const html = renderSetupPage({
       base,
       state,
@@ -233,7 +233,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
         const connection = progress.claimed
           ? connectionOf(setup, services.secrets.deviceToken(setup.link.route, setup.token))
           : undefined;
-        const file = shortcut && (await readShortcutFile(services, shortcut, connection));
+        const file = shortcut && (await readShortcutFile(services, shortcut, connection, 26));
         if (!shortcut || !file) return expiredPage();
         return {
           body: file,

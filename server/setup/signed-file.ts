@@ -1,13 +1,14 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { FileForm } from '#shortcut/shortcuts.ts';
 import { shortcutFileMaxBytes } from './limits.ts';
 
 /** The file name ending that iOS opens with Shortcuts. */
 export const shortcutFileEnding = '.shortcut';
 
-/** The folder in DATA_DIR for signed files (docs/configuration.md). */
-export function shortcutFolder(dataDir: string): string {
-  return join(dataDir, 'shortcuts');
+/** The folder in DATA_DIR for signed files (docs/configuration.md). Those for iOS 27 are in a folder `27` inside. */
+export function shortcutFolder(dataDir: string, form: FileForm = 26): string {
+  return join(dataDir, 'shortcuts', form === 26 ? '' : String(form));
 }
 
 /** The first bytes of a signed shortcut, an Apple Encrypted Archive; an iPhone refuses any other file. */

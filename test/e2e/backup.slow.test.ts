@@ -27,6 +27,10 @@ const changedByRestore = new Set([
 ]);
 
 const from = '+14155550100';
+const signedFiles = [
+  ['Ownline Outbox.shortcut', 'AEA1 signed'],
+  ['27/Ownline Outbox.shortcut', 'AEA1 signed for iOS 27'],
+] as const;
 /** Random text, which does not compress, so that the first half of the backup has rows. */
 const longText = () => randomBytes(3_750).toString('base64');
 
@@ -51,8 +55,8 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
     await (await claim(api, String(verify.json.setup_url))).poll();
     for (let sent = 0; sent < 150; sent += 1)
       await api.send({ from, to: '+14155550101', content: longText() });
-    await mkdir(join(dataDir, 'shortcuts'));
-    await writeFile(join(dataDir, 'shortcuts', 'Ownline Outbox.shortcut'), 'AEA1 signed');
+    await mkdir(join(dataDir, 'shortcuts/27'), { recursive: true });
+    for (const [name, bytes] of signedFiles) await writeFile(join(dataDir, 'shortcuts', name), bytes);
     backup = join(folder, 'first.backup');
     await commands().json('backup', backup);
   });
@@ -102,7 +106,8 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
       );
       const keys = await Promise.all([dataDir, end].map((of) => readFile(join(of, 'secrets.key'), 'utf8')));
       assert.equal(keys[0], keys[1]);
-      assert.equal(await readFile(join(end, 'shortcuts', 'Ownline Outbox.shortcut'), 'utf8'), 'AEA1 signed');
+      for (const [name, bytes] of signedFiles)
+        assert.equal(await readFile(join(end, 'shortcuts', name), 'utf8'), bytes);
     } finally {
       await back.kill('SIGTERM');
     }

@@ -6,21 +6,25 @@ const outbox = 'https://www.icloud.com/shortcuts/0123456789abcdef0123456789abcde
 const inbound = 'https://www.icloud.com/shortcuts/fedcba9876543210fedcba9876543210';
 
 describe('settings of the shortcuts (specification section 11.8, docs/configuration.md)', () => {
-  it('both links to shortcuts are set or none, each with https', () => {
-    assert.equal(readConfig({}).shortcutLinks, undefined);
-    const { shortcutLinks } = readConfig({ SHORTCUT_OUTBOX_URL: outbox, SHORTCUT_INBOUND_URL: inbound });
-    assert.deepEqual(shortcutLinks, { outbox, inbound });
-    for (const [name, url] of [
-      ['SHORTCUT_OUTBOX_URL', outbox],
-      ['SHORTCUT_INBOUND_URL', inbound],
-    ] as const)
-      assert.throws(() => readConfig({ [name]: url }), /must be set together: a phone needs both shortcuts/);
-    for (const wrong of ['http://www.icloud.com/shortcuts/1', 'icloud.com', 'https://user:pw@example.com'])
-      assert.throws(
-        () => readConfig({ SHORTCUT_OUTBOX_URL: wrong, SHORTCUT_INBOUND_URL: inbound }),
-        /SHORTCUT_OUTBOX_URL must be an address such as https:\/\/www\.icloud\.com/,
-        wrong,
-      );
+  it('both links to the shortcuts of a form are set or none, each with https', () => {
+    assert.deepEqual(readConfig({}).shortcutLinks, { 26: undefined, 27: undefined });
+    for (const form of [26, 27] as const) {
+      const [outboxName, inboundName] =
+        form === 26
+          ? ['SHORTCUT_OUTBOX_URL', 'SHORTCUT_INBOUND_URL']
+          : ['SHORTCUT_OUTBOX_27_URL', 'SHORTCUT_INBOUND_27_URL'];
+      const { shortcutLinks } = readConfig({ [outboxName]: outbox, [inboundName]: inbound });
+      assert.deepEqual(shortcutLinks, { 26: undefined, 27: undefined, [form]: { outbox, inbound } });
+      const together = new RegExp(`${outboxName} and ${inboundName} must be set together`);
+      assert.throws(() => readConfig({ [outboxName]: outbox }), together);
+      assert.throws(() => readConfig({ [inboundName]: inbound }), together);
+      for (const wrong of ['http://www.icloud.com/shortcuts/1', 'icloud.com', 'https://user:pw@example.com'])
+        assert.throws(
+          () => readConfig({ [outboxName]: wrong, [inboundName]: inbound }),
+          new RegExp(`${outboxName} must be an address such as https://www\\.icloud\\.com`),
+          wrong,
+        );
+    }
   });
 
   it('the signing command is split into words, in which quotes group and nothing is expanded', () => {
