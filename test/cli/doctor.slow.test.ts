@@ -68,6 +68,8 @@ describe('ownline doctor (specification section 10.11)', () => {
         'disk ok',
         'files ok',
         'backup warning',
+        'shortcuts warning',
+        'shortcuts warning',
         'mail ok',
         'egress ok',
         'address warning',
@@ -87,7 +89,7 @@ describe('ownline doctor (specification section 10.11)', () => {
       const { output } = await commands.run(['doctor', '--quick'], settings);
       assert.match(output, /^✓ settings: All settings can be read\.\n✓ service: /);
       assert.match(output, /\n! address: .* no iPhone can reach it\.\n {4}Set BASE_URL to an https address/);
-      assert.match(output, /\n\n0 failed, 2 warnings, 23 ok\n$/);
+      assert.match(output, /\n\n0 failed, 4 warnings, 23 ok\n$/);
     } finally {
       await proxy.close();
     }

@@ -9,6 +9,7 @@ import { checkDisk, checkFiles } from './check-files.ts';
 import { checkEgress, checkMail } from './check-outside.ts';
 import { checkPublicAddress } from './check-public-address.ts';
 import { checkService } from './check-service.ts';
+import { checkShortcuts } from './check-shortcuts.ts';
 
 export interface DoctorOptions {
   /** True skips the check of a held request. */
@@ -35,6 +36,7 @@ export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Check> 
   yield await checkDisk('disk', 'DATA_DIR', config.dataDir);
   yield* await checkFiles(config);
   yield* await checkBackups(config, database.lastBackups, database.serviceMs);
+  yield* checkShortcuts(config);
   yield await checkMail(config, options.sendMail);
   yield await checkEgress(config, options.egressUrl);
   if (!service.isRunning) {

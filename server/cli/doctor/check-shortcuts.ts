@@ -1,0 +1,91 @@
+import type { Config } from '#server/platform/config.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { Clock } from '#server/platform/time/clock.ts';
+import { type InstallWay, publishedForms } from '#server/setup/install-way.ts';
+import { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
+import { buildWorkflow, type FileForm, inbound, outbox, type Shortcut } from '#shortcut/shortcuts.ts';
+import { type Check, failed, ok, warning } from './check.ts';
+import { findDifferences } from './compare-workflow.ts';
+import type { Authorities } from './public-client.ts';
+import { readSharedShortcut } from './read-shared-shortcut.ts';
+
+const formNames: Readonly<Record<FileForm, string>> = { 26: 'iOS 17 to 26', 27: 'iOS 27' };
+
+const settingsOf = {
+  26: { outbox: 'SHORTCUT_OUTBOX_URL', inbound: 'SHORTCUT_INBOUND_URL' },
+  27: { outbox: 'SHORTCUT_OUTBOX_27_URL', inbound: 'SHORTCUT_INBOUND_27_URL' },
+} as const;
+
+/** Checks how iPhones get the shortcuts of each form, and that each link leads to the shortcut of this release. */
+export async function* checkShortcuts(config: Config, authorities?: Authorities): AsyncGenerator<Check> {
+  const services = { config, logger: createLogger('silent'), clock: new Clock() };
+  const { shortcutSignCommand: command } = config;
+  const ways = await publishedForms({
+    ...services,
+    signer: command && new ShortcutSigner(services, command),
+  });
+  for (const form of [26, 27] as const) {
+    yield checkForm(form, ways[form]);
+    const links = config.shortcutLinks[form];
+    if (!links) continue;
+    for (const [shortcut, kind] of [
+      [outbox, 'outbox'],
+      [inbound, 'inbound'],
+    ] as const)
+      yield* checkLink(settingsOf[form][kind], links[kind], { shortcut, form, authorities });
+  }
+}
+
+function checkForm(form: FileForm, way: InstallWay['kind']): Check {
+  const name = 'shortcuts';
+  const who = `iPhones with ${formNames[form]}`;
+  switch (way) {
+    case 'signed':
+      return ok(name, `${who} get shortcuts that SHORTCUT_SIGN_COMMAND signs; it was not run.`);
+    case 'links':
+      return ok(name, `${who} get the shortcuts by ${Object.values(settingsOf[form]).join(' and ')}.`);
+    case 'files':
+      return ok(name, `${who} get the signed files of DATA_DIR.`);
+    case 'by_hand':
+      return warning(
+        name,
+        `The shortcuts for ${formNames[form]} are not published: a person builds them by hand, for an hour.`,
+        `Set ${Object.values(settingsOf[form]).join(' and ')}, or SHORTCUT_SIGN_COMMAND (docs/iphone.md).`,
+      );
+  }
+}
+
+async function* checkLink(
+  setting: string,
+  link: string,
+  {
+    shortcut,
+    form,
+    authorities,
+  }: { readonly shortcut: Shortcut; readonly form: FileForm; readonly authorities: Authorities },
+): AsyncGenerator<Check> {
+  const name = 'shortcut_link';
+  const fix = `Publish ${shortcut.name} for ${formNames[form]} again, and set ${setting} to its link (docs/iphone.md).`;
+  const shared = await readSharedShortcut(link, authorities);
+  if ('reason' in shared) {
+    yield shared.isGone
+      ? failed(name, `${setting} leads to no shortcut: ${shared.reason}.`, fix)
+      : warning(
+          name,
+          `${setting} could not be checked: ${shared.reason}.`,
+          'Run this again later, and open the link on an iPhone.',
+        );
+    return;
+  }
+  if (shared.name !== shortcut.name) {
+    yield failed(name, `${setting} leads to “${shared.name}” instead of ${shortcut.name}.`, fix);
+    return;
+  }
+  const expected = buildWorkflow(shortcut, undefined, form);
+  const differences = findDifferences(shared.workflow, expected);
+  for (const { state, text } of differences)
+    yield { name, state, message: `${shortcut.name} of ${setting} ${text}.`, fix };
+  if (differences.length > 0) return;
+  const inside = form === 27 ? ', with its automations, which arrive switched off' : '';
+  yield ok(name, `${setting} leads to ${shortcut.name} of this release${inside}.`);
+}
