@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { failureCodes, MessageDetail } from './message.ts';
 import { nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 
-const { id, from, to, content, media_url, sent_at, group } = MessageDetail.properties;
+const { id, from, to, content, media_url, sent_at, group, possible_repeat } = MessageDetail.properties;
 const common = { id, from, to, content, media_url };
 const created_at = timestamp('When the message was accepted.');
 
@@ -46,6 +46,7 @@ export const eventData = {
     ...common,
     received_at: timestamp('When the server received the message.'),
     group,
+    possible_repeat,
   }),
   'message.sent': strictObject({ ...outbound('sent'), sent_at: sentTime }),
   'message.delivered': strictObject({

@@ -92,6 +92,13 @@ const group = Type.Optional(
   }),
 );
 
+const possible_repeat = Type.Optional(
+  Type.Literal(true, {
+    description:
+      'Only in a received message that may be a late repeat of an equal one: the iPhone had not passed that one on by each of its automations. Do not drop it: it may be another answer.',
+  }),
+);
+
 /** A message as GET /v1/messages lists it (specification sections 2.6 and 4.3). */
 export const Message = strictObject({
   id,
@@ -106,6 +113,7 @@ export const Message = strictObject({
   created_at,
   delivered_at: nullable(timestamp('When the device reported it as delivered.')),
   group,
+  possible_repeat,
 });
 export type Message = Type.Static<typeof Message>;
 

@@ -1,5 +1,5 @@
 import { findDeviceByToken, storeReceivedTests } from '#server/devices/device-store.ts';
-import { inboundTestsOf } from '#server/devices/inbound-tests.ts';
+import { countAutomations, inboundTestsOf } from '#server/devices/inbound-tests.ts';
 import { type Inbound, type Received, receiveMessage } from '#server/messages/receive-message.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
@@ -46,7 +46,7 @@ export function inboundRoute(services: PollServices): Route {
       if (!parsed || parsed === 'too_large') return refuse(parsed ?? 'unreadable');
       const body = parsed.fields;
       const media = await readMedia(parsed);
-      const inbound: Inbound = {
+      const inbound = {
         from: optionalField(body, 'from') ?? '',
         text: body.get('text') ?? '',
         recipients: optionalField(body, 'recipients'),
@@ -79,7 +79,7 @@ export function inboundRoute(services: PollServices): Route {
 async function receive(
   services: PollServices,
   { teamId, numberId, tokenHash }: DeviceCaller,
-  inbound: Inbound,
+  call: Omit<Inbound, 'automations'>,
 ): Promise<Outcome> {
   const device = await findDeviceByToken(services.database.pool, { tokenHash });
   if (!device) return undefined;
@@ -87,7 +87,9 @@ async function receive(
   if (!number || number.deleted_at) return { ended: 'deleted' };
   // A later setup link of the number ended this token. A token that a newer phone superseded still delivers replies.
   if (device.ended_at) return { ended: 'superseded' };
-  return { ...(await receiveMessage(services, number, inbound)), receivedTests: device.received_tests };
+  const receivedTests = device.received_tests;
+  const inbound = { ...call, automations: countAutomations(call.text, receivedTests) };
+  return { ...(await receiveMessage(services, number, inbound)), receivedTests };
 }
 
 /**

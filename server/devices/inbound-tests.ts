@@ -53,6 +53,17 @@ export function inboundTestsOf(text: string): string[] {
   return [anyText, ...(catching.length === 1 ? catching.map(({ name }) => name) : [])];
 }
 
+/** The start of a text that is compared with automations. A longer text holds what all of them look for. */
+const comparedCharactersMax = 1_000;
+
+/** Counts the automations that pass a text on, among those whose tests the phone has passed. */
+export function countAutomations(text: string, receivedTests: readonly string[]): number {
+  const compared = toCompared(text.slice(0, comparedCharactersMax));
+  return inboundTests.filter(
+    ({ name, contains }) => receivedTests.includes(name) && compared.includes(contains),
+  ).length;
+}
+
 /** Ignores case and accents as iOS does, surrounding white space, and marks that keyboards insert. */
 function toCompared(text: string): string {
   return text

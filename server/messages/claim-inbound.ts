@@ -4,7 +4,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
-import { duplicateInboundMs, inboundRunMs } from './limits.ts';
+import { inboundRunMs, possibleRepeatMs, repeatGapMs, repeatsMs } from './limits.ts';
 
 const claimGivenId = transactionQuery<
   { teamId: TeamId; numberId: NumberId; hash: Buffer; id: MessageId },
@@ -14,20 +14,40 @@ const claimGivenId = transactionQuery<
   `INSERT INTO inbound_ids (team_id, number_id, given_id_hash, message_id) VALUES (:teamId, :numberId, :hash, :id)
    ON CONFLICT (number_id, given_id_hash) DO UPDATE SET number_id = excluded.number_id RETURNING message_id`,
 );
-const claimFingerprint = transactionQuery<
-  { teamId: TeamId; numberId: NumberId; fingerprint: Buffer; id: MessageId; now: Date; since: Date },
-  { message_id: MessageId }
+
+/** The message to which equal texts, or the calls of a run, belong. */
+interface FingerprintRow {
+  readonly message_id: MessageId;
+  readonly stored_at: Date;
+  readonly last_call_at: Date;
+  readonly calls_left: number;
+}
+interface Fingerprints {
+  readonly numberId: NumberId;
+  readonly fingerprints: readonly Buffer[];
+  readonly callsLeft: readonly number[];
+}
+
+const claimFingerprints = transactionQuery<
+  Fingerprints & { teamId: TeamId; id: MessageId; now: Date },
+  FingerprintRow & { readonly fingerprint: Buffer }
 >(
-  'messages.claim-fingerprint',
-  `INSERT INTO inbound_fingerprints AS r (team_id, number_id, fingerprint, message_id, stored_at) VALUES (:teamId, :numberId, :fingerprint, :id, :now)
-   ON CONFLICT (number_id, fingerprint) DO UPDATE SET
-     message_id = CASE WHEN r.stored_at > :since THEN r.message_id ELSE excluded.message_id END,
-     stored_at = CASE WHEN r.stored_at > :since THEN r.stored_at ELSE excluded.stored_at END
-   RETURNING message_id`,
+  'messages.claim-fingerprints',
+  // Locks the rows that are there. Calls of one run lock its row first, so two calls never wait for each other.
+  `INSERT INTO inbound_fingerprints (team_id, number_id, fingerprint, message_id, stored_at, last_call_at, calls_left)
+   SELECT :teamId, :numberId, f.fingerprint, :id, :now, :now, f.calls_left
+   FROM unnest(:fingerprints::bytea[], :callsLeft::smallint[]) AS f (fingerprint, calls_left)
+   ON CONFLICT (number_id, fingerprint) DO UPDATE SET number_id = excluded.number_id
+   RETURNING fingerprint, message_id, stored_at, last_call_at, calls_left`,
 );
-const changeFingerprint = transactionQuery<{ numberId: NumberId; fingerprint: Buffer; messageId: MessageId }>(
-  'messages.change-fingerprint',
-  `UPDATE inbound_fingerprints SET message_id = :messageId WHERE number_id = :numberId AND fingerprint = :fingerprint`,
+const changeFingerprints = transactionQuery<
+  Fingerprints & { messageId: MessageId; storedAt: Date; lastCallAt: Date }
+>(
+  'messages.change-fingerprints',
+  `UPDATE inbound_fingerprints r
+   SET message_id = :messageId, stored_at = :storedAt, last_call_at = :lastCallAt, calls_left = f.calls_left
+   FROM unnest(:fingerprints::bytea[], :callsLeft::smallint[]) AS f (fingerprint, calls_left)
+   WHERE r.number_id = :numberId AND r.fingerprint = f.fingerprint`,
 );
 
 /** The data by which a repeat of an inbound message is recognized. */
@@ -35,6 +55,8 @@ export interface InboundIdentity {
   readonly deviceGivenId: string | undefined;
   /** The run of the shortcut that reports the message, if it names one. */
   readonly run: string | undefined;
+  /** How many automations of the device are known to pass the text on. */
+  readonly automations: number;
   /** The content: sender, text and the hash of the file. */
   readonly content: readonly string[];
 }
@@ -44,37 +66,79 @@ export interface ClaimedInbound {
   readonly id: MessageId;
   /** True if the device repeats a call; false for an equal text, which may be another message. */
   readonly isSameCall: boolean;
+  /** True for a new message that may be a late repeat of an earlier one. */
+  readonly possibleRepeat: boolean;
 }
 
 /**
  * Claims an id for an inbound message, in the transaction that stores it (specification section 11.5). A device-given
  * id identifies a message for ever. Without this id, a message repeats one of the same run of the shortcut, or an equal
- * one of the last 20 s. Several automations may fire for one text. A repeat waits for the first message to commit.
+ * one. An iPhone runs all automations that fire for a text, one after another. A repeat waits for the first message to
+ * commit.
  */
 export async function claimInbound(
   trx: Transaction,
   { clock }: Runtime,
   { team_id: teamId, id: numberId }: Pick<NumberRow, 'team_id' | 'id'>,
-  { deviceGivenId, run, content }: InboundIdentity,
+  { deviceGivenId, run, automations, content }: InboundIdentity,
   id: MessageId,
 ): Promise<ClaimedInbound> {
   if (deviceGivenId !== undefined) {
     const row = await claimGivenId.row(trx, { teamId, numberId, hash: sha256(deviceGivenId), id });
-    return { id: row?.message_id ?? id, isSameCall: true };
+    return { id: row?.message_id ?? id, isSameCall: true, possibleRepeat: false };
   }
-  const claim = async (fingerprint: Buffer, periodMs: number) => {
-    const now = clock.now();
-    const since = clock.in(-periodMs, now);
-    const row = await claimFingerprint.row(trx, { teamId, numberId, fingerprint, id, now, since });
-    return row?.message_id ?? id;
-  };
+  const ofText = sha256(JSON.stringify(content));
   // A run is named by a random number. The hash also includes sender and text, so that no text is lost if two runs have
   // the same number.
   const ofRun = run === undefined ? undefined : sha256(JSON.stringify({ run, content }));
-  const known = ofRun ? await claim(ofRun, inboundRunMs) : id;
-  if (known !== id) return { id: known, isSameCall: true };
-  const claimed = await claim(sha256(JSON.stringify(content)), duplicateInboundMs);
-  if (ofRun && claimed !== id)
-    await changeFingerprint.run(trx, { numberId, fingerprint: ofRun, messageId: claimed });
-  return { id: claimed, isSameCall: false };
+  // Only the shortcut names its run. Other devices have no automations that could call again.
+  const callsLeft = ofRun ? Math.max(automations - 1, 0) : 0;
+  const rowsOf = (left: number): Fingerprints => ({
+    numberId,
+    ...(ofRun
+      ? { fingerprints: [ofRun, ofText], callsLeft: [0, left] }
+      : { fingerprints: [ofText], callsLeft: [left] }),
+  });
+  const claimed = await claimFingerprints.rows(trx, { ...rowsOf(callsLeft), teamId, id, now: clock.now() });
+  const earlier = (fingerprint: Buffer | undefined) =>
+    claimed.find((row) => fingerprint?.equals(row.fingerprint) && row.message_id !== id);
+  const [runBefore, textBefore] = [earlier(ofRun), earlier(ofText)];
+  // The claim may have waited for another call.
+  const now = clock.now();
+  const change = (rows: Fingerprints, messageId: MessageId, storedAt: Date) =>
+    changeFingerprints.run(trx, { ...rows, messageId, storedAt, lastCallAt: now });
+
+  if (runBefore && passed(runBefore.last_call_at, now) <= inboundRunMs) {
+    const { message_id: messageId } = runBefore;
+    if (textBefore?.message_id === messageId)
+      await change(
+        { numberId, fingerprints: [ofText], callsLeft: [textBefore.calls_left] },
+        messageId,
+        textBefore.stored_at,
+      );
+    return { id: messageId, isSameCall: true, possibleRepeat: false };
+  }
+  if (textBefore && isRepeat(textBefore, now)) {
+    const left = Math.max(textBefore.calls_left - 1, 0);
+    await change(rowsOf(left), textBefore.message_id, textBefore.stored_at);
+    return { id: textBefore.message_id, isSameCall: false, possibleRepeat: false };
+  }
+  if (runBefore || textBefore) await change(rowsOf(callsLeft), id, now);
+  const possibleRepeat =
+    textBefore !== undefined &&
+    textBefore.calls_left > 0 &&
+    passed(textBefore.stored_at, now) <= possibleRepeatMs;
+  return { id, isSameCall: false, possibleRepeat };
+}
+
+/** True if an equal text is the same message: a call came lately, or automations that pass it on have not called yet. */
+function isRepeat(row: FingerprintRow, now: Date): boolean {
+  return (
+    passed(row.stored_at, now) <= repeatsMs &&
+    (row.calls_left > 0 || passed(row.last_call_at, now) <= repeatGapMs)
+  );
+}
+
+function passed(since: Date, now: Date): number {
+  return now.getTime() - since.getTime();
 }

@@ -6,10 +6,19 @@
 export const idempotencyKeyMs = 24 * 3_600_000;
 
 /**
- * An equal text within this time counts as the same message, because several automations of an iPhone may fire for one
- * text.
+ * An equal text is the same message for this long after the latest call of the message. An iPhone runs the automations
+ * that fire for one text one after another, with other runs in between (decision 0052).
  */
-export const duplicateInboundMs = 20_000;
+export const repeatGapMs = 60_000;
+
+/** An equal text later than this after the first call is always another message. */
+export const repeatsMs = 5 * 60_000;
+
+/**
+ * How long an equal text may be a late repeat, if automations of the earlier message have not called. An iPhone runs
+ * what it has queued with its next text, so this covers a quiet weekend, and no weekly answer.
+ */
+export const possibleRepeatMs = 72 * 3_600_000;
 
 /**
  * How long repeats of one run of a shortcut are recognized. A run makes at most 12 calls, 15 s apart, and each takes up
@@ -17,7 +26,7 @@ export const duplicateInboundMs = 20_000;
  */
 export const inboundRunMs = 15 * 60_000;
 
-/** How long the fingerprint of an inbound message is kept: three times the longer of the two periods above. */
+/** How long the fingerprint of an inbound message is kept if no call is missing: three times as long as a run. */
 export const fingerprintRetentionMs = 45 * 60_000;
 
 /** Upper bound on stored handles, longer than any real one, because an index entry has a maximum size. */

@@ -49,7 +49,7 @@ export function messageView(message: MessageRow): Message {
     direction: message.direction,
     created_at: message.created_at.toISOString(),
     delivered_at: time(message.delivered_at),
-    ...groupMark(message),
+    ...marks(message),
   };
 }
 
@@ -58,9 +58,12 @@ export function listedMessageView(message: MessageRow): ListedMessage {
   return { ...messageView(message), error_code: message.error_code };
 }
 
-/** Returns `group` only if it is true, so that the objects of other messages get no new field. */
-function groupMark({ is_group }: MessageRow): { readonly group?: true } {
-  return is_group ? { group: true } : {};
+/** Returns marks of a received message only if they are true, so that the objects of other messages get no new field. */
+function marks({ is_group, possible_repeat }: MessageRow): Pick<Message, 'group' | 'possible_repeat'> {
+  return {
+    ...(is_group ? { group: true } : {}),
+    ...(possible_repeat ? { possible_repeat: true } : {}),
+  };
 }
 
 function errorMessage(message: MessageRow): string | null {
@@ -95,7 +98,7 @@ export function eventData(message: MessageRow): Readonly<Record<string, unknown>
     media_url: message.media_url,
   };
   if (message.direction === 'inbound')
-    return { ...base, received_at: message.created_at.toISOString(), ...groupMark(message) };
+    return { ...base, received_at: message.created_at.toISOString(), ...marks(message) };
   const outbound = {
     ...base,
     status: message.status,

@@ -12,6 +12,8 @@ export interface MessageRow {
   readonly media_url: string | null;
   /** True if the message went to several recipients. */
   readonly is_group: boolean;
+  /** True if it is equal to an earlier message, some of whose automations had not called. */
+  readonly possible_repeat: boolean;
   readonly status: MessageStatus;
   readonly created_at: Date;
   readonly sent_at: Date | null;
@@ -30,7 +32,7 @@ export interface MessageRow {
 
 export const messageColumns = (
   'team_id, id, number_id, direction, from_handle, to_handle, content, media_url, status, created_at, sent_at, delivered_at, ' +
-  'failed_at, error_code, device_error, may_have_been_sent, hand_out_count, last_event_sequence, is_group, media_failure, sent_by'
+  'failed_at, error_code, device_error, may_have_been_sent, hand_out_count, last_event_sequence, is_group, possible_repeat, media_failure, sent_by'
 ).split(', ');
 
 /** The columns of a MessageRow for a SELECT or RETURNING list. */

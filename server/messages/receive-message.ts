@@ -38,6 +38,8 @@ export interface Inbound {
   readonly deviceGivenId: string | undefined;
   /** The run of the shortcut that reports the message, if it names one. */
   readonly run: string | undefined;
+  /** How many automations of the device are known to pass the text on. */
+  readonly automations: number;
   /** The message's file, and the name that its sender gave it. */
   readonly media: { readonly bytes: Buffer; readonly name: string | undefined } | undefined;
 }
@@ -60,13 +62,14 @@ const insert = transactionQuery<
     text: string;
     at: Date;
     isGroup: boolean;
+    possibleRepeat: boolean;
     mediaUrl: string | null;
   },
   MessageRow & { readonly is_erased: boolean }
 >(
   'messages.insert-received',
-  `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence, is_group, media_url)
-   VALUES (:teamId, :id, :numberId, 'inbound', :contact, :phoneNumber, :text, 'received', :at, 1, :isGroup, :mediaUrl)
+  `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence, is_group, possible_repeat, media_url)
+   VALUES (:teamId, :id, :numberId, 'inbound', :contact, :phoneNumber, :text, 'received', :at, 1, :isGroup, :possibleRepeat, :mediaUrl)
    RETURNING ${sqlMessageColumns('m')}, EXISTS (
      SELECT FROM opt_outs o WHERE o.team_id = m.team_id AND o.contact_hash = :contactHash AND o.contact IS NULL) AS is_erased`,
   { changes: 'message', team: ':teamId', ids: ':id' },
@@ -171,6 +174,7 @@ function storeOnce(
       text: inbound.text,
       at,
       isGroup: isGroupMessage(inbound.recipients, inbound.from, number.phone_number),
+      possibleRepeat: claimed.possibleRepeat,
       mediaUrl: written ? mediaLink(services, id, written.name) : null,
     });
     if (written && !(await completeWrittenMedia(trx, written)))

@@ -7,7 +7,7 @@ import type { NumberRow } from '#server/numbers/number-store.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { failQueued, type UnsentCode } from './fail-queued.ts';
-import { fingerprintRetentionMs, idempotencyKeyMs, recentHandOutMs } from './limits.ts';
+import { fingerprintRetentionMs, idempotencyKeyMs, possibleRepeatMs, recentHandOutMs } from './limits.ts';
 import type { InFlightRow } from './message-store.ts';
 import { resolveUnconfirmed } from './resolve-unconfirmed.ts';
 
@@ -88,9 +88,11 @@ const purgeKeys = query<{ before: Date; limit: number }>(
   `DELETE FROM idempotency_keys WHERE ctid IN (SELECT ctid FROM idempotency_keys WHERE created_at <= :before LIMIT :limit)
    RETURNING key`,
 );
-const purgeRecent = query<{ before: Date; limit: number }>(
+const purgeRecent = query<{ before: Date; incompleteBefore: Date; limit: number }>(
   'messages.purge-recent-inbound',
-  `DELETE FROM inbound_fingerprints WHERE ctid IN (SELECT ctid FROM inbound_fingerprints WHERE stored_at <= :before LIMIT :limit)
+  `DELETE FROM inbound_fingerprints WHERE ctid IN (
+     SELECT ctid FROM inbound_fingerprints
+     WHERE stored_at <= CASE calls_left WHEN 0 THEN :before::timestamptz ELSE :incompleteBefore::timestamptz END LIMIT :limit)
    RETURNING message_id`,
 );
 
@@ -258,8 +260,9 @@ export async function hasOverdue({ database, clock }: Runtime): Promise<boolean>
 export async function purgeKeysAndFingerprints({ database, clock }: Runtime): Promise<void> {
   const keysBefore = clock.in(-idempotencyKeyMs);
   const before = clock.in(-fingerprintRetentionMs);
+  const incompleteBefore = clock.in(-possibleRepeatMs);
   await inRounds(() => purgeKeys.count(database.pool, { before: keysBefore, limit: roundMax }));
-  await inRounds(() => purgeRecent.count(database.pool, { before, limit: roundMax }));
+  await inRounds(() => purgeRecent.count(database.pool, { before, incompleteBefore, limit: roundMax }));
 }
 
 /** Deletes hand-outs that no window of pacing includes any more. */

@@ -154,7 +154,7 @@ describe('statements that phones and webhooks share, beside long queues and hist
       INSERT INTO conversations (team_id, number_id, contact, opened_by, opened_at, last_activity_at, last_message_id)
         SELECT '${team}', number_id, 'person-' || n, 'team', to_timestamp(n), to_timestamp(n), id FROM made WHERE status = 'sent';
       INSERT INTO inbound_ids SELECT '${team}', number_id, sha256(n::text::bytea), id FROM made;
-      INSERT INTO inbound_fingerprints SELECT '${team}', number_id, sha256(n::text::bytea), id, now() FROM made;
+      INSERT INTO inbound_fingerprints SELECT '${team}', number_id, sha256(n::text::bytea), id, now(), now(), 0 FROM made;
       INSERT INTO usage_days SELECT '${team}', date '2020-01-01' + n, 'inbound', 1 FROM generate_series(1, 2000) AS n;
       INSERT INTO opt_outs (team_id, contact_hash, contact, id, sequence, opted_out_at, request_id)
         SELECT '${team}', md5(n::text)::uuid, 'other-' || n, id, 1, to_timestamp(n), 'req_' || n FROM made;`);

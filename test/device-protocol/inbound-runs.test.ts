@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { purgeKeysAndFingerprints } from '#server/messages/sweep-messages.ts';
+import { storedEvents } from '#test/support/events/stored-events.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 
 const from = '+12125550100';
@@ -32,13 +34,13 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.equal(await stored(), 1);
   });
 
-  it('equal texts of two runs more than 20 s apart are two messages, and a late repeat belongs to its own run', async () => {
+  it('equal texts of two runs more than a minute apart are two messages, and a late repeat belongs to its own run', async () => {
     const { receive, stored } = await connect();
     const first = await receive('Yes', '1');
-    service.clock.advance(21_000);
+    service.clock.advance(61_000);
     const second = await receive('Yes', '2');
     assert.notEqual(second, first);
-    service.clock.advance(21_000);
+    service.clock.advance(61_000);
     assert.deepEqual([await receive('Yes', '1'), await receive('Yes', '2')], [first, second]);
     assert.equal(await stored(), 2);
   });
@@ -52,6 +54,61 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.deepEqual([ids.size, await stored()], [1, 1]);
   });
 
+  it('equal texts are different messages once five minutes have passed since the first call', async () => {
+    const { receive } = await connect();
+    const ids: string[] = [];
+    for (let passed = 0; passed <= 6; passed += 1) {
+      ids.push(await receive('Yes', String(passed)));
+      service.clock.advance(59_000);
+    }
+    assert.deepEqual(
+      ids.map((id) => id === ids[0]),
+      [true, true, true, true, true, true, false],
+    );
+  });
+
+  it('a repeated call of a run keeps its message open for other runs', async () => {
+    const { receive } = await connect();
+    const first = await receive('Yes', '1');
+    for (const run of ['1', '2']) {
+      service.clock.advance(59_000);
+      assert.equal(await receive('Yes', run), first, run);
+    }
+  });
+
+  it('an equal text is marked only if automations are missing, and for 72 hours (§2.6/possible-repeat, §6.2/message-received)', async () => {
+    const { receive, phoneNumber } = await connect();
+    // These two replies show that the automations of a space and of an e exist, so two calls are expected of a text.
+    for (const [text, run] of [
+      ['7 pm', '1'],
+      ['Seen', '2'],
+    ] as const)
+      await receive(text, run);
+    const cases = [
+      { text: 'See us', runs: ['3', '4'], hours: 1, isMarked: undefined },
+      { text: 'See me', runs: ['5'], hours: 1, isMarked: true },
+      { text: 'See him', runs: ['6'], hours: 71.9, isMarked: true },
+      { text: 'See her', runs: ['7'], hours: 72.1, isMarked: undefined },
+    ];
+    for (const { text, runs, hours, isMarked } of cases) {
+      const earlier = await Promise.all(runs.map((run) => receive(text, run)));
+      service.clock.advance(hours * 3_600_000);
+      await purgeKeysAndFingerprints(service.runtime);
+      const id = await receive(text, 'late');
+      assert.ok(!earlier.includes(id), text);
+      const { json } = await team.api.get(`/v1/messages/${id}`);
+      const list = await team.api.get(`/v1/messages?limit=1&to=${encodeURIComponent(phoneNumber)}`);
+      const event = (await storedEvents(service))
+        .map(({ body }) => JSON.parse(body))
+        .find(({ data }) => data.id === id);
+      assert.deepEqual(
+        [json.possible_repeat, field(list.json, 'messages.0.possible_repeat'), event.data.possible_repeat],
+        [isMarked, isMarked, isMarked],
+        text,
+      );
+    }
+  });
+
   it('texts with the same run number are stored separately if text or sender differ', async () => {
     const { receive } = await connect();
     const ids = [
@@ -62,14 +119,14 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.equal(new Set(ids).size, 3);
   });
 
-  it('the same text without the number of a run counts as a repeat for 20 s', async () => {
+  it('the same text without the number of a run counts as a repeat for a minute', async () => {
     const { receive } = await connect();
     for (const run of ['none', '', undefined]) {
       const first = await receive('Yes', run);
       assert.equal(await receive('Yes', run), first);
-      service.clock.advance(21_000);
+      service.clock.advance(61_000);
       assert.notEqual(await receive('Yes', run), first, String(run));
-      service.clock.advance(21_000);
+      service.clock.advance(61_000);
     }
   });
 
@@ -103,6 +160,6 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     await receive('STOP', '1', contact);
     assert.ok(!(await optedOut()), 'the same STOP');
     await receive('STOP', '3', contact);
-    assert.ok(await optedOut(), 'another STOP within 20 s');
+    assert.ok(await optedOut(), 'another STOP within a minute');
   });
 });

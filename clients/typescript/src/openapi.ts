@@ -996,6 +996,11 @@ export type components = {
              * @constant
              */
             group?: true;
+            /**
+             * @description Only in a received message that may be a late repeat of an equal one: the iPhone had not passed that one on by each of its automations. Do not drop it: it may be another answer.
+             * @constant
+             */
+            possible_repeat?: true;
         };
         MessageDetail: {
             /** @description The id of the message. */
@@ -1022,6 +1027,11 @@ export type components = {
              * @constant
              */
             group?: true;
+            /**
+             * @description Only in a received message that may be a late repeat of an equal one: the iPhone had not passed that one on by each of its automations. Do not drop it: it may be another answer.
+             * @constant
+             */
+            possible_repeat?: true;
             sent_at: string | null;
             failed_at: string | null;
             error_code: ("expired" | "cancelled" | "number_removed" | "opted_out" | "media_unavailable" | "media_too_large" | "device_timeout" | "device_error" | "not_delivered") | null;
@@ -1279,6 +1289,11 @@ export type components = {
                  * @constant
                  */
                 group?: true;
+                /**
+                 * @description Only in a received message that may be a late repeat of an equal one: the iPhone had not passed that one on by each of its automations. Do not drop it: it may be another answer.
+                 * @constant
+                 */
+                possible_repeat?: true;
             };
             /** @description The team whose event it is. */
             team_id: string;

@@ -45,6 +45,7 @@ function makeMessage(demo: DemoRows, services: Runtime, text: DemoText): Made {
     content,
     media_url: hasUrl ? url : null,
     is_group: false,
+    possible_repeat: false,
     created_at: new Date(text.atMs),
     sent_at: timeOf(sent_at),
     delivered_at: timeOf(delivered_at),

@@ -24,6 +24,8 @@ CREATE TABLE messages (
   last_event_sequence smallint NOT NULL DEFAULT 0,
   -- Whether a received message went to several recipients (specification section 2.6).
   is_group boolean NOT NULL DEFAULT false,
+  -- Whether a received message may be a late repeat of an equal one (specification section 11.5).
+  possible_repeat boolean NOT NULL DEFAULT false CHECK (direction = 'inbound' OR NOT possible_repeat),
   -- Why the media of a failed message could not be fetched: timeout, http_404 and the like.
   media_failure text CHECK (media_failure IS NULL OR error_code LIKE 'media_%'),
   -- The key or member that sent it; NULL for inbound ones and test texts of the setup page. No foreign key: it is one of two
@@ -170,7 +172,11 @@ CREATE TABLE inbound_fingerprints (
   number_id uuid NOT NULL,
   fingerprint bytea NOT NULL,
   message_id uuid NOT NULL,
+  -- The first and the latest call that were taken for the message.
   stored_at timestamptz NOT NULL,
+  last_call_at timestamptz NOT NULL,
+  -- How many of the automations that pass the text on have not called yet; 0 in the row of a run.
+  calls_left smallint NOT NULL CHECK (calls_left >= 0),
   PRIMARY KEY (number_id, fingerprint)
 );
 COMMENT ON TABLE inbound_fingerprints IS

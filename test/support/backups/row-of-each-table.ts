@@ -91,7 +91,9 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
     hand_outs: [{ ...ofMessage, ...ofPhone, ...handedOut }],
     recent_hand_outs: [{ ...ofConversation, ordinal: 1, message_id: message, ...handedOut }],
     idempotency_keys: [{ ...ofMessage, key: 'order-1', fingerprint: hash, ...made }],
-    inbound_fingerprints: [{ ...ofNumber, fingerprint: hash, message_id: message, stored_at: at }],
+    inbound_fingerprints: [
+      { ...ofNumber, fingerprint: hash, message_id: message, stored_at: at, last_call_at: at, calls_left: 1 },
+    ],
     inbound_ids: [{ ...ofNumber, given_id_hash: hash, message_id: message }],
     conversations: [{ ...ofConversation, ...opened, last_activity_at: at, last_message_id: message }],
     conversation_reads: [

@@ -336,6 +336,8 @@ MessageReceivedEventData = TypedDict(
         "received_at": str,
         # Only in a message that the iPhone received in a group: `from` alone does not identify the conversation.
         "group": NotRequired[Literal[True]],
+        # Only in a received message that may be a late repeat of an equal one: the iPhone had not passed that one on by each of its automations. Do not drop it: it may be another answer.
+        "possible_repeat": NotRequired[Literal[True]],
     },
 )
 
@@ -735,6 +737,8 @@ Message = TypedDict(
         "delivered_at": Union[str, None],
         # Only in a message that the iPhone received in a group: `from` alone does not identify the conversation.
         "group": NotRequired[Literal[True]],
+        # Only in a received message that may be a late repeat of an equal one: the iPhone had not passed that one on by each of its automations. Do not drop it: it may be another answer.
+        "possible_repeat": NotRequired[Literal[True]],
     },
 )
 
@@ -772,6 +776,8 @@ MessageDetail = TypedDict(
         "delivered_at": Union[str, None],
         # Only in a message that the iPhone received in a group: `from` alone does not identify the conversation.
         "group": NotRequired[Literal[True]],
+        # Only in a received message that may be a late repeat of an equal one: the iPhone had not passed that one on by each of its automations. Do not drop it: it may be another answer.
+        "possible_repeat": NotRequired[Literal[True]],
         "sent_at": Union[str, None],
         "failed_at": Union[str, None],
         "error_code": Union[Literal["expired", "cancelled", "number_removed", "opted_out", "media_unavailable", "media_too_large", "device_timeout", "device_error", "not_delivered"], None],
