@@ -45,7 +45,8 @@ class ListBuilder {
     const action = { number, ...this.#action(step) };
     this.#numbers.set(step, number);
     this.#previous = step;
-    if (step.kind === 'repeat') return { ...action, inside: this.list(step.steps) };
+    if (step.kind === 'repeat' || step.kind === 'repeat_each')
+      return { ...action, inside: this.list(step.steps) };
     if (step.kind !== 'if') return action;
     const inside = this.list(step.then);
     this.#previous = step;
@@ -121,6 +122,8 @@ class ListBuilder {
         };
       case 'repeat':
         return { action: 'Repeat', fields: [{ label: 'Times', value: [String(step.times)] }] };
+      case 'repeat_each':
+        return { action: 'Repeat with Each', fields: [this.#input(step.items, 'Items')] };
       case 'stop':
         return { action: 'Stop This Shortcut', fields: [] };
       case 'nothing':
@@ -149,7 +152,9 @@ class ListBuilder {
           ? reference.name
           : `${reference.name} › ${reference.property}`;
       case 'shortcut_input':
-        return `Shortcut Input › ${reference.property}`;
+        return 'Shortcut Input';
+      case 'repeat_item':
+        return `Repeat Item › ${reference.property}`;
       case 'result': {
         const name = resultNames[reference.of.kind];
         if (reference.of === this.#previous) return `${name} of the action before`;

@@ -8,7 +8,7 @@ import {
 } from './encode-values.ts';
 import { nameBasedUuid } from './name-based-uuid.ts';
 import type { PropertyDictionary } from './property-list/property-list.ts';
-import type { IfStep, RepeatStep, ResultStep, Step } from './step.ts';
+import type { IfStep, RepeatEachStep, RepeatStep, ResultStep, Step } from './step.ts';
 import { actionPrefix, conditionCodes, controlFlow, type WorkflowAction } from './workflow.ts';
 
 /**
@@ -45,7 +45,9 @@ class Compiler {
 
   #addStep(step: Step): void {
     if (step.kind === 'if') this.#addIf(step);
-    else if (step.kind === 'repeat') this.#addRepeat(step);
+    else if (step.kind === 'repeat') this.#addLoop('repeat.count', { WFRepeatCount: step.times }, step.steps);
+    else if (step.kind === 'repeat_each')
+      this.#addLoop('repeat.each', { WFInput: encodeAttachment(step.items, this.#findResult) }, step.steps);
     else if (isResultStep(step)) this.#addResult(step);
     else this.#addAction(...this.#encodeAction(step));
   }
@@ -94,7 +96,7 @@ class Compiler {
     }
   }
 
-  #encodeAction(step: Exclude<Step, ResultStep | IfStep | RepeatStep>): EncodedAction {
+  #encodeAction(step: Exclude<Step, ResultStep | IfStep | RepeatStep | RepeatEachStep>): EncodedAction {
     const find = this.#findResult;
     switch (step.kind) {
       case 'set_variable':
@@ -148,15 +150,11 @@ class Compiler {
     });
   }
 
-  #addRepeat({ times, steps }: RepeatStep): void {
+  #addLoop(action: string, parameters: PropertyDictionary, steps: readonly Step[]): void {
     const group = { GroupingIdentifier: this.#nextUuid('group') };
-    this.#addAction('repeat.count', {
-      ...group,
-      WFControlFlowMode: controlFlow.start,
-      WFRepeatCount: times,
-    });
+    this.#addAction(action, { ...group, WFControlFlowMode: controlFlow.start, ...parameters });
     this.add(steps);
-    this.#addAction('repeat.count', { ...group, WFControlFlowMode: controlFlow.end, UUID: this.#nextUuid() });
+    this.#addAction(action, { ...group, WFControlFlowMode: controlFlow.end, UUID: this.#nextUuid() });
   }
 
   #addAction(action: string, parameters: PropertyDictionary): void {

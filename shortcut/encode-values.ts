@@ -30,8 +30,11 @@ function encodeReference(reference: Reference, uuidOf: FindResult): PropertyDict
         OutputName: resultNames[reference.of.kind],
       };
     case 'shortcut_input':
+      return { Type: 'ExtensionInput' };
+    case 'repeat_item':
       return {
-        Type: 'ExtensionInput',
+        Type: 'Variable',
+        VariableName: 'Repeat Item',
         Aggrandizements: [
           { Type: 'WFCoercionVariableAggrandizement', CoercionItemClass: 'WFMessageContentItem' },
           { Type: 'WFPropertyVariableAggrandizement', PropertyName: reference.property },

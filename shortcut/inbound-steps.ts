@@ -15,10 +15,11 @@ import {
   nothing,
   randomNumber,
   repeat,
+  repeatEach,
+  repeatItem,
   resultOf,
   type Step,
   shortcutInput,
-  stop,
   text,
   variable,
   wait,
@@ -27,8 +28,8 @@ import {
 
 /**
  * Steps of *Ownline Inbound*, which posts a received text to the server (docs/specification.md section 11.5). iOS
- * starts it once per text, so the shortcut itself repeats the call for three minutes while the server is unavailable.
- * iOS ends some automations after four minutes. The server recognizes repeats by the id of the run.
+ * starts it once per text, so the shortcut itself repeats the call for two minutes while the server is unavailable.
+ * After a time without network, iOS may pass on several texts at once.
  */
 export function inboundSteps(connection: Connection | undefined): readonly Step[] {
   return [
@@ -36,17 +37,22 @@ export function inboundSteps(connection: Connection | undefined): readonly Step[
     comment(
       `Ownline Inbound, version ${shortcutVersion}. Passes the text that this iPhone has received on to your Ownline. An automation of the kind Message runs it.`,
     ),
-    // All calls of a run send the same number, so that the server recognizes a repeat whose first answer was lost.
-    ...keep('Run', randomNumber(1, 1_000_000)),
     ...keepText('Refusals', `/${lastingRefusals.join('/')}/`),
-    repeat(12, [...keepAsText('Raw', inbound), whenAnswered(inbound, readAnswer), wait(15), nothing]),
+    repeatEach(shortcutInput, [
+      // All calls for a text send the same number, so that the server recognizes a repeat whose first answer was lost.
+      ...keep('Run', randomNumber(1, 1_000_000)),
+      ...keepText('Done', 'no'),
+      repeat(10, [whenNotDone([...tryOnce, whenNotDone([wait(15)])]), nothing]),
+    ]),
   ];
 }
 
+const whenNotDone = (steps: readonly Step[]) => when([variable('Done'), 'is', 'no'], steps);
+
 const inbound = post('/v1/device/inbound', [
-  ['from', [shortcutInput('Sender')]],
-  ['text', [shortcutInput('Content')]],
-  ['recipients', [shortcutInput('Recipients')]],
+  ['from', [repeatItem('Sender')]],
+  ['text', [repeatItem('Content')]],
+  ['recipients', [repeatItem('Recipients')]],
   ['run', [variable('Run')]],
   ['v', [shortcutVersion]],
 ]);
@@ -55,17 +61,25 @@ const inbound = post('/v1/device/inbound', [
  * Reasons for which the server refuses a text for good, so that a repeat would be useless (docs/specification.md
  * section 11.5).
  */
-const lastingRefusals = ['unauthorized', 'deleted', 'superseded', 'unreadable', 'too_large'];
+export const lastingRefusals: readonly string[] = [
+  'unauthorized',
+  'deleted',
+  'superseded',
+  'unreadable',
+  'too_large',
+];
 
 const reason = dictionaryValue('reason', variable('Answer'));
 
-/** Stops the shortcut if the message was stored, or if the server will never accept it. */
+/** The text is done if the server stored it, or will never accept it. */
 const readAnswer: readonly Step[] = [
   ...keepFromAnswer('Stored', 'id'),
-  when([variable('Stored'), 'begins with', 'msg_'], [stop]),
+  when([variable('Stored'), 'begins with', 'msg_'], keepText('Done', 'yes')),
   // The list has the form `/a/b/`. With its slashes only a whole reason matches. An answer without a reason gives `//`,
   // which matches none.
   reason,
   ...keep('Refusal', text('/', resultOf(reason), '/')),
-  when([variable('Refusals'), 'contains', variable('Refusal')], [stop]),
+  when([variable('Refusals'), 'contains', variable('Refusal')], keepText('Done', 'yes')),
 ];
+
+const tryOnce: readonly Step[] = [...keepAsText('Raw', inbound), whenAnswered(inbound, readAnswer)];

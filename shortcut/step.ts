@@ -14,6 +14,7 @@ export type Step =
   | WaitStep
   | IfStep
   | RepeatStep
+  | RepeatEachStep
   | { readonly kind: 'comment'; readonly text: string }
   | { readonly kind: 'stop' }
   | { readonly kind: 'nothing' };
@@ -98,10 +99,18 @@ export interface RepeatStep {
   readonly steps: readonly Step[];
 }
 
+/** Runs its steps for each item, which they read as `repeatItem`. */
+export interface RepeatEachStep {
+  readonly kind: 'repeat_each';
+  readonly items: Reference;
+  readonly steps: readonly Step[];
+}
+
 export type Reference =
   | { readonly from: 'variable'; readonly name: string; readonly property?: 'File Extension' }
   | { readonly from: 'result'; readonly of: ResultStep }
-  | { readonly from: 'shortcut_input'; readonly property: 'Sender' | 'Content' | 'Recipients' };
+  | { readonly from: 'shortcut_input' }
+  | { readonly from: 'repeat_item'; readonly property: 'Sender' | 'Content' | 'Recipients' };
 
 /** A text with values inserted. */
 export type Text = readonly (string | Reference)[];
@@ -111,8 +120,10 @@ export type Fields = readonly (readonly [name: string, text: Text])[];
 
 export const variable = (name: string): Reference => ({ from: 'variable', name });
 export const resultOf = (of: ResultStep): Reference => ({ from: 'result', of });
-export const shortcutInput = (property: 'Sender' | 'Content' | 'Recipients'): Reference => ({
-  from: 'shortcut_input',
+/** The messages that started the shortcut. After a time without network there may be several. */
+export const shortcutInput: Reference = { from: 'shortcut_input' };
+export const repeatItem = (property: 'Sender' | 'Content' | 'Recipients'): Reference => ({
+  from: 'repeat_item',
   property,
 });
 export const text = (...parts: Text): TextStep => ({ kind: 'text', text: parts });
@@ -155,6 +166,11 @@ export const wait = (seconds: number | Reference): WaitStep => ({ kind: 'wait', 
 export const repeat = (times: number, steps: readonly Step[]): RepeatStep => ({
   kind: 'repeat',
   times,
+  steps,
+});
+export const repeatEach = (items: Reference, steps: readonly Step[]): RepeatEachStep => ({
+  kind: 'repeat_each',
+  items,
   steps,
 });
 export const stop: Step = { kind: 'stop' };

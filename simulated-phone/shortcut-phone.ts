@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { lastingRefusals } from '#shortcut/inbound-steps.ts';
 import { realClock, sleep } from '#shortcut/interpreter/run-clock.ts';
 import {
   type OutgoingMessage,
@@ -82,12 +83,13 @@ export class ShortcutPhone {
         answer = await readFlat(response.clone());
         return response;
       };
-      const end = await this.#start(inbound, observe, { input });
+      const end = await this.#start(inbound, observe, { input: [input] });
       if (answer.ok === '1' && answer.id !== undefined) {
         this.#tell({ did: 'received', id: answer.id, from, text });
         return answer.id;
       }
-      if (end.kind === 'stopped') throw new Error(`the server refused the inbound message: ${answer.reason}`);
+      if (lastingRefusals.includes(answer.reason ?? ''))
+        throw new Error(`the server refused the inbound message: ${answer.reason}`);
       if (end.kind === 'failed') await this.#waitForStarter(problemOf(end.error));
     }
     return undefined;

@@ -49,6 +49,7 @@ const lines: Readonly<Record<string, readonly (string | { readonly field: string
   Wait: [{ field: 'Seconds' }, 'seconds'],
   If: [{ field: 'Input' }, { field: 'Condition' }, { field: 'Text' }],
   Repeat: [{ field: 'Times' }, 'times'],
+  'Repeat with Each': ['item in', { field: 'Items' }],
 };
 
 function renderFields({ action, fields }: BuildAction): Html | undefined {

@@ -34,6 +34,7 @@ export type Operation =
       readonly otherwise: readonly NumberedOperation[];
     }
   | { readonly kind: 'repeat'; readonly times: number; readonly body: readonly NumberedOperation[] }
+  | { readonly kind: 'repeat_each'; readonly items: Source; readonly body: readonly NumberedOperation[] }
   | { readonly kind: 'stop' }
   | { readonly kind: 'nothing' };
 
@@ -65,7 +66,7 @@ export interface Source {
   readonly from:
     | { readonly kind: 'variable'; readonly name: string }
     | { readonly kind: 'result'; readonly uuid: string }
-    | { readonly kind: 'input' };
+    | { readonly kind: 'input' | 'repeat_item' };
   readonly changes: readonly Change[];
 }
 

@@ -149,14 +149,17 @@ export class ParameterReader {
       : [];
     this.end();
     // Without the class, a phone may look for the property on the item that it happens to have.
-    if (from.kind === 'input' && changes[0]?.kind !== 'as_message')
-      throw this.#error('uses the input without making a message of it');
+    const [first] = changes;
+    if (first?.kind === 'property') throw this.#error(`reads ${first.name} without the class that has it`);
     return { from, changes };
   }
 
   #from(type: 'Variable' | 'ActionOutput' | 'ExtensionInput'): Source['from'] {
     if (type === 'ExtensionInput') return { kind: 'input' };
-    if (type === 'Variable') return { kind: 'variable', name: this.string('VariableName') };
+    if (type === 'Variable') {
+      const name = this.string('VariableName');
+      return name === 'Repeat Item' ? { kind: 'repeat_item' } : { kind: 'variable', name };
+    }
     const uuid = this.string('OutputUUID');
     if (this.string('OutputName') === '') throw this.#error('has an empty OutputName');
     if (!this.#results.has(uuid)) throw this.#error('uses the result of no action before it');

@@ -99,7 +99,7 @@ class ActionListReader {
 
   #read(name: string, parameters: ParameterReader): Operation {
     if (name === 'conditional') return this.#readIf(parameters);
-    if (name === 'repeat.count') return this.#readRepeat(parameters);
+    if (name === 'repeat.count' || name === 'repeat.each') return this.#readRepeat(name, parameters);
     const operation = readOperation(name, parameters, this.#next - 1);
     parameters.end();
     if ('uuid' in operation) this.#results.add(operation.uuid);
@@ -124,15 +124,18 @@ class ActionListReader {
     return { kind: 'if', input, condition, operand, then, otherwise };
   }
 
-  #readRepeat(parameters: ParameterReader): Operation {
+  #readRepeat(name: 'repeat.count' | 'repeat.each', parameters: ParameterReader): Operation {
     const group = parameters.string('GroupingIdentifier');
     parameters.expect('WFControlFlowMode', controlFlow.start);
-    const times = parameters.integer('WFRepeatCount');
+    const loop =
+      name === 'repeat.count'
+        ? { kind: 'repeat' as const, times: parameters.integer('WFRepeatCount') }
+        : { kind: 'repeat_each' as const, items: parameters.attachment('WFInput') };
     parameters.end();
     const body = this.block();
-    if (!this.#readMarker('repeat.count', group, controlFlow.end))
+    if (!this.#readMarker(name, group, controlFlow.end))
       throw new WorkflowError(`the Repeat of group ${group} has no end`);
-    return { kind: 'repeat', times, body };
+    return { ...loop, body };
   }
 
   /** Reads the Otherwise or End of a group if it is the next action. @returns true if the action was read */

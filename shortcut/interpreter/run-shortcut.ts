@@ -16,7 +16,7 @@ import {
   ActionFailure,
   applyChange,
   dictionaryValueOf,
-  nothingValue,
+  type Item,
   type PhoneFile,
   plainValue,
   type ReceivedMessage,
@@ -42,8 +42,8 @@ export type OutgoingMessage =
   | { readonly kind: 'file'; readonly to: string; readonly file: PhoneFile };
 
 export interface RunOptions {
-  /** The message that started the shortcut. */
-  readonly input?: ReceivedMessage;
+  /** The messages that started the shortcut. */
+  readonly input?: readonly ReceivedMessage[];
   /** Ends the run when it aborts, even within an action. */
   readonly signal?: AbortSignal;
   /** The time after which iOS ends the run, such as `inlineRunMaxMs`. */
@@ -73,7 +73,7 @@ export async function runShortcut(
   const cancel =
     options.limitMs === undefined ? undefined : phone.clock.after(options.limitMs, () => limit.abort());
   const signal = AbortSignal.any([limit.signal, ...(options.signal ? [options.signal] : [])]);
-  const run = new Run(phone, options.input, signal);
+  const run = new Run(phone, options.input ?? [], signal);
   try {
     return { kind: (await run.block(operations)) ? 'completed' : 'stopped' };
   } catch (error) {
@@ -90,12 +90,14 @@ export async function runShortcut(
 class Run {
   index = 0;
   readonly #phone: Phone;
-  readonly #input: ReceivedMessage | undefined;
+  readonly #input: readonly ReceivedMessage[];
+  /** The item of Repeat with Each. */
+  #item: Item | undefined;
   readonly #signal: AbortSignal;
   readonly #variables = new Map<string, Value>();
   readonly #results = new Map<string, Value>();
 
-  constructor(phone: Phone, input: ReceivedMessage | undefined, signal: AbortSignal) {
+  constructor(phone: Phone, input: readonly ReceivedMessage[], signal: AbortSignal) {
     this.#phone = phone;
     this.#input = input;
     this.#signal = signal;
@@ -121,13 +123,31 @@ class Run {
         for (let round = 0; round < operation.times; round += 1)
           if (!(await this.block(operation.body))) return false;
         return true;
+      case 'repeat_each':
+        return this.#repeatEach(operation);
       default:
         await this.#act(operation);
         return true;
     }
   }
 
-  async #act(operation: Exclude<Operation, { kind: 'stop' | 'if' | 'repeat' }>): Promise<void> {
+  async #repeatEach({ items, body }: Extract<Operation, { kind: 'repeat_each' }>): Promise<boolean> {
+    // Inside another Repeat with Each, the item has another name.
+    if (this.#item) throw new WorkflowError(`action ${this.index} repeats within a Repeat with Each`);
+    try {
+      for (const item of this.#value(items).items) {
+        this.#item = item;
+        if (!(await this.block(body))) return false;
+      }
+      return true;
+    } finally {
+      this.#item = undefined;
+    }
+  }
+
+  async #act(
+    operation: Exclude<Operation, { kind: 'stop' | 'if' | 'repeat' | 'repeat_each' }>,
+  ): Promise<void> {
     switch (operation.kind) {
       case 'text':
         this.#results.set(operation.uuid, textValue(this.#text(operation.text)));
@@ -225,7 +245,9 @@ class Run {
   #origin(from: Source['from']): Value {
     switch (from.kind) {
       case 'input':
-        return this.#input ? plainValue({ kind: 'message', message: this.#input }) : nothingValue;
+        return plainValue(...this.#input.map((message) => ({ kind: 'message', message }) as const));
+      case 'repeat_item':
+        return this.#known(this.#item && plainValue(this.#item), 'Repeat Item');
       case 'variable':
         return this.#known(this.#variables.get(from.name), `the variable ${from.name}`);
       case 'result':

@@ -1,6 +1,6 @@
 import type { Change, Property } from './operation.ts';
 
-/** A received message, with the fields that an automation passes to its shortcut. */
+/** A received message, with the fields that an automation passes to its shortcut. An unknown sender is "". */
 export interface ReceivedMessage {
   readonly sender: string;
   readonly content: string;
@@ -27,7 +27,6 @@ export interface Value {
   readonly isDictionaryValue: boolean;
 }
 
-export const nothingValue: Value = { items: [], isDictionaryValue: false };
 export const textValue = (text: string): Value => plainValue({ kind: 'text', text });
 export const plainValue = (...items: Item[]): Value => ({ items, isDictionaryValue: false });
 
@@ -51,7 +50,8 @@ function itemText(item: Item): string {
     case 'number':
       return String(item.number);
     case 'dictionary':
-      return JSON.stringify(item.entries);
+      // Shortcuts does not keep the order of keys.
+      return JSON.stringify(Object.fromEntries(Object.entries(item.entries).reverse()));
     case 'message':
       return item.message.content;
     case 'file':
@@ -126,7 +126,9 @@ function propertyOf(item: Item, property: Property): readonly Item[] {
   }
   if (item.kind !== 'message') return [];
   const { sender, content, recipients } = item.message;
-  const texts = { Sender: [sender], Content: [content], Recipients: recipients }[property];
+  const texts = { Sender: sender === '' ? [] : [sender], Content: [content], Recipients: recipients }[
+    property
+  ];
   return texts.map((text) => ({ kind: 'text', text }));
 }
 

@@ -22,7 +22,7 @@ describe('the file of Ownline Inbound, run against the service (specification se
   it('a received text is stored word for word with its sender, and the run ends (§11.11/inbound)', async () => {
     const line = await world.runningLine();
     const words = 'Yes "please" 👍\nsecond line, ses_ {"ok":"0"} <b>';
-    assert.deepEqual(await endOf(line.phone.receive(message(words))), { kind: 'stopped' });
+    assert.deepEqual(await endOf(line.phone.receive(message(words))), { kind: 'completed' });
     const [stored] = await received(line);
     assert.deepEqual(
       [stored.from, stored.to, stored.content, stored.status],
@@ -35,7 +35,7 @@ describe('the file of Ownline Inbound, run against the service (specification se
     const ends = await Promise.all([1, 2, 3].map(() => endOf(line.phone.receive(message('Yes')))));
     assert.deepEqual(
       ends,
-      [1, 2, 3].map(() => ({ kind: 'stopped' })),
+      [1, 2, 3].map(() => ({ kind: 'completed' })),
     );
     assert.deepEqual(await contents(line), ['Yes']);
   });
@@ -45,7 +45,7 @@ describe('the file of Ownline Inbound, run against the service (specification se
     world.proxy.next('error_page', 'inbound');
     const run = line.phone.receive(message('in a deploy'));
     await line.phone.clock.pass(15_000);
-    assert.deepEqual(await endOf(run), { kind: 'stopped' });
+    assert.deepEqual(await endOf(run), { kind: 'completed' });
     assert.deepEqual(await contents(line), ['in a deploy']);
   });
 
@@ -57,7 +57,7 @@ describe('the file of Ownline Inbound, run against the service (specification se
       await line.phone.clock.pass(15_000);
       world.service.clock.advance(15_000);
     }
-    assert.deepEqual(await endOf(run), { kind: 'stopped' });
+    assert.deepEqual(await endOf(run), { kind: 'completed' });
     assert.deepEqual(await contents(line), ['Yes']);
     world.service.clock.advance(21_000);
     await endOf(line.phone.receive(message('Yes')));
@@ -66,17 +66,42 @@ describe('the file of Ownline Inbound, run against the service (specification se
 
   it('Ownline Inbound ends at once if the server refuses the text for good (§11.11/inbound)', async () => {
     const phone = new ShortcutPhone({ setupCode: setupCodeOf(world.proxy.url, 'dev_wrong') });
-    assert.deepEqual(await endOf(phone.receive(message('for no one'))), { kind: 'stopped' });
+    assert.deepEqual(await endOf(phone.receive(message('for no one'))), { kind: 'completed' });
     const line = await world.newLine();
     assert.equal((await world.team.api.delete(`/v1/numbers/${line.numberId}`)).status, 200);
-    assert.deepEqual(await endOf(line.phone.receive(message('too late'))), { kind: 'stopped' });
+    assert.deepEqual(await endOf(line.phone.receive(message('too late'))), { kind: 'completed' });
   });
 
-  it("Ownline Inbound gives up after three minutes without an answer, less than an automation's four (§11.11/inbound)", async () => {
+  it("Ownline Inbound goes on for more than two minutes without an answer, and stays below an automation's four (§11.11/inbound)", async () => {
     const line = await world.newLine();
-    for (let round = 0; round < 12; round += 1) world.proxy.next('error_page', 'inbound');
+    for (let round = 0; round < 9; round += 1) world.proxy.next('error_page', 'inbound');
     const run = line.phone.receive(message('in an outage'));
-    for (let round = 0; round < 12; round += 1) await line.phone.clock.pass(15_000);
+    for (let round = 0; round < 9; round += 1) await line.phone.clock.pass(15_000);
     assert.deepEqual(await endOf(run), { kind: 'completed' });
+    assert.deepEqual(await contents(line), ['in an outage']);
+    for (let round = 0; round < 10; round += 1) world.proxy.next('error_page', 'inbound');
+    const longer = line.phone.receive(message('in a longer one'));
+    for (let round = 0; round < 10; round += 1) await line.phone.clock.pass(15_000);
+    assert.deepEqual(await endOf(longer), { kind: 'completed' });
+    assert.deepEqual(await contents(line), ['in an outage']);
+  });
+
+  it('each text that a run receives is a message of its own, also without a sender and after a refused text (§11.11/several-texts)', async () => {
+    const line = await world.newLine();
+    assert.deepEqual(await endOf(line.phone.receive()), { kind: 'completed' });
+    assert.deepEqual(await received(line), []);
+    const input = [
+      { sender: '', content: 'from nobody', recipients: [] },
+      { sender: 'Anna@Example.com', content: 'from an address', recipients: [] },
+      message('x'.repeat(1_100_000)),
+      message('the last one'),
+    ];
+    assert.deepEqual(await endOf(line.phone.receive(...input)), { kind: 'completed' });
+    const stored = (await received(line)).map(({ from, content }) => [from, content]);
+    assert.deepEqual(stored.toReversed(), [
+      ['', 'from nobody'],
+      ['anna@example.com', 'from an address'],
+      ['+12125550100', 'the last one'],
+    ]);
   });
 });

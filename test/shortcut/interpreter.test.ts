@@ -20,6 +20,8 @@ import {
   keep,
   keepAsText,
   repeat,
+  repeatEach,
+  repeatItem,
   resultOf,
   type Step,
   sendMessage,
@@ -229,14 +231,21 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     assert.deepEqual((await aborted).end, { kind: 'aborted' });
   });
 
-  it('a received message has the properties that an automation passes on', async () => {
-    const input = { sender: '+14155550101', content: 'Yes 👍', recipients: ['+14155550100', '+14155550102'] };
-    const shown = await shownBy(
-      show(shortcutInput('Sender'), '|', shortcutInput('Content'), '|', shortcutInput('Recipients')),
-      { input },
+  it('Repeat with Each runs for each received message, with the properties that an automation passes on', async () => {
+    const properties = show(repeatItem('Sender'), '|', repeatItem('Content'), '|', repeatItem('Recipients'));
+    const steps = [repeatEach(shortcutInput, properties)];
+    const input = [
+      { sender: '+14155550101', content: 'Yes 👍', recipients: ['+14155550100', '+14155550102'] },
+      { sender: '', content: 'No', recipients: [] },
+    ];
+    const shown = ['+14155550101|Yes 👍|+14155550100\n+14155550102.', '|No|.'];
+    for (const count of [0, 1, 2])
+      assert.deepEqual(await shownBy(steps, { input: input.slice(0, count) }), shown.slice(0, count));
+    await assert.rejects(shownBy(properties, { input }), /reads Repeat Item before it is set/);
+    await assert.rejects(
+      shownBy([repeatEach(shortcutInput, steps)], { input }),
+      /repeats within a Repeat with Each/,
     );
-    assert.deepEqual(shown, ['+14155550101|Yes 👍|+14155550100\n+14155550102.']);
-    assert.deepEqual(await shownBy(show(shortcutInput('Sender'))), ['.']);
   });
 });
 

@@ -21,7 +21,7 @@ export function followBuildList(list: readonly BuildAction[], made: Line[] = [])
     made.push(line);
     const { inside, otherwise } = described;
     if (!inside) return [built];
-    const name = described.action === 'If' ? 'conditional' : 'repeat.count';
+    const name = groups[described.action] ?? '';
     const group = { GroupingIdentifier: String(built.WFWorkflowActionParameters.GroupingIdentifier) };
     const then = followBuildList(inside, made);
     const turn = otherwise ? [action(name, { ...group, WFControlFlowMode: 1 })] : [];
@@ -39,6 +39,12 @@ const action = (name: string, parameters: PropertyDictionary): WorkflowAction =>
   WFWorkflowActionIdentifier: `is.workflow.actions.${name}`,
   WFWorkflowActionParameters: parameters,
 });
+
+const groups: Readonly<Record<string, string>> = {
+  If: 'conditional',
+  Repeat: 'repeat.count',
+  'Repeat with Each': 'repeat.each',
+};
 
 const conditions: Readonly<Record<string, number>> = { is: 4, 'is not': 5, 'begins with': 8, contains: 99 };
 
@@ -135,6 +141,12 @@ function build(line: Line, made: readonly Line[]): WorkflowAction {
         WFControlFlowMode: 0,
         WFRepeatCount: Number(get('Times')),
       });
+    case 'Repeat with Each':
+      return action('repeat.each', {
+        GroupingIdentifier: randomUUID(),
+        WFControlFlowMode: 0,
+        WFInput: attachment(get('Items')),
+      });
     case 'Stop This Shortcut':
       return action('exit', {});
     case 'Nothing':
@@ -159,7 +171,7 @@ function tokenString(text: string, made: readonly Line[]): PropertyDictionary {
   return { Value: value, WFSerializationType: 'WFTextTokenString' };
 }
 
-/** The variable that a person chooses for `[Server]`, `[Text of action 1]` or `[Shortcut Input › Sender]`. */
+/** The variable that a person chooses for `[Server]`, `[Text of action 1]` or `[Repeat Item › Sender]`. */
 function variableOf(text: string, made: readonly Line[]): PropertyDictionary {
   const words = /^\[([^\]]+)\]$/.exec(text)?.[1];
   if (words === undefined) throw new Error(`the build list uses "${text}", which is no variable`);
@@ -172,9 +184,12 @@ function variableOf(text: string, made: readonly Line[]): PropertyDictionary {
   }
   const [name = '', property] = words.split(' › ');
   const ofProperty = { Type: 'WFPropertyVariableAggrandizement', PropertyName: property ?? '' };
-  if (name === 'Shortcut Input')
-    return { Type: 'ExtensionInput', Aggrandizements: [coercedTo('WFMessageContentItem'), ofProperty] };
+  if (name === 'Shortcut Input') return { Type: 'ExtensionInput' };
   if (property === undefined) return { Type: 'Variable', VariableName: name };
+  if (name === 'Repeat Item') {
+    const asMessage = coercedTo('WFMessageContentItem');
+    return { Type: 'Variable', VariableName: name, Aggrandizements: [asMessage, ofProperty] };
+  }
   const asFile = coercedTo('WFGenericFileContentItem');
   const userInfo = { PropertyUserInfo: 'WFFileExtensionProperty' };
   return { Type: 'Variable', VariableName: name, Aggrandizements: [asFile, { ...ofProperty, ...userInfo }] };

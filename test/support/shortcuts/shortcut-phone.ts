@@ -71,8 +71,8 @@ export class ShortcutPhone {
     return this.#run(this.#outbox, options);
   }
 
-  /** Receives a text, which an automation passes on. */
-  receive(input: ReceivedMessage): Promise<RunEnd> {
+  /** Receives texts, which an automation passes on in one run. */
+  receive(...input: ReceivedMessage[]): Promise<RunEnd> {
     return this.#run(this.#inbound, { input });
   }
 
