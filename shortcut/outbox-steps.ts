@@ -42,12 +42,13 @@ export function outboxSteps(connection: Connection | undefined): readonly Step[]
     setVariable('Last', variable('None')),
     ...keepText('Session', 'new'),
     ...keepText('Outcome', 'sent'),
+    setVariable('Known', variable('None')),
     ...keepText('Endings', `/${sendableEndings.join('/')}/`),
     repeat(5000, [
       ...keepAsText('Raw', poll),
-      ...keepText('Pause', '15'),
-      // A poll without an answer is repeated after the pause.
-      whenAnswered(poll, readAnswer),
+      // A phone keeps each result of a run in memory. So the fields of an answer are not read again while nothing comes
+      // and each answer is the same. Then Session, Last and Pause remain as they are.
+      when([variable('Raw'), 'is not', variable('Known')], readNewAnswer),
       when([variable('Pause'), 'is not', '0'], [wait(variable('Pause'))]),
       // An empty result ends each round of the loop. Otherwise the phone would collect the results of all rounds in
       // memory.
@@ -108,6 +109,7 @@ const send: readonly Step[] = [
 ];
 
 const goOn: readonly Step[] = [
+  setVariable('Known', variable('Raw')),
   // The report is cleared: the server answers a poll only after it has stored the poll's report.
   setVariable('Last', variable('None')),
   ...keepText('Outcome', 'sent'),
@@ -124,4 +126,11 @@ const readAnswer: readonly Step[] = [
   ...keepFromAnswer('Action', 'action'),
   ...keepFromAnswer('Named', 'session'),
   when([variable('Named'), 'begins with', 'ses_'], goOn, [when([variable('Action'), 'is', 'stop'], [stop])]),
+];
+
+const readNewAnswer: readonly Step[] = [
+  ...keepText('Pause', '15'),
+  setVariable('Known', variable('None')),
+  // A poll without an answer is repeated after the pause.
+  whenAnswered(poll, readAnswer),
 ];

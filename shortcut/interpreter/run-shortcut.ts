@@ -48,6 +48,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** The time after which iOS ends the run, such as `inlineRunMaxMs`. */
   readonly limitMs?: number;
+  /** Called for each result and each set variable: an iPhone keeps all of them in memory until the run ends. */
+  readonly onKept?: () => void;
 }
 
 /** iOS ends the run of an automation that has its own actions, Run Shortcut included, after four minutes. */
@@ -73,7 +75,7 @@ export async function runShortcut(
   const cancel =
     options.limitMs === undefined ? undefined : phone.clock.after(options.limitMs, () => limit.abort());
   const signal = AbortSignal.any([limit.signal, ...(options.signal ? [options.signal] : [])]);
-  const run = new Run(phone, options.input ?? [], signal);
+  const run = new Run(phone, options, signal);
   try {
     return { kind: (await run.block(operations)) ? 'completed' : 'stopped' };
   } catch (error) {
@@ -90,16 +92,16 @@ export async function runShortcut(
 class Run {
   index = 0;
   readonly #phone: Phone;
-  readonly #input: readonly ReceivedMessage[];
+  readonly #options: RunOptions;
   /** The item of Repeat with Each. */
   #item: Item | undefined;
   readonly #signal: AbortSignal;
   readonly #variables = new Map<string, Value>();
   readonly #results = new Map<string, Value>();
 
-  constructor(phone: Phone, input: readonly ReceivedMessage[], signal: AbortSignal) {
+  constructor(phone: Phone, options: RunOptions, signal: AbortSignal) {
     this.#phone = phone;
-    this.#input = input;
+    this.#options = options;
     this.#signal = signal;
   }
 
@@ -150,30 +152,34 @@ class Run {
   ): Promise<void> {
     switch (operation.kind) {
       case 'text':
-        this.#results.set(operation.uuid, textValue(this.#text(operation.text)));
+        this.#keep(this.#results, operation.uuid, textValue(this.#text(operation.text)));
         break;
       case 'device_detail': {
         const { deviceName, systemVersion } = this.#phone;
         const detail = operation.detail === 'Device Name' ? deviceName : systemVersion;
-        this.#results.set(operation.uuid, textValue(detail));
+        this.#keep(this.#results, operation.uuid, textValue(detail));
         break;
       }
       case 'random_number': {
         const number = randomInt(operation.minimum, operation.maximum + 1);
-        this.#results.set(operation.uuid, plainValue({ kind: 'number', number }));
+        this.#keep(this.#results, operation.uuid, plainValue({ kind: 'number', number }));
         break;
       }
       case 'contents_of_url':
-        this.#results.set(operation.uuid, await this.#contentsOfUrl(operation));
+        this.#keep(this.#results, operation.uuid, await this.#contentsOfUrl(operation));
         break;
       case 'dictionary':
-        this.#results.set(operation.uuid, toDictionary(this.#value(operation.input)));
+        this.#keep(this.#results, operation.uuid, toDictionary(this.#value(operation.input)));
         break;
       case 'dictionary_value':
-        this.#results.set(operation.uuid, dictionaryValueOf(this.#value(operation.input), operation.key));
+        this.#keep(
+          this.#results,
+          operation.uuid,
+          dictionaryValueOf(this.#value(operation.input), operation.key),
+        );
         break;
       case 'set_variable':
-        this.#variables.set(operation.name, this.#value(operation.value));
+        this.#keep(this.#variables, operation.name, this.#value(operation.value));
         break;
       case 'send_message':
         await this.#sendMessage(operation);
@@ -245,7 +251,9 @@ class Run {
   #origin(from: Source['from']): Value {
     switch (from.kind) {
       case 'input':
-        return plainValue(...this.#input.map((message) => ({ kind: 'message', message }) as const));
+        return plainValue(
+          ...(this.#options.input ?? []).map((message) => ({ kind: 'message', message }) as const),
+        );
       case 'repeat_item':
         return this.#known(this.#item && plainValue(this.#item), 'Repeat Item');
       case 'variable':
@@ -253,6 +261,11 @@ class Run {
       case 'result':
         return this.#known(this.#results.get(from.uuid), 'a result');
     }
+  }
+
+  #keep(values: Map<string, Value>, name: string, value: Value): void {
+    values.set(name, value);
+    this.#options.onKept?.();
   }
 
   /** Refuses a missing value. An iPhone would continue without it, which the shortcuts never intend. */

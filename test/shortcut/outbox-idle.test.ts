@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
+import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+
+const idle = { action: 'idle', session: 'ses_1', wait: '0' };
+const send = { ...idle, action: 'send', id: 'msg_1', to: '+12125550100', text: 'Hello', media: 'none' };
+const stop = { action: 'stop', session: 'none', reason: 'deleted' };
+
+/** Runs Outbox against a server that gives these answers, and then a stop. */
+async function poll(context: TestContext, answers: readonly (object | string)[], pausesMs: number[] = []) {
+  const left = [...answers, stop];
+  let kept = 0;
+  const keptBefore: number[] = [];
+  const server = await startWebhookReceiver({
+    behaviour: (response) => {
+      keptBefore.push(kept);
+      const answer = left.shift();
+      const type = typeof answer === 'string' ? 'text/html' : 'application/json';
+      response
+        .setHeader('content-type', type)
+        .end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+    },
+  });
+  context.after(() => server.close());
+  const phone = new ShortcutPhone({ setupCode: setupCodeOf(server.origin, 'dev_1') });
+  const run = phone.startOutbox({
+    onKept: () => {
+      kept += 1;
+    },
+  });
+  for (const ms of pausesMs) await phone.clock.pass(ms);
+  assert.deepEqual(await endOf(run), { kind: 'stopped' });
+  const polls = server.received.map(({ body }) => JSON.parse(String(body)));
+  return {
+    texts: phone.texts,
+    reports: polls.map(({ session, last }) => `${session} ${last}`),
+    /** Results and set variables of each round. */
+    kept: keptBefore.slice(1).map((count, round) => count - (keptBefore[round] ?? 0)),
+  };
+}
+
+describe('rounds of Ownline Outbox in which nothing comes (specification section 11.11)', () => {
+  it('a round with the answer of the round before keeps 3 values in memory (§11.11/idle-rounds)', async (context) => {
+    const { kept } = await poll(context, [idle, idle, idle, send, idle, idle]);
+    assert.deepEqual([kept[1], kept[2], kept[5]], [3, 3, 3]);
+    const bounds = [22, 3, 3, 34, 22, 3];
+    assert.ok(
+      kept.every((count, round) => count <= (bounds[round] ?? 0)),
+      kept.join(),
+    );
+  });
+
+  it('a report is repeated until it was answered, and no longer, whatever the order of keys is (§11.11/idle-rounds)', async (context) => {
+    const reversed = { wait: '0', session: 'ses_1', action: 'idle' };
+    const { reports, texts } = await poll(
+      context,
+      [idle, idle, send, '<p>502</p>', reversed, idle, reversed, { ...send, id: 'msg_2', text: 'Two' }, idle],
+      [15_000],
+    );
+    assert.deepEqual(texts, ['Hello', 'Two']);
+    assert.deepEqual(reports, [
+      'new none',
+      ...Array(2).fill('ses_1 none'),
+      ...Array(2).fill('ses_1 msg_1'),
+      ...Array(3).fill('ses_1 none'),
+      'ses_1 msg_2',
+      'ses_1 none',
+    ]);
+  });
+
+  it('the pause of an answer holds for equal answers, and not for those after an error page (§11.11/idle-rounds)', async (context) => {
+    const later = { ...idle, wait: '7' };
+    const { kept } = await poll(
+      context,
+      [later, later, '{"error":"down"}', idle, idle, later],
+      [7_000, 7_000, 15_000, 7_000],
+    );
+    assert.equal(kept.length, 6);
+  });
+});
