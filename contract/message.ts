@@ -55,7 +55,7 @@ export const SendMessageRequest = strictObject({
       Type.String({
         maxLength: urlMaxCharacters,
         description:
-          'The HTTPS address of a picture, video, sound, PDF, contact or calendar entry of at most 5 MB. It needs the plan starter or higher. null or "" is none.',
+          'The HTTPS address of a picture, video, sound or PDF of at most 5 MB. It needs the plan starter or higher. null or "" is none.',
       }),
     ),
   ),

@@ -74,14 +74,14 @@ const media = {
 } as const;
 
 /**
- * File extensions of the media types that the service stores (docs/specification.md section 2.8), with the alternatives
- * that an iPhone may choose.
+ * File extensions of the media types that go out (docs/specification.md section 2.8), with the alternatives that an iPhone
+ * may choose. A contact or a calendar entry could become a text.
  */
 const sendableEndings = [
   ...['jpg', 'jpeg', 'png', 'gif', 'heic', 'heics', 'heif', 'heifs', 'hif', 'webp', 'tiff', 'tif', 'bmp'],
   ...['mp4', 'mov', 'qt', 'm4v', '3gp', '3gpp'],
   ...['mp3', 'm4a', 'aac', 'wav', 'wave', 'amr', 'caf', 'aiff', 'aif'],
-  ...['pdf', 'vcf', 'vcard', 'ics'],
+  'pdf',
 ];
 
 /** The picture is sent before the text. So if the picture can't be fetched or sent, the text is not sent either. */

@@ -36,7 +36,7 @@ export async function fetchMedia(
 ): Promise<MediaFetchResult> {
   const { teamId, messageId, url, timeoutMs, signal } = request;
   const wantedName = URL.parse(url)?.pathname;
-  const writer = new MediaWriter(services, { teamId, messageId, wantedName });
+  const writer = new MediaWriter(services, { teamId, messageId, wantedName, isOutbound: true });
   let refused: 'compressed' | 'too_large' | undefined;
   let storeError: unknown;
   const outcome = await services.outbound.send({

@@ -65,6 +65,11 @@ export async function sniffMediaType(head: Uint8Array): Promise<MediaType | unde
   return tiffMarks.includes(mark) ? accepted.get('image/tiff') : undefined;
 }
 
+/** Whether an iPhone sends files of the type: it would write a contact or a calendar entry into the text. */
+export function isSendable(type: string): boolean {
+  return type !== 'text/vcard' && type !== 'text/calendar';
+}
+
 /** Whether a browser may show files of the type: images, videos and audio, which run no scripts. */
 export function isShownInline(type: string): boolean {
   return /^(image|video|audio)\//.test(type);

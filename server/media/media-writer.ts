@@ -11,7 +11,7 @@ import {
   type MediaFileKey,
   removeMedia,
 } from './media-store.ts';
-import { sniffMediaType } from './media-type.ts';
+import { isSendable, sniffMediaType } from './media-type.ts';
 
 /** Reason why a file was refused. `removed`: the file was deleted because its message left the queue. */
 export type MediaProblem = 'empty' | 'too_large' | 'unsupported_type' | 'removed';
@@ -29,6 +29,8 @@ interface MediaTarget {
   readonly messageId: MessageId;
   /** The sender's name for the file. */
   readonly wantedName: string | undefined;
+  /** True for a file that an iPhone has to send. */
+  readonly isOutbound?: boolean;
 }
 
 /**
@@ -104,8 +106,8 @@ export class MediaWriter {
 
   async #begin(head: Buffer): Promise<{ key: MediaFileKey; name: string } | undefined> {
     const found = await sniffMediaType(head);
-    if (!found) return undefined;
-    const { teamId, messageId, wantedName } = this.#target;
+    const { teamId, messageId, wantedName, isOutbound = false } = this.#target;
+    if (!found || (isOutbound && !isSendable(found.type))) return undefined;
     const name = mediaName(wantedName, found.extension);
     const at = this.#services.clock.now();
     const file = { teamId, messageId, name, type: found.type, at };

@@ -47,7 +47,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
 
   // media-type.test.ts has all types.
   for (const [type, extension, bytes] of shownFiles.filter(([, end]) =>
-    ['jpg', 'mov', 'vcf'].includes(end),
+    ['jpg', 'mov', 'pdf'].includes(end),
   )) {
     it(`${type} reaches the phone byte by byte, under a name that ends in .${extension} (§2.8/media-types)`, async () => {
       world.host.set(`/files/sample-${extension}.bin`, answerOf(200, bytes));
@@ -62,7 +62,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     world.host.set('/lie.png', answerOf(200, Buffer.from('<html>'), { 'content-type': 'image/png' }));
     const { code, text } = await world.failure(await world.send('/lie.png'));
     assert.equal(code, 'media_unavailable');
-    assert.match(text, /of a type that Messages does not show/);
+    assert.match(text, /of a type that an iPhone does not send/);
   });
 
   it('a file of 5 MB arrives, and one byte more fails with media_too_large, with or without a Content-Length (§2.8/media-size, §3.2/media-too-large)', async () => {
@@ -93,17 +93,21 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     await assertArrives(await world.send('/cut.png'), png.subarray(0, 40), 'image/png', 'cut.png');
   });
 
-  it('a permanent failure fails the message at once, with a text that names the cause (§3.2/media-unavailable)', async () => {
+  it('a permanent failure fails the message at once, with a text that names the cause (§3.2/media-unavailable, §2.8/media-outbound)', async () => {
     const bomb = gzipSync(Buffer.alloc(20_000_000));
     world.host.set('/gone.png', answerOf(404));
     world.host.set('/empty.png', answerOf(200));
     world.host.set('/page.png', answerOf(200, Buffer.from('<!doctype html>')));
+    for (const [, extension, bytes] of shownFiles)
+      world.host.set(`/sample.${extension}`, answerOf(200, bytes));
     world.host.set('/bomb.png', answerOf(200, bomb, { 'content-encoding': 'gzip' }));
     world.host.set('/part.png', answerOf(206, png));
     for (const [path, words] of [
       ['/gone.png', /HTTP status 404/],
       ['/empty.png', /0 bytes/],
-      ['/page.png', /type that Messages does not show/],
+      ['/page.png', /type that an iPhone does not send/],
+      ['/sample.vcf', /type that an iPhone does not send/],
+      ['/sample.ics', /type that an iPhone does not send/],
       ['/bomb.png', /compressed/],
       ['/part.png', /HTTP status 206/],
     ] as const) {

@@ -19,7 +19,7 @@ interface Made {
 }
 
 const picture = 'insurance-card.png';
-const appointment = 'appointment.ics';
+const directions = 'directions.pdf';
 
 /** Makes the message of a text. An outcome in tables.txt has columns of the message; its times are seconds. */
 function makeMessage(demo: DemoRows, services: Runtime, text: DemoText): Made {
@@ -33,7 +33,7 @@ function makeMessage(demo: DemoRows, services: Runtime, text: DemoText): Made {
   const handles = [contact, demo.named(`${number}.phone`)];
   const [from_handle, to_handle] = isInbound ? handles : handles.reverse();
   const hasUrl = hasFile || outcome.media_failure !== null;
-  const url = isInbound ? mediaLink(services, id, picture) : `https://files.${demoDomain}/${appointment}`;
+  const url = isInbound ? mediaLink(services, id, picture) : `https://files.${demoDomain}/${directions}`;
   const message = {
     ...outcome,
     team_id: demo.named('team'),
@@ -104,20 +104,16 @@ function addHandOut(demo: DemoRows, { config }: Runtime, { text, message, handed
   }
 }
 
-/** Adds the file of a message. An appointment is in two days. */
+/** Adds the file of a message. */
 function addFile(demo: DemoRows, { id, direction, created_at }: MessageRow): void {
   const isInbound = direction === 'inbound';
-  const name = isInbound ? picture : appointment;
-  const file = readFileSync(new URL(name, import.meta.url));
-  const day = dayOf(new Date(created_at.getTime() + 2 * 86_400_000)).replaceAll('-', '');
-  const bytes = isInbound
-    ? file
-    : Buffer.from(file.toString().replaceAll('{day}', day).replaceAll('\n', '\r\n'));
+  const name = isInbound ? picture : directions;
+  const bytes = readFileSync(new URL(name, import.meta.url));
   const of = { message_id: id, file_id: 0 };
   demo.add('media', {
     ...of,
     name,
-    type: isInbound ? 'image/png' : 'text/calendar',
+    type: isInbound ? 'image/png' : 'application/pdf',
     created_at,
     is_complete: true,
     size_bytes: bytes.length,
