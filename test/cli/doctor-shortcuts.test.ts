@@ -116,7 +116,7 @@ describe('ownline doctor and the published shortcuts (specification section 10.1
     [
       'no automations, as an older Mac signs it',
       buildWorkflow(inbound, undefined, 26),
-      /^failed .* lacks 5 of 5 automations \(WFMessageTrigger “ ”, WFMessageTrigger “e”/,
+      /^failed .* lacks 10 of 10 automations \(WFMessageTrigger “ ”, WFMessageTrigger “e”/,
     ],
     [
       'an automation twice',
