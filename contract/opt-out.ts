@@ -20,6 +20,11 @@ export const OptOut = strictObject({
   ),
   message_id: nullable(publicIdOf('msg', 'The inbound message by which it opted out; null for a request.')),
   opted_out_at: timestamp('When it opted out.'),
+  ignored_start_at: nullable(
+    timestamp(
+      'When the contact’s latest START came that did not opt it in, because it may be a late repeat of one from before the opt-out; null for none.',
+    ),
+  ),
 });
 export type OptOut = Type.Static<typeof OptOut>;
 

@@ -20,6 +20,9 @@ export const repeatsMs = 5 * 60_000;
  */
 export const possibleRepeatMs = 72 * 3_600_000;
 
+/** How long a START may be a late repeat of an equal one. An iPhone keeps what it has queued for at most 7 days. */
+export const equalStartMs = 7 * 86_400_000;
+
 /**
  * How long repeats of one run of a shortcut are recognized. A run makes at most 12 calls, 15 s apart, and each takes up
  * to a minute.

@@ -16,15 +16,15 @@ import { effectivePacing } from '#server/numbers/pacing-policy.ts';
 import { optIn, optOut } from '#server/opt-outs/change-opt-out.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { findKeyword, type Keyword } from '#server/opt-outs/keyword.ts';
-import { type NamedKey, restoreContact } from '#server/opt-outs/opt-out-store.ts';
+import { ignoreStart, type NamedKey, restoreContact } from '#server/opt-outs/opt-out-store.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import { type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { firstIdAt, type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
 import { countInboundMessage, lockUsage } from '#server/usage/usage-store.ts';
 import { claimInbound } from './claim-inbound.ts';
 import { sqlNoteActivity } from './conversation-store.ts';
-import { handleMaxCharacters } from './limits.ts';
+import { equalStartMs, handleMaxCharacters } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
 import { isGroupMessage, normalizeSender } from './normalize-sender.ts';
@@ -88,6 +88,16 @@ const noteInbound = transactionQuery<{
    VALUES (:teamId, :numberId, :contact, 'contact', :at, :at, :at, :id, :id)
    ON CONFLICT (number_id, contact) DO UPDATE SET last_inbound_at = :at, unanswered_count = 0,
      last_inbound_id = greatest(c.last_inbound_id, excluded.last_inbound_id), ${sqlNoteActivity}`,
+);
+
+const findEqual = transactionQuery<
+  { teamId: TeamId; numberId: NumberId; contact: string; text: string; sinceId: string },
+  { created_at: Date }
+>(
+  'messages.find-equal-received',
+  `SELECT m.created_at FROM messages m
+   WHERE m.team_id = :teamId AND m.from_handle = :contact AND m.id > :sinceId AND m.number_id = :numberId AND m.content = :text
+   ORDER BY m.id LIMIT 1`,
 );
 
 /**
@@ -166,6 +176,10 @@ function storeOnce(
     const contact = senderContact(inbound.from);
     const teamId = number.team_id;
     const key = { teamId, contact, contactHash: services.secrets.contactHash(teamId, contact) };
+    const isLateStart =
+      keyword === 'opt_in' &&
+      !inbound.deviceGivenId &&
+      (await ignoreLateStart(trx, number, inbound.text, key, at));
     const message = await insert.row(trx, {
       ...key,
       id,
@@ -174,14 +188,15 @@ function storeOnce(
       text: inbound.text,
       at,
       isGroup: isGroupMessage(inbound.recipients, inbound.from, number.phone_number),
-      possibleRepeat: claimed.possibleRepeat,
+      possibleRepeat: claimed.possibleRepeat || isLateStart,
       mediaUrl: written ? mediaLink(services, id, written.name) : null,
     });
     if (written && !(await completeWrittenMedia(trx, written)))
       throw new Error('the media file of an inbound message was deleted before its message was stored');
     if (message?.is_erased) await restoreContact(trx, key);
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
-    if (keyword) await applyKeyword(trx, services, number, { id, from: inbound.from, at }, keyword);
+    if (keyword && !isLateStart)
+      await applyKeyword(trx, services, number, { id, from: inbound.from, at }, keyword);
     await noteInbound.run(trx, { teamId, numberId: number.id, contact, at, id });
     // Under strict pacing a queued message may have waited for this reply, so the phone's poll is woken.
     if (effectivePacing(services.config.pacing, number.pacing).mode === 'strict')
@@ -190,6 +205,23 @@ function storeOnce(
     failpoint('text before commit');
     return id;
   });
+}
+
+/**
+ * Notes a START at the opt-out that it would end, if an equal one of the last days came before the opt-out. The iPhone
+ * may have passed that one on once more (specification section 4.6).
+ * @returns true if the START must not opt its sender in
+ */
+async function ignoreLateStart(
+  trx: Transaction,
+  { id: numberId }: NumberRow,
+  text: string,
+  key: NamedKey,
+  at: Date,
+): Promise<boolean> {
+  const sinceId = firstIdAt(at.getTime() - equalStartMs);
+  const equal = await findEqual.row(trx, { ...key, numberId, text, sinceId });
+  return equal !== undefined && ignoreStart(trx, { ...key, equalAt: equal.created_at, at });
 }
 
 /**

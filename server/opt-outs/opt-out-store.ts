@@ -26,6 +26,8 @@ export interface OptOutRow<Contact = string> {
   readonly opted_out_at: Date;
   /** When the contact opted in again; null while the contact is opted out. */
   readonly opted_in_at: Date | null;
+  /** When a START came that did not opt the contact in; null if none did since the opt-out. */
+  readonly ignored_start_at: Date | null;
   /** The inbound message with the keyword, and the number that received it; null for an opt-out by request. */
   readonly message_id: MessageId | null;
   readonly phone_number: string | null;
@@ -34,7 +36,7 @@ export interface OptOutRow<Contact = string> {
 }
 
 const columns =
-  'o.team_id, o.contact, o.id, o.sequence, o.opted_out_at, o.opted_in_at, o.message_id, o.phone_number, o.request_id';
+  'o.team_id, o.contact, o.id, o.sequence, o.opted_out_at, o.opted_in_at, o.ignored_start_at, o.message_id, o.phone_number, o.request_id';
 
 const ofHash = 'o.team_id = :teamId AND o.contact_hash = :contactHash';
 
@@ -63,7 +65,7 @@ export const insertOptOut = transactionQuery<
   `INSERT INTO opt_outs AS o (team_id, contact_hash, contact, id, sequence, opted_out_at, message_id, phone_number, request_id)
    VALUES (:teamId, :contactHash, :contact, :id, 1, :at, :messageId, :phoneNumber, :requestId)
    ON CONFLICT (team_id, contact_hash) DO UPDATE SET id = excluded.id, sequence = o.sequence + 1,
-     opted_out_at = excluded.opted_out_at, opted_in_at = NULL, message_id = excluded.message_id,
+     opted_out_at = excluded.opted_out_at, opted_in_at = NULL, ignored_start_at = NULL, message_id = excluded.message_id,
      phone_number = excluded.phone_number, request_id = excluded.request_id
    WHERE o.opted_in_at IS NOT NULL
    RETURNING ${columns}`,
@@ -73,10 +75,24 @@ export const insertOptOut = transactionQuery<
 /** Ends an opt-out. @returns undefined, without a change, if the contact was not opted out */
 export const endOptOut = transactionQuery<NamedKey & { readonly at: Date }, OptOutRow>(
   'opt-outs.opt-in',
-  `UPDATE opt_outs o SET contact = :contact, opted_in_at = :at, sequence = o.sequence + 1
+  `UPDATE opt_outs o SET contact = :contact, opted_in_at = :at, ignored_start_at = NULL, sequence = o.sequence + 1
    WHERE ${ofHash} AND ${isStanding} RETURNING ${columns}`,
   change,
 ).row;
+
+/**
+ * Notes a START that does not end the opt-out, because an equal one came before it.
+ * @param equalAt when the earlier START came
+ * @returns false if the contact is not opted out, or opted out before the earlier START
+ */
+export const ignoreStart = transactionQuery<
+  OptOutKey & { readonly equalAt: Date; readonly at: Date },
+  { id: OptOutId }
+>(
+  'opt-outs.ignore-start',
+  `UPDATE opt_outs o SET ignored_start_at = :at WHERE ${ofHash} AND ${isStanding} AND o.opted_out_at > :equalAt RETURNING id`,
+  change,
+).hasRow;
 
 /** Gives the opt-out of an erased contact its handle again, because the contact wrote again or a request named it. */
 export const restoreContact = transactionQuery<NamedKey, { id: OptOutId }>(

@@ -10,5 +10,6 @@ export function optOutView(row: OptOutRow): OptOut {
     phone_number: row.phone_number,
     message_id: row.message_id && publicId('msg', row.message_id),
     opted_out_at: row.opted_out_at.toISOString(),
+    ignored_start_at: row.ignored_start_at?.toISOString() ?? null,
   };
 }

@@ -13,6 +13,7 @@ const byText = {
   phone_number: number,
   message_id: ids.stop,
   opted_out_at: at('09:34:00'),
+  ignored_start_at: null,
 };
 const byRequest = {
   id: exampleId('opt', 2),
@@ -20,6 +21,7 @@ const byRequest = {
   phone_number: null,
   message_id: null,
   opted_out_at: at('09:40:00'),
+  ignored_start_at: null,
 };
 const other = { params: { contact: '+14155550102' } };
 

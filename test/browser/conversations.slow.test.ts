@@ -186,6 +186,24 @@ describe('conversations in a browser (specification sections 12.11, 12.12 and 12
     await reply.waitFor();
   });
 
+  it('a START that may be a late repeat is marked, and the banner of the opt-out asks about it (§4.6/late-start, §2.6/possible-repeat, §12.12/page-conversations)', async () => {
+    const contact = '+14155550158';
+    let late = '';
+    for (const text of ['START', 'STOP', 'START']) {
+      service.clock.advance(61_000);
+      late = await receive(number, contact, text);
+    }
+    const page = await open(contact, { look: phone });
+    await page.getByText('It may be a late repeat of an earlier START').waitFor();
+    assert.equal(await page.getByText('May be a repeat').count(), 1);
+    await assertSound(page, 'dashboard-conversations-late-start');
+    await page.getByRole('button', { name: 'Allow messages again' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Allow messages' }).click();
+    await page.getByRole('textbox', { name: 'Reply' }).waitFor();
+    const messages = await openPath(member, `/messages?message=${late}`);
+    await messages.getByRole('dialog').getByText('May be a repeat.').waitFor();
+  });
+
   it('keys move the focus through the list, into the conversation and back (§12.12/page-conversations)', async () => {
     await receive(number, ada, 'Hello');
     const page = await openPath(member, '/conversations');

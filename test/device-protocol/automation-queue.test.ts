@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { inboundTests } from '#server/devices/inbound-tests.ts';
 import { AutomationQueue, type QueuedCall } from '#test/support/phones/automation-queue.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 
@@ -130,6 +131,29 @@ describe('texts of a modelled queue of automations (specification section 11.5)'
       .receive(second, text, automations)
       .run();
     assert.deepEqual(await messagesOf(known, [{ label: 'two answers', calls }]), [[false, false]]);
+  });
+
+  it('a START that the queue runs again hours later, after a STOP, does not opt its sender in (§4.6/late-start)', async () => {
+    const hour = 3_600;
+    // A starter of 6 h waits at the head of the queue. It becomes the loop that ends with no next run.
+    const calls = new AutomationQueue(3)
+      .startOutbox(0, 'the loop')
+      .startOutbox(6 * hour, 'a starter')
+      .receive(7 * hour, 'START', 2)
+      .endOutbox(7 * hour + 1)
+      .receive(8 * hour, 'STOP', 1)
+      .run();
+    assert.deepEqual(
+      calls.map(({ atSeconds, text }) => [Math.floor(atSeconds / hour), text]),
+      [
+        [7, 'START'],
+        [8, 'STOP'],
+        [8, 'START'],
+      ],
+    );
+    await messagesOf(known, [{ label: 'a late START', calls }]);
+    const { json } = await team.api.get('/v1/opt-outs');
+    assert.equal(typeof field(json, 'opt_outs.0.ignored_start_at'), 'string');
   });
 
   it('iOS drops a text for an automation that fired less than a second before, and only for this one', () => {

@@ -91,7 +91,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.deepEqual(await contactEvents(), [], 'a contact that never opted out');
     assert.equal((await get(first)).status, 'received');
     const ids = [];
-    for (const text of ['STOP', 'Unsubscribe', 'START', 'UNSTOP', 'quit']) ids.push(await receive(text));
+    for (const text of ['STOP', 'Unsubscribe', 'Start', 'UNSTOP', 'quit']) ids.push(await receive(text));
     const events = await contactEvents();
     assert.deepEqual(
       events.map(({ type, sequence, data }) => [type, sequence, data.message_id]),

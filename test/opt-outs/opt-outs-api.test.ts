@@ -37,7 +37,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     const answer = await put();
     assert.equal(answer.status, 200, answer.text);
     const { id, opted_out_at: optedOutAt, ...rest } = answer.json;
-    assert.deepEqual(rest, { contact, phone_number: null, message_id: null });
+    assert.deepEqual(rest, { contact, phone_number: null, message_id: null, ignored_start_at: null });
     assert.match(String(id), /^opt_[0-9a-hjkmnp-tv-z]{26}$/);
     assert.match(String(optedOutAt), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     assert.deepEqual((await list()).opt_outs, [answer.json]);

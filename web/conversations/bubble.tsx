@@ -1,11 +1,11 @@
-import { Clock, UsersRound } from 'lucide-react';
+import { Clock, Repeat2, UsersRound } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { nowMs } from '#web/kit/clock.ts';
 import { dueTime, exactTime, timeOfDay } from '#web/kit/format.ts';
 import { Attachment } from '#web/messages/attachment.tsx';
-import { statusTexts, waitingTexts } from '#web/messages/status-texts.ts';
+import { possibleRepeatText, statusTexts, waitingTexts } from '#web/messages/status-texts.ts';
 import { splitLinks } from '../kit/split-links.ts';
 
 type Waiting = ConversationMessageList['waiting'];
@@ -68,6 +68,12 @@ export const Bubble = memo(function Bubble(props: BubbleProps): ReactNode {
         <p className="px-1 text-xs text-quiet">
           <UsersRound aria-hidden="true" className="mr-1 inline size-3 align-[-1.5px]" />
           Written in a group. A reply goes to this contact alone.
+        </p>
+      )}
+      {message.possible_repeat && (
+        <p className="px-1 text-xs text-quiet" title={possibleRepeatText}>
+          <Repeat2 aria-hidden="true" className="mr-1 inline size-3 align-[-1.5px]" />
+          May be a repeat
         </p>
       )}
       <State {...props} />

@@ -31,6 +31,14 @@ export function OptOutBanner({
             : 'This contact asked for no more messages'}{' '}
           (<Time at={optOut.opted_out_at} />
           ). Nothing is sent to this contact.
+          {optOut.ignored_start_at !== null && (
+            <>
+              {' '}
+              START came after that (<Time at={optOut.ignored_start_at} />
+              ). It may be a late repeat of an earlier START, so it changed nothing. If you know that the
+              contact wants messages, allow them again.
+            </>
+          )}
         </p>
         {team.can('messages:send') && (
           <Button size="small" onClick={() => setIsOptingIn(true)}>

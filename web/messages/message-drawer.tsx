@@ -20,7 +20,7 @@ import { notify } from '#web/kit/toast.tsx';
 import { useNumberNames } from '#web/numbers/number-name.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { cancelMessage, timelineQuery } from './message-queries.ts';
-import { statusTexts, waitingTexts } from './status-texts.ts';
+import { possibleRepeatText, statusTexts, waitingTexts } from './status-texts.ts';
 import { TimelineEvents } from './timeline-events.tsx';
 import { TimelineSteps } from './timeline-steps.tsx';
 
@@ -113,7 +113,7 @@ function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
 
 /**
  * The reason why a message waits or failed, with advice. For a sent message, it explains whether a delivery report can
- * come.
+ * come; for a received one, why it may be a repeat.
  */
 function Standing({ timeline }: { readonly timeline: Timeline }): ReactNode {
   const { message, reports_delivery } = timeline;
@@ -130,6 +130,13 @@ function Standing({ timeline }: { readonly timeline: Timeline }): ReactNode {
       <p className="text-quiet">
         “Sent” is the last that is known: this iPhone has reported no delivery, and one with the shortcuts
         can’t. Messages on the iPhone shows whether it arrived.
+      </p>
+    );
+  }
+  if (message.possible_repeat) {
+    return (
+      <p className="text-quiet">
+        <b className="font-medium text-ink">May be a repeat.</b> {possibleRepeatText}
       </p>
     );
   }

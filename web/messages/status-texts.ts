@@ -45,3 +45,7 @@ export function heldText({ state }: Pick<HomeNumber, 'state'>): string | undefin
   if (state === 'offline') return 'The iPhone is offline';
   return undefined;
 }
+
+/** Why a received message has the mark that it may be a repeat. */
+export const possibleRepeatText =
+  'The iPhone passed an equal text of this contact on before, and may have passed the same one on late. It may also be another answer with the same words.';

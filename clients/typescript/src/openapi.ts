@@ -1085,6 +1085,7 @@ export type components = {
             message_id: string | null;
             /** @description When it opted out. */
             opted_out_at: string;
+            ignored_start_at: string | null;
         };
         OptOutList: {
             /** @description Newest first. */

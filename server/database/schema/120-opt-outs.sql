@@ -13,12 +13,15 @@ CREATE TABLE opt_outs (
   opted_out_at timestamptz NOT NULL,
   -- NULL while the contact is opted out.
   opted_in_at timestamptz,
+  -- When a START came that may be a late repeat of one before this opt-out, and so changed nothing.
+  ignored_start_at timestamptz,
   -- The cause of the opt-out: an inbound message, and the number that received it, or a request.
   message_id uuid,
   phone_number text,
   request_id text,
   PRIMARY KEY (team_id, contact_hash),
   CHECK (contact IS NOT NULL OR opted_in_at IS NULL),
+  CHECK (opted_in_at IS NULL OR ignored_start_at IS NULL),
   CONSTRAINT opt_out_has_one_cause CHECK (num_nonnulls(message_id, request_id) = 1
     AND (message_id IS NULL) = (phone_number IS NULL))
 );

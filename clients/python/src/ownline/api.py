@@ -666,6 +666,7 @@ OptOut = TypedDict(
         "message_id": Union[str, None],
         # When it opted out.
         "opted_out_at": str,
+        "ignored_start_at": Union[str, None],
     },
 )
 
