@@ -23,7 +23,13 @@ export type Operation =
       readonly input: Source;
     }
   | { readonly kind: 'set_variable'; readonly name: string; readonly value: Source }
-  | { readonly kind: 'send_message'; readonly to: Source; readonly content: Template }
+  | {
+      readonly kind: 'send_message';
+      /** The UUID of the action, which makes no result. */
+      readonly action: string;
+      readonly to: Source;
+      readonly content: Template;
+    }
   | { readonly kind: 'wait'; readonly seconds: number | Source }
   | {
       readonly kind: 'if';

@@ -11,6 +11,14 @@ const coercions = {
   WFMessageContentItem: 'as_message',
 } as const;
 
+/** The change to the class that has a property. */
+const classOf = {
+  Sender: 'as_message',
+  Content: 'as_message',
+  Recipients: 'as_message',
+  'File Extension': 'as_file',
+} as const;
+
 type ItemClass = keyof typeof coercions;
 
 /**
@@ -149,8 +157,9 @@ export class ParameterReader {
       : [];
     this.end();
     // Without the class, a phone may look for the property on the item that it happens to have.
-    const [first] = changes;
-    if (first?.kind === 'property') throw this.#error(`reads ${first.name} without the class that has it`);
+    const property = changes.find((change) => change.kind === 'property');
+    if (property && changes[0]?.kind !== classOf[property.name])
+      throw this.#error(`reads ${property.name} without the class that has it`);
     return { from, changes };
   }
 

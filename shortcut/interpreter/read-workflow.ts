@@ -1,26 +1,32 @@
 import type { PropertyList } from '../property-list/property-list.ts';
-import { type Condition, type NumberedOperation, type Operation, WorkflowError } from './operation.ts';
+import {
+  type Condition,
+  type NumberedOperation,
+  type Operation,
+  type Trigger,
+  WorkflowError,
+} from './operation.ts';
 import { ParameterReader } from './parameter-reader.ts';
-import { readTriggers } from './read-triggers.ts';
+import { readRoot } from './read-root.ts';
+
+/** A shortcut that was read, with the automations that iOS 27 finds in its file. */
+export interface ReadShortcut {
+  readonly operations: readonly NumberedOperation[];
+  readonly triggers: readonly Trigger[];
+}
 
 /**
  * Reads the property list of a shortcut into operations.
  * @throws WorkflowError for an unknown action, parameter or type, and where If and Repeat do not nest
  */
-export function readWorkflow(workflow: PropertyList): readonly NumberedOperation[] {
+export function readWorkflow(workflow: PropertyList): ReadShortcut {
   const root = new ParameterReader('the workflow', workflow, new Set());
   const actions = root.array('WFWorkflowActions');
-  for (const key of rootKeys) root.take(key);
-  // With true, an automation could not run the shortcut while the iPhone is locked.
-  root.expect('WFWorkflowIsDisabledOnLockScreen', false);
-  if (root.has('WFWorkflowTriggers')) readTriggers(root.items('WFWorkflowTriggers'));
-  if (root.items('WFWorkflowImportQuestions').length > 0)
-    throw new WorkflowError('the shortcut runs before its import questions were answered');
-  root.end();
+  const triggers = readRoot(root, JSON.stringify(actions).includes('"ExtensionInput"'));
   const reader = new ActionListReader(actions);
   const operations = reader.block();
   if (!reader.isAtEnd) throw new WorkflowError(`action ${reader.position} closes a group that is not open`);
-  return operations;
+  return { operations, triggers };
 }
 
 // The constants of the generator are repeated here on purpose, so that a wrong constant in the generator is noticed.
@@ -32,19 +38,6 @@ const conditions: ReadonlyMap<number, Condition> = new Map([
   [8, 'begins with'],
   [99, 'contains'],
 ]);
-
-const rootKeys = [
-  'WFWorkflowClientVersion',
-  'WFWorkflowMinimumClientVersion',
-  'WFWorkflowMinimumClientVersionString',
-  'WFWorkflowIcon',
-  'WFWorkflowHasShortcutInputVariables',
-  'WFWorkflowHasOutputFallback',
-  'WFWorkflowInputContentItemClasses',
-  'WFWorkflowOutputContentItemClasses',
-  'WFWorkflowTypes',
-  'WFQuickActionSurfaces',
-];
 
 class ActionListReader {
   readonly #actions: readonly PropertyList[];
@@ -234,7 +227,7 @@ function readContentsOfUrl(parameters: ParameterReader): Operation {
 }
 
 function readSendMessage(parameters: ParameterReader): Operation {
-  parameters.string('UUID');
+  const action = parameters.string('UUID');
   parameters.expect('IntentAppDefinition', {
     BundleIdentifier: 'com.apple.MobileSMS',
     Name: 'Messages',
@@ -244,6 +237,7 @@ function readSendMessage(parameters: ParameterReader): Operation {
   parameters.expect('ShowWhenRun', false);
   return {
     kind: 'send_message',
+    action,
     to: parameters.attachment('WFSendMessageActionRecipients'),
     content: parameters.tokenString('WFSendMessageContent'),
   };

@@ -10,11 +10,13 @@ import {
   type Template,
   WorkflowError,
 } from './operation.ts';
+import type { Permissions } from './permissions.ts';
 import { readWorkflow } from './read-workflow.ts';
 import { type RunClock, sleep } from './run-clock.ts';
 import {
   ActionFailure,
   applyChange,
+  becomesText,
   dictionaryValueOf,
   type Item,
   type PhoneFile,
@@ -31,6 +33,8 @@ export interface Phone {
   readonly clock: RunClock;
   readonly deviceName: string;
   readonly systemVersion: string;
+  /** Without it, the person has allowed everything. */
+  readonly permissions?: Permissions;
   /** Sends a text or one file. If it throws, the action fails. */
   readonly sendMessage: (message: OutgoingMessage) => void | Promise<void>;
   /** Replaces the network of this machine, for tests. */
@@ -70,7 +74,7 @@ export async function runShortcut(
   phone: Phone,
   options: RunOptions = {},
 ): Promise<RunEnd> {
-  const operations = readWorkflow(workflow);
+  const { operations } = readWorkflow(workflow);
   const limit = new AbortController();
   const cancel =
     options.limitMs === undefined ? undefined : phone.clock.after(options.limitMs, () => limit.abort());
@@ -199,15 +203,18 @@ class Run {
       headers: this.#entries(operation.headers),
       json: operation.json && this.#entries(operation.json),
     };
+    const host = URL.parse(request.url)?.host ?? '';
+    await this.#phone.permissions?.check({ action: operation.uuid, kind: 'connect', host });
     return getContentsOfUrl(request, fetchUrl, clock, this.#signal);
   }
 
   async #sendMessage(operation: Extract<Operation, { kind: 'send_message' }>): Promise<void> {
     const to = textOf(this.#value(operation.to));
-    if (to === '') throw new ActionFailure('Send Message has no recipient');
+    if (!recipient.test(to)) throw new ActionFailure(`Send Message finds no recipient in "${to}"`);
     const file = this.#singleFile(operation.content);
     const text = file ? '' : this.#text(operation.content);
     if (!file && text === '') throw new ActionFailure('Send Message has no message');
+    await this.#phone.permissions?.check({ action: operation.action, kind: 'send', host: 'Messages' });
     try {
       await this.#phone.sendMessage(file ? { kind: 'file', to, file } : { kind: 'text', to, text });
     } catch (error) {
@@ -218,7 +225,9 @@ class Run {
   /** @throws ActionFailure for several files, which iOS sends only when a person taps Send */
   #singleFile(content: Template): PhoneFile | undefined {
     const items = content.flatMap((part) => (typeof part === 'string' ? [] : this.#value(part).items));
-    const files = items.flatMap((item) => (item.kind === 'file' ? [item.file] : []));
+    const files = items.flatMap((item) =>
+      item.kind === 'file' && !becomesText(item.file) ? [item.file] : [],
+    );
     if (files.length > 1 || (files.length === 1 && content.length > 1))
       throw new ActionFailure('Send Message shows a window for more than one attachment');
     return files[0];
@@ -275,16 +284,27 @@ class Run {
   }
 }
 
+/** A text becomes a recipient where Shortcuts sees a number with its country code, or an e-mail address. */
+const recipient = /^(?:\+[1-9]\d{6,14}|[^@\s]+@[^@\s]+\.[^@\s]+)$/;
+
+/** @throws WorkflowError where the result depends on the case of letters, which not all conditions ignore */
 function compare(text: string, condition: Condition, operand: string): boolean {
+  const result = holds(text, condition, operand);
+  if (result !== holds(text.toLowerCase(), condition, operand.toLowerCase()))
+    throw new WorkflowError(`an If compares "${text}" with "${operand}", and the case of letters decides`);
+  return result;
+}
+
+function holds(text: string, condition: Condition, operand: string): boolean {
   switch (condition) {
     case 'is':
       return text === operand;
     case 'is not':
       return text !== operand;
     case 'begins with':
-      return text.toLowerCase().startsWith(operand.toLowerCase());
+      return text.startsWith(operand);
     case 'contains':
-      return text.toLowerCase().includes(operand.toLowerCase());
+      return text.includes(operand);
   }
 }
 

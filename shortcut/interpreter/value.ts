@@ -55,8 +55,13 @@ function itemText(item: Item): string {
     case 'message':
       return item.message.content;
     case 'file':
-      return /^text\//.test(item.file.mediaType) ? item.file.bytes.toString('utf8') : item.file.name;
+      return becomesText(item.file) ? item.file.bytes.toString('utf8') : item.file.name;
   }
+}
+
+/** Whether Shortcuts makes text of a file: of words, a contact or a calendar entry. */
+export function becomesText({ mediaType }: PhoneFile): boolean {
+  return /^text\/|[/+](?:json|xml)$/.test(mediaType);
 }
 
 /** Converts parsed JSON to items: null gives none, a boolean 1 or 0, an array several. */

@@ -1,42 +1,25 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { idle, send, startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
 import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
-import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
-
-const idle = { action: 'idle', session: 'ses_1', wait: '0' };
-const send = { ...idle, action: 'send', id: 'msg_1', to: '+12125550100', text: 'Hello', media: 'none' };
-const stop = { action: 'stop', session: 'none', reason: 'deleted' };
 
 /** Runs Outbox against a server that gives these answers, and then a stop. */
 async function poll(context: TestContext, answers: readonly (object | string)[], pausesMs: number[] = []) {
-  const left = [...answers, stop];
-  let kept = 0;
-  const keptBefore: number[] = [];
-  const server = await startWebhookReceiver({
-    behaviour: (response) => {
-      keptBefore.push(kept);
-      const answer = left.shift();
-      const type = typeof answer === 'string' ? 'text/html' : 'application/json';
-      response
-        .setHeader('content-type', type)
-        .end(typeof answer === 'string' ? answer : JSON.stringify(answer));
-    },
-  });
-  context.after(() => server.close());
-  const phone = new ShortcutPhone({ setupCode: setupCodeOf(server.origin, 'dev_1') });
-  const run = phone.startOutbox({
-    onKept: () => {
-      kept += 1;
-    },
-  });
+  const { origin, polls } = await startScriptedServer(context, answers);
+  const phone = new ShortcutPhone({ setupCode: setupCodeOf(origin, 'dev_1') });
+  const kept: number[] = [];
+  const onKept = () => {
+    const round = polls().length;
+    kept[round] = (kept[round] ?? 0) + 1;
+  };
+  const run = phone.startOutbox({ onKept });
   for (const ms of pausesMs) await phone.clock.pass(ms);
   assert.deepEqual(await endOf(run), { kind: 'stopped' });
-  const polls = server.received.map(({ body }) => JSON.parse(String(body)));
   return {
     texts: phone.texts,
-    reports: polls.map(({ session, last }) => `${session} ${last}`),
-    /** Results and set variables of each round. */
-    kept: keptBefore.slice(1).map((count, round) => count - (keptBefore[round] ?? 0)),
+    reports: polls().map(({ session, last }) => `${session} ${last}`),
+    /** Results and set variables after each poll. */
+    kept: kept.slice(1, -1),
   };
 }
 

@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { isSendable } from '#server/media/media-type.ts';
 import { shownFiles } from '#test/support/media/sample-files.ts';
+import { idle, send, startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
 import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
-import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 
 const picture = Buffer.from('ffd8ffe000104a464946', 'hex');
 const mediaFolder = '/v1/device/media/msg_1';
@@ -16,28 +16,16 @@ async function handOut(
   phoneOptions: Partial<ConstructorParameters<typeof ShortcutPhone>[0]> = {},
   path = `${mediaFolder}/photo.jpg`,
 ) {
-  const message = { action: 'send', session: 'ses_1', to: '+12125550100', wait: '0' };
   const answers = [
-    { ...message, id: 'msg_1', text: 'Look', media: path },
-    { ...message, id: 'msg_2', text: 'Next', media: 'none' },
-    { action: 'idle', session: 'ses_1', wait: '7' },
-    { action: 'stop', session: 'none', reason: 'deleted' },
+    { ...send, text: 'Look', media: path },
+    { ...send, id: 'msg_2', text: 'Next' },
+    { ...idle, wait: '7' },
   ];
-  const server = await startWebhookReceiver({
-    behaviour: (response, request) => {
-      if (request.path === path) answerMedia(response);
-      else response.setHeader('content-type', 'application/json').end(JSON.stringify(answers.shift()));
-    },
-  });
-  context.after(() => server.close());
+  const server = await startScriptedServer(context, answers, answerMedia);
   const phone = new ShortcutPhone({ setupCode: setupCodeOf(server.origin, 'dev_1'), ...phoneOptions });
   const run = phone.startOutbox();
-  const polls = () =>
-    server.received
-      .filter((request) => request.path === '/v1/device/poll')
-      .map(({ body }) => JSON.parse(String(body)));
   const media = () => server.received.filter((request) => request.path === path);
-  return { phone, run, polls, media };
+  return { phone, run, polls: server.polls, media };
 }
 
 /** Tests that Outbox reports a failure and sends nothing if a proxy answers in place of the picture. */
@@ -119,7 +107,7 @@ describe('Ownline Outbox with pictures (specification section 11.11)', () => {
         (message) => message.kind === 'file' && message.file.bytes.equals(bytes),
       );
       assert.equal(isSent, isSendable(type), type);
-      assert.equal(polls()[1].last_status, isSent ? 'sent' : 'failed', type);
+      assert.equal(polls()[1]?.last_status, isSent ? 'sent' : 'failed', type);
       assert.equal(phone.sent.length, isSent ? 3 : 1, type);
     }
   });

@@ -64,7 +64,7 @@ describe('proxy pages that contain ses_ and msg_ inside other words (specificati
     ]);
     const run = phone.receive({ sender: '+12125550100', content: 'Yes', recipients: [] });
     for (const _ of [...pages, 1, 2, 3]) await phone.clock.pass(15_000);
-    assert.deepEqual(await endOf(run), { kind: 'stopped' });
+    assert.deepEqual(await endOf(run), { kind: 'completed' });
     assert.deepEqual(
       bodies().map(({ text }) => text),
       [...pages, 1, 2, 3, 'stored'].map(() => 'Yes'),

@@ -53,7 +53,7 @@ for (const { title, build, shortcut, workflow } of variants) {
 
     it('the interpreter, which repeats each constant of Shortcuts, reads the file (§11.11/encodings)', () => {
       const answers = workflow.WFWorkflowImportQuestions.map(() => 'the setup code');
-      assert.ok(readWorkflow(importShortcut(workflow, answers)).length > 5);
+      assert.ok(readWorkflow(importShortcut(workflow, answers)).operations.length > 5);
     });
 
     it('each result and group has a UUID of its own, of version 5 and in upper case, and each variable is set before its use', () => {

@@ -1,5 +1,8 @@
 import { parseBuffer } from 'bplist-parser';
+import { contains } from '#shortcut/inbound-coverage/coverage.ts';
 import { importShortcut } from '#shortcut/interpreter/import-shortcut.ts';
+import { type Consent, Permissions, type Question } from '#shortcut/interpreter/permissions.ts';
+import { readWorkflow } from '#shortcut/interpreter/read-workflow.ts';
 import {
   type OutgoingMessage,
   type RunEnd,
@@ -7,7 +10,7 @@ import {
   runShortcut,
 } from '#shortcut/interpreter/run-shortcut.ts';
 import type { ReceivedMessage } from '#shortcut/interpreter/value.ts';
-import type { PropertyList } from '#shortcut/property-list/property-list.ts';
+import type { PropertyDictionary } from '#shortcut/property-list/property-list.ts';
 import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
 import { buildWorkflow, inbound, outbox, type Shortcut } from '#shortcut/shortcuts.ts';
 import { until } from '#test/support/service/until.ts';
@@ -33,6 +36,8 @@ interface PhoneOptions {
   /** Answer to the question that iOS asks when it imports the shortcuts. */
   readonly setupCode: string;
   readonly deviceName?: string;
+  /** By default 26.1. Only iOS 27 and newer reads the automations of a file. */
+  readonly systemVersion?: string;
   /** Unsigned files to install, by the name of the shortcut; by default the generic ones. */
   readonly files?: ReadonlyMap<string, Buffer>;
   /** Replaces the network of this machine. */
@@ -50,8 +55,12 @@ export class ShortcutPhone {
   readonly sent: OutgoingMessage[] = [];
   readonly clock = new PhoneClock();
   readonly #options: PhoneOptions;
-  readonly #outbox: PropertyList;
-  readonly #inbound: PropertyList;
+  readonly #outbox: PropertyDictionary;
+  readonly #inbound: PropertyDictionary;
+  readonly #permissions = new Permissions();
+  /** Texts of *Message Contains* of the automations that are on. */
+  #messageTexts: readonly string[] = [];
+  #lastInbound: Promise<unknown> = Promise.resolve();
   readonly #off = new AbortController();
   readonly #runs: Promise<unknown>[] = [];
 
@@ -71,6 +80,40 @@ export class ShortcutPhone {
     return this.#run(this.#outbox, options);
   }
 
+  /** A locked iPhone can't ask, so an action fails that was not allowed before. */
+  lock(): void {
+    this.#permissions.isLocked = true;
+  }
+
+  unlock(): void {
+    this.#permissions.isLocked = false;
+  }
+
+  /** Answers the questions of the iPhone from now on; until then each one gets *Always Allow*. */
+  onQuestion(answer: (question: Question) => Consent | Promise<Consent>): void {
+    this.#permissions.onQuestion = answer;
+  }
+
+  /** Switches on the automations of the file of Inbound, which iOS 27 imports switched off. */
+  switchOnAutomations(): void {
+    if (this.#major < 27) return;
+    const { triggers } = readWorkflow(this.#inbound);
+    this.#messageTexts = triggers.flatMap((trigger) =>
+      trigger.kind === 'message' ? [trigger.contains] : [],
+    );
+  }
+
+  /** Takes a text: each automation that is on and matches starts Inbound, one run after the other. */
+  incoming(message: ReceivedMessage): Promise<readonly RunEnd[]> {
+    const matching = this.#messageTexts.filter((text) => contains(message.content, text));
+    const runs = matching.map(() => {
+      const run = this.#lastInbound.then(() => this.receive(message));
+      this.#lastInbound = run.catch(() => undefined);
+      return run;
+    });
+    return Promise.all(runs);
+  }
+
   /** Receives texts, which an automation passes on in one run. */
   receive(...input: ReceivedMessage[]): Promise<RunEnd> {
     return this.#run(this.#inbound, { input });
@@ -82,20 +125,28 @@ export class ShortcutPhone {
     await Promise.allSettled(this.#runs);
   }
 
-  #install(shortcut: Shortcut): PropertyList {
-    const bytes = this.#options.files?.get(shortcut.name) ?? writeBinaryPropertyList(buildWorkflow(shortcut));
-    const [file] = parseBuffer<PropertyList>(bytes);
+  get #major(): number {
+    return Number.parseInt(this.#options.systemVersion ?? '26.1', 10);
+  }
+
+  #install(shortcut: Shortcut): PropertyDictionary {
+    const form = this.#major < 27 ? 26 : 27;
+    const bytes =
+      this.#options.files?.get(shortcut.name) ??
+      writeBinaryPropertyList(buildWorkflow(shortcut, undefined, form));
+    const [file] = parseBuffer<PropertyDictionary>(bytes);
     return importShortcut(file, [this.#options.setupCode]);
   }
 
-  #run(workflow: PropertyList, options: RunOptions): Promise<RunEnd> {
-    const { deviceName = 'Office iPhone', onSend, fetch: network } = this.#options;
+  #run(workflow: PropertyDictionary, options: RunOptions): Promise<RunEnd> {
+    const { deviceName = 'Office iPhone', systemVersion = '26.1', onSend, fetch: network } = this.#options;
     const running = runShortcut(
       workflow,
       {
         clock: this.clock,
         deviceName,
-        systemVersion: '26.1',
+        systemVersion,
+        permissions: this.#permissions,
         ...(network && { fetch: network }),
         sendMessage: async (message) => {
           await onSend?.(message);
