@@ -30,6 +30,7 @@ import { optOutRoutes } from '#server/opt-outs/routes.ts';
 import type { LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import type { ProgressRequests } from '#server/setup/follow-progress.ts';
+import { publishedShortcutsRoutes } from '#server/setup/published-shortcuts-routes.ts';
 import { setupPageRoutes } from '#server/setup/setup-page-routes.ts';
 import type { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
 import { acceptancePageRoutes } from '#server/teams/acceptance/acceptance-page-routes.ts';
@@ -99,6 +100,7 @@ function routesOfSlices(services: RouteServices): Route[] {
       claims: createClaimBatcher(services, sessionLifeAfterAnswerMs(services.config.deviceHoldMs)),
     }),
     ...setupPageRoutes({ ...services, sends }),
+    ...publishedShortcutsRoutes(services),
     ...apiKeyRoutes({ ...services, onTestTeamCreated: testTeamCreatedHooks(services) }),
     ...usageRoutes(services),
     ...auditRoutes(services),

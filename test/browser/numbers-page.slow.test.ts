@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import { shortcuts } from '#shortcut/shortcuts.ts';
 import { phone } from '#test/support/browser/browser.ts';
 import { assertSound, givenBrowserTeam } from '#test/support/browser/pages.ts';
 import { readQrCode } from '#test/support/browser/read-qr-code.ts';
@@ -11,6 +14,12 @@ import { givenService } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const to = '+14155550199';
+
+/** Writes files that pass for signed ones, as an operator puts them into DATA_DIR. */
+async function putSignedFiles(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const { name } of shortcuts) await writeFile(join(folder, `${name}.shortcut`), 'AEA1');
+}
 
 describe('the pages of numbers in a browser (specification section 12.12)', () => {
   const { service, browser, open } = givenBrowserTeam({
@@ -113,6 +122,47 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     assert.match(await dialog.locator('pre').innerText(), /^http:\/\/127\.0\.0\.1:/);
     assert.equal(await dialog.getByRole('img').count(), 0, 'no QR code');
     assert.equal(await dialog.getByText('Open on this iPhone').count(), 0);
+  });
+
+  it('a note above the QR code says which shortcuts are not published, with a message for the operator (§12.12/page-connect)', async () => {
+    const owner = await newMember(service, await service.newTeam(), 'owner');
+    for (const [folders, title, settings] of [
+      [
+        [],
+        'The shortcuts are not published yet',
+        /set SHORTCUT_OUTBOX_URL and \S+, SHORTCUT_OUTBOX_27_URL and/,
+      ],
+      [
+        ['shortcuts'],
+        'The shortcuts for iOS 27 are not published yet',
+        /set SHORTCUT_OUTBOX_27_URL and \S+_27_URL;/,
+      ],
+      [
+        ['shortcuts/27'],
+        'The shortcuts for iOS 17 to 26 are not published yet',
+        /set SHORTCUT_OUTBOX_URL and \S+_URL;/,
+      ],
+      [['shortcuts', 'shortcuts/27'], undefined, undefined],
+    ] as const) {
+      for (const folder of folders) await putSignedFiles(join(service.dataDir, folder));
+      const page = await open(owner, '/numbers?connect=true');
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      const dialog = await createLink(page, newPhoneNumber());
+      if (title) await dialog.getByText(title, { exact: true }).waitFor();
+      await scan(page);
+      const copy = dialog.getByRole('button', { name: 'Copy a message for the operator' });
+      assert.equal(await copy.count(), title ? 1 : 0);
+      await assertSound(
+        page,
+        `dashboard-numbers-connect-published-${folders.join('-').replaceAll('/', '-')}`,
+      );
+      if (settings) {
+        await copy.click();
+        await dialog.getByText('Copied', { exact: true }).waitFor();
+        assert.match(await page.evaluate<string>('navigator.clipboard.readText()'), settings);
+      }
+      await rm(join(service.dataDir, 'shortcuts'), { recursive: true, force: true });
+    }
   });
 
   it('a number is paused, refuses sends, is resumed and labelled (§12.12/page-numbers)', async () => {

@@ -7,6 +7,7 @@ import type {
   UpdatedNumber,
   UpdateNumberRequest,
 } from '#contract/number.ts';
+import type { PublishedShortcuts } from '#contract/published-shortcuts.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { teamQuery, teamRequest } from '#web/api/team-requests.ts';
 
@@ -18,6 +19,9 @@ export const firstPollRereadMs = 2_000;
 
 export const numberQuery = (teamId: string, id: string) =>
   teamQuery<NumberDetail>(teamId, 'number', `/numbers/${encodeURIComponent(id)}`);
+
+export const publishedShortcutsQuery = (teamId: string) =>
+  teamQuery<PublishedShortcuts>(teamId, 'team', '/shortcuts');
 
 export const verifyNumber = (teamId: string, phoneNumber: string) =>
   teamRequest<Static<typeof SetupLink>>(teamId, 'POST', '/numbers/verify', { phone_number: phoneNumber });

@@ -13,6 +13,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { ConnectProgress } from './connect-progress.tsx';
 import { firstPollRereadMs } from './number-queries.ts';
 import { isOwnAddress } from './own-address.ts';
+import { UnpublishedNote } from './unpublished-note.tsx';
 
 /** A new setup link. The server keeps only its hash, so it is shown until the dialog closes. */
 export interface MadeLink {
@@ -73,6 +74,7 @@ export function SetupLinkView({
   return (
     <div className="flex flex-col gap-5">
       {progress === 'unopened' && !isReachable && <UnreachableNote url={link.url} />}
+      {isCodeShown && <UnpublishedNote />}
       {isCodeShown && (
         <a href={link.url} className={`${buttonStyle({ look: 'primary' })} sm:hidden`}>
           Open on this iPhone

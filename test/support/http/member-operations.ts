@@ -83,6 +83,7 @@ const personal: Readonly<Record<string, MemberOperation>> = {
   [`GET ${below}/webhooks/:id/deliveries/:delivery_id/request`]: { permission: 'webhooks:read', status: 200 },
   [`GET ${below}/usage`]: { permission: 'team:read', status: 200 },
   [`GET ${below}/usage/limits`]: { permission: 'team:read', status: 200 },
+  [`GET ${below}/shortcuts`]: { permission: 'numbers:read', status: 200 },
   [`GET ${below}/home`]: { permission: 'messages:read', status: 200 },
   [`GET ${below}/restore`]: { permission: 'team:read', status: 200 },
   [`POST ${below}/restore/resume`]: { permission: 'restore:resume', status: 200, body: () => ({}) },
