@@ -44,7 +44,13 @@ describe('ownline doctor and the published shortcuts (specification section 10.1
     assert.match(older?.fix ?? '', /^Set SHORTCUT_OUTBOX_URL and SHORTCUT_INBOUND_URL, or/);
     assert.match(`${newer?.state} ${newer?.message}`, /^warning The shortcuts for iOS 27 are not published/);
     assert.match(newer?.fix ?? '', /^Set SHORTCUT_OUTBOX_27_URL and SHORTCUT_INBOUND_27_URL, or/);
+    const unsigned = join(dataDir, 'shortcuts', `${outbox.name}.shortcut`);
     await mkdir(join(dataDir, 'shortcuts/27'), { recursive: true });
+    await writeFile(unsigned, 'bplist00');
+    assert.match(
+      (await examine({}))[0]?.message ?? '',
+      /not published: .*Ownline Outbox\.shortcut is not signed/,
+    );
     for (const { name } of shortcuts)
       await writeFile(join(dataDir, 'shortcuts/27', `${name}.shortcut`), 'AEA1');
     assert.match(lines(await examine({}))[1] ?? '', /^ok iPhones with iOS 27 get the signed files/);

@@ -1,9 +1,18 @@
+import { join } from 'node:path';
 import type { Config } from '#server/platform/config.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { type InstallWay, publishedForms } from '#server/setup/install-way.ts';
+import { type InstallWay, publishedForms, shortcutFileName } from '#server/setup/install-way.ts';
 import { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
-import { buildWorkflow, type FileForm, inbound, outbox, type Shortcut } from '#shortcut/shortcuts.ts';
+import { readSignedFile, shortcutFolder } from '#server/setup/signed-file.ts';
+import {
+  buildWorkflow,
+  type FileForm,
+  inbound,
+  outbox,
+  type Shortcut,
+  shortcuts,
+} from '#shortcut/shortcuts.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 import { findDifferences } from './compare-workflow.ts';
 import type { Authorities } from './public-client.ts';
@@ -25,7 +34,9 @@ export async function* checkShortcuts(config: Config, authorities?: Authorities)
     signer: command && new ShortcutSigner(services, command),
   });
   for (const form of [26, 27] as const) {
-    yield checkForm(form, ways[form]);
+    yield ways[form] === 'by_hand'
+      ? warnUnpublished(form, await findFileProblems(config, form))
+      : published(form, ways[form]);
     const links = config.shortcutLinks[form];
     if (!links) continue;
     for (const [shortcut, kind] of [
@@ -36,7 +47,7 @@ export async function* checkShortcuts(config: Config, authorities?: Authorities)
   }
 }
 
-function checkForm(form: FileForm, way: InstallWay['kind']): Check {
+function published(form: FileForm, way: Exclude<InstallWay['kind'], 'by_hand'>): Check {
   const name = 'shortcuts';
   const who = `iPhones with ${formNames[form]}`;
   switch (way) {
@@ -46,13 +57,23 @@ function checkForm(form: FileForm, way: InstallWay['kind']): Check {
       return ok(name, `${who} get the shortcuts by ${Object.values(settingsOf[form]).join(' and ')}.`);
     case 'files':
       return ok(name, `${who} get the signed files of DATA_DIR.`);
-    case 'by_hand':
-      return warning(
-        name,
-        `The shortcuts for ${formNames[form]} are not published: a person builds them by hand, for an hour.`,
-        `Set ${Object.values(settingsOf[form]).join(' and ')}, or SHORTCUT_SIGN_COMMAND (docs/iphone.md).`,
-      );
   }
+}
+
+function warnUnpublished(form: FileForm, fileProblems: readonly string[]): Check {
+  const sentence = `The shortcuts for ${formNames[form]} are not published: a technician builds them by hand, for an hour.`;
+  return warning(
+    'shortcuts',
+    [sentence, ...fileProblems].join(' '),
+    `Set ${Object.values(settingsOf[form]).join(' and ')}, or SHORTCUT_SIGN_COMMAND (docs/iphone.md).`,
+  );
+}
+
+/** Sentences about files in DATA_DIR that are there and can't be used, such as unsigned ones. */
+async function findFileProblems({ dataDir }: Config, form: FileForm): Promise<string[]> {
+  const paths = shortcuts.map((shortcut) => join(shortcutFolder(dataDir, form), shortcutFileName(shortcut)));
+  const found = await Promise.allSettled(paths.map(readSignedFile));
+  return found.flatMap((one) => (one.status === 'rejected' ? [String(one.reason?.message)] : []));
 }
 
 async function* checkLink(
