@@ -59,7 +59,7 @@ describe('the file of Ownline Inbound, run against the service (specification se
     }
     assert.deepEqual(await endOf(run), { kind: 'completed' });
     assert.deepEqual(await contents(line), ['Yes']);
-    world.service.clock.advance(21_000);
+    world.service.clock.advance(61_000);
     await endOf(line.phone.receive(message('Yes')));
     assert.deepEqual(await contents(line), ['Yes', 'Yes'], 'a second text');
   });
