@@ -83,7 +83,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     pacing: settings.oneOf('PACING', 'gentle', pacingModes),
     /** RATE_LIMITS; false turns the rate limits per minute off, for benchmarks. */
     rateLimits: settings.oneOf('RATE_LIMITS', 'on', ['on', 'off']) === 'on',
-    deviceHoldMs: settings.integer('DEVICE_HOLD_SECONDS', 25, 1, 50) * 1_000,
+    deviceHoldMs: settings.integer('DEVICE_HOLD_SECONDS', 50, 1, 50) * 1_000,
     deviceLeaseMs: settings.integer('DEVICE_LEASE_SECONDS', 600, 30, 86_400) * 1_000,
     queueExpiryMs: settings.integer('QUEUE_EXPIRY_HOURS', 24, 1, 8_760) * 3_600_000,
     /** The mail settings; undefined sends no mail, and links are shown for copying instead. */

@@ -12,7 +12,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.ok(config.dataDir.endsWith('/data'));
     assert.equal(config.databaseUrl, undefined);
     assert.equal(config.defaultPlan, 'enterprise');
-    assert.equal(config.deviceHoldMs, 25_000);
+    assert.equal(config.deviceHoldMs, 50_000);
     assert.equal(config.deviceLeaseMs, 600_000);
     assert.equal(config.queueExpiryMs, 86_400_000);
     assert.equal(config.rateLimits, true);
