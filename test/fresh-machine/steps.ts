@@ -169,13 +169,13 @@ async function servesPhones(machine: FreshMachine, authority: string): Promise<v
     url=$(${curl} https://${name}/v1/numbers/verify -H "x-api-key: $key" -H 'content-type: application/json' -d "{\\"phone_number\\": \\"$number\\"}" \\
       | grep -o 'https://[^"]*/setup/[^"]*')
     token=$(${curl} https://${name}/v1/device/claim -H 'content-type: application/json' -d "{\\"token\\": \\"\${url##*/}\\"}" | grep -o 'dev_[^"]*')
-    ${curl} --max-time 45 --write-out '\\n%{time_total} %{http_code}\\n' https://${name}/v1/device/poll -H "x-device-token: $token" -d '{"session": "new"}'
+    ${curl} --max-time 70 --write-out '\\n%{time_total} %{http_code}\\n' https://${name}/v1/device/poll -H "x-device-token: $token" -d '{"session": "new"}'
     ${curl} https://${name}/v1/team -H 'x-api-key: own_live_wrong' -H 'x-forwarded-for: 198.51.100.1' -o /dev/null
     journalctl -u ownline -o cat | grep '"code":"unauthorized"' | tail -n 1
     ownline number release --phone-number $number > /dev/null`);
   assert.match(page, /"action":"idle"/);
   const [, seconds = '', status] = /^([\d.]+) (\d+)$/m.exec(page) ?? [];
-  assert.ok(Number(seconds) > 24 && status === '200', `the poll was held for ${seconds} s`);
+  assert.ok(Number(seconds) > 49 && status === '200', `the poll was held for ${seconds} s`);
   assert.match(page, /"network":"127\.0\.0\.1"/);
   const doctor = (await blocksOf('doctor')).split('\n', 1).join();
   const report = await machine.run(`install -m 0644 ${authority} /srv/authority.pem
