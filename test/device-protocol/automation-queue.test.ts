@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { inboundTests } from '#server/devices/inbound-tests.ts';
 import { AutomationQueue, type QueuedCall } from '#test/support/phones/automation-queue.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
@@ -34,7 +34,7 @@ function caseOf(automations: number, runSeconds: number, starters: number, outag
   };
 }
 
-function casesOf(outages: readonly number[], runs = [2, 3, 4, 6], starterCounts = [0, 8, 24]): Case[] {
+function casesOf(outages: readonly number[], runs = [2, 4, 6], starterCounts = [0, 8, 24]): Case[] {
   return [...texts.keys()].flatMap((automations) =>
     runs.flatMap((runSeconds) =>
       starterCounts.flatMap((starters) =>
@@ -44,11 +44,29 @@ function casesOf(outages: readonly number[], runs = [2, 3, 4, 6], starterCounts 
   );
 }
 
+/** An equal text comes 61 s after the last call for the first one. */
+function twoAnswers(automations: number): Case {
+  const text = texts.get(automations) ?? '';
+  const first = new AutomationQueue(3).receive(0, text, automations).run();
+  const second = Math.ceil(first.at(-1)?.atSeconds ?? 0) + 61;
+  const queue = new AutomationQueue(3).receive(0, text, automations).receive(second, text, automations);
+  return { label: `two answers, ${automations} automations`, calls: queue.run() };
+}
+
+/** Cases, and the marks of the messages that each makes. */
+const tables = {
+  tested: { cases: casesOf([0, 60, 120]), marks: 'false' },
+  untested: { cases: casesOf([0], [2, 6]), marks: 'false' },
+  untestedInOutage: { cases: casesOf([120], [3], [0, 24]), marks: 'false, false' },
+  longOutage: { cases: casesOf([300, 600], [3], [0, 24]), marks: 'false, true' },
+  twoAnswers: { cases: [5, 7, 10].map(twoAnswers), marks: 'false, false' },
+} as const satisfies Readonly<Record<string, { readonly cases: readonly Case[]; readonly marks: string }>>;
+
 describe('texts of a modelled queue of automations (specification section 11.5)', () => {
   const { service, team } = givenTeam({ ROLES: 'api' });
-  const known = given(() => connectTested());
-  const unknown = given(() => connectNumber(service, team));
-  let senders = 0;
+  const tested = given(() => connectTested());
+  const untested = given(() => connectNumber(service, team));
+  const ids = new Map<Case, Set<string>>();
 
   /** Connects a phone that passes all inbound tests. */
   async function connectTested(): Promise<ConnectedNumber> {
@@ -59,39 +77,52 @@ describe('texts of a modelled queue of automations (specification section 11.5)'
     return number;
   }
 
-  /** Makes the calls of all cases at their times, each from a contact of its own. @returns the marks of the messages */
-  async function messagesOf({ wire }: ConnectedNumber, cases: readonly Case[]): Promise<boolean[][]> {
+  /** Makes the calls of all cases at their times, each from a contact of its own. */
+  async function makeCalls(
+    phones: readonly { readonly number: ConnectedNumber; readonly cases: readonly Case[] }[],
+  ) {
     const startMs = service.clock.nowMs();
-    const calls = cases.flatMap(({ calls: ofCase }) => {
-      senders += 1;
-      const from = `+1212555${String(senders).padStart(4, '0')}`;
-      return ofCase.map((call) => ({ ...call, from }));
-    });
-    const answers: { readonly from: string; readonly id: string | undefined }[] = [];
-    const bySecond = Map.groupBy(calls, ({ atSeconds }) => Math.floor(atSeconds));
-    for (const [second, together] of [...bySecond].toSorted(([a], [b]) => a - b)) {
-      service.clock.advance(Math.max(0, startMs + second * 1_000 - service.clock.nowMs()));
-      const made = together.map(async ({ from, text, run }) => {
-        const { id } = await wire.call('inbound', { from, text, run });
-        return { from, id };
-      });
-      answers.push(...(await Promise.all(made)));
-    }
-    const stored = Map.groupBy(answers, ({ from }) => from);
-    return Promise.all(
-      [...stored.values()].map(async (ofSender) => {
-        const ids = [...new Set(ofSender.map(({ id }) => id))];
-        if (ids.length === 1) return [false];
-        return Promise.all(
-          ids.map(async (id) => (await team.api.get(`/v1/messages/${id}`)).json.possible_repeat === true),
-        );
+    const calls = phones.flatMap(({ number, cases }) =>
+      cases.flatMap((one) => {
+        const made = new Set<string>();
+        ids.set(one, made);
+        const from = `+1212556${String(ids.size).padStart(4, '0')}`;
+        return one.calls.map(({ atSeconds, text, run }) => ({
+          atSeconds,
+          call: async () => made.add((await number.wire.call('inbound', { from, text, run })).id ?? ''),
+        }));
       }),
+    );
+    // The calls of a case are at least two seconds apart, so those of two seconds are made at once.
+    const rounds = Map.groupBy(calls, ({ atSeconds }) => 2 * Math.floor(atSeconds / 2));
+    for (const [second, round] of [...rounds].toSorted(([a], [b]) => a - b)) {
+      service.clock.advance(Math.max(0, startMs + second * 1_000 - service.clock.nowMs()));
+      await Promise.all(round.map(({ call }) => call()));
+    }
+  }
+
+  async function assertMarks({ cases, marks }: (typeof tables)[keyof typeof tables]): Promise<void> {
+    const isMarked = async (id: string) =>
+      (await team.api.get(`/v1/messages/${id}`)).json.possible_repeat === true;
+    const stored = cases.map(async (one) => {
+      const marksOf = await Promise.all([...(ids.get(one) ?? [])].map(isMarked));
+      return `${one.label}: ${marksOf.join(', ')}`;
+    });
+    assert.deepEqual(
+      await Promise.all(stored),
+      cases.map(({ label }) => `${label}: ${marks}`),
     );
   }
 
-  const summaryOf = (cases: readonly Case[], messages: readonly boolean[][]) =>
-    cases.map(({ label }, n) => `${label}: ${messages[n]?.join(', ')}`);
-  const all = (cases: readonly Case[], marks: string) => cases.map(({ label }) => `${label}: ${marks}`);
+  before(() =>
+    makeCalls([
+      {
+        number: tested,
+        cases: [...tables.tested.cases, ...tables.longOutage.cases, ...tables.twoAnswers.cases],
+      },
+      { number: untested, cases: [...tables.untested.cases, ...tables.untestedInOutage.cases] },
+    ]),
+  );
 
   it('the model makes one call of each run, one after another, and starters run before the second', () => {
     const { calls } = caseOf(3, 3, 4, 0);
@@ -105,33 +136,19 @@ describe('texts of a modelled queue of automations (specification section 11.5)'
     );
   });
 
-  it('one text is one message if the tests of its automations passed, also through an outage of two minutes', async () => {
-    const cases = casesOf([0, 60, 120]);
-    assert.deepEqual(summaryOf(cases, await messagesOf(known, cases)), all(cases, 'false'));
+  it('one text is one message if the tests of its automations passed, also through an outage of two minutes', () =>
+    assertMarks(tables.tested));
+
+  it('one text is one message if no test of its automations passed, and two after an outage', async () => {
+    await assertMarks(tables.untested);
+    await assertMarks(tables.untestedInOutage);
   });
 
-  it('one text is one message if no test of its automations passed, and at most two after an outage', async () => {
-    const cases = casesOf([0]);
-    assert.deepEqual(summaryOf(cases, await messagesOf(unknown, cases)), all(cases, 'false'));
-    const outages = casesOf([120], [3], [0, 24]);
-    assert.deepEqual(summaryOf(outages, await messagesOf(unknown, outages)), all(outages, 'false, false'));
-  });
+  it('a longer outage makes one more message, which is marked (§2.6/possible-repeat)', () =>
+    assertMarks(tables.longOutage));
 
-  it('a longer outage makes at most one more message, which is marked', async () => {
-    const cases = casesOf([300, 600], [3], [0, 24]);
-    assert.deepEqual(summaryOf(cases, await messagesOf(known, cases)), all(cases, 'false, true'));
-  });
-
-  it('two equal answers are two messages, if the second comes 61 s after the last call for the first', async () => {
-    const [[automations = 0, text = ''] = []] = texts;
-    const first = new AutomationQueue(3).receive(0, text, automations).run();
-    const second = Math.ceil(first.at(-1)?.atSeconds ?? 0) + 61;
-    const calls = new AutomationQueue(3)
-      .receive(0, text, automations)
-      .receive(second, text, automations)
-      .run();
-    assert.deepEqual(await messagesOf(known, [{ label: 'two answers', calls }]), [[false, false]]);
-  });
+  it('two equal answers are two messages, if the second comes 61 s after the last call for the first', () =>
+    assertMarks(tables.twoAnswers));
 
   it('a START that the queue runs again hours later, after a STOP, does not opt its sender in (§4.6/late-start)', async () => {
     const hour = 3_600;
@@ -151,7 +168,7 @@ describe('texts of a modelled queue of automations (specification section 11.5)'
         [8, 'START'],
       ],
     );
-    await messagesOf(known, [{ label: 'a late START', calls }]);
+    await makeCalls([{ number: tested, cases: [{ label: 'a late START', calls }] }]);
     const { json } = await team.api.get('/v1/opt-outs');
     assert.equal(typeof field(json, 'opt_outs.0.ignored_start_at'), 'string');
   });
