@@ -105,30 +105,25 @@ export async function claimInbound(
   const [runBefore, textBefore] = [earlier(ofRun), earlier(ofText)];
   // The claim may have waited for another call.
   const now = clock.now();
-  const change = (rows: Fingerprints, messageId: MessageId, storedAt: Date) =>
-    changeFingerprints.run(trx, { ...rows, messageId, storedAt, lastCallAt: now });
+  const change = (left: number, messageId: MessageId, storedAt: Date) =>
+    changeFingerprints.run(trx, { ...rowsOf(left), messageId, storedAt, lastCallAt: now });
 
-  if (runBefore && passed(runBefore.last_call_at, now) <= inboundRunMs) {
-    const { message_id: messageId } = runBefore;
-    if (textBefore?.message_id === messageId)
-      await change(
-        { numberId, fingerprints: [ofText], callsLeft: [textBefore.calls_left] },
-        messageId,
-        textBefore.stored_at,
-      );
-    return { id: messageId, isSameCall: true, possibleRepeat: false };
+  const isSameCall = runBefore !== undefined && passed(runBefore.last_call_at, now) <= inboundRunMs;
+  const repeated = isSameCall ? runBefore : textBefore && isRepeat(textBefore, now) ? textBefore : undefined;
+  if (repeated) {
+    const { message_id } = repeated;
+    if (textBefore?.message_id === message_id) {
+      const left = isSameCall ? textBefore.calls_left : Math.max(textBefore.calls_left - 1, 0);
+      await change(left, message_id, textBefore.stored_at);
+    }
+    return { id: message_id, isSameCall, possibleRepeat: false };
   }
-  if (textBefore && isRepeat(textBefore, now)) {
-    const left = Math.max(textBefore.calls_left - 1, 0);
-    await change(rowsOf(left), textBefore.message_id, textBefore.stored_at);
-    return { id: textBefore.message_id, isSameCall: false, possibleRepeat: false };
-  }
-  if (runBefore || textBefore) await change(rowsOf(callsLeft), id, now);
+  if (runBefore || textBefore) await change(callsLeft, id, now);
   const possibleRepeat =
     textBefore !== undefined &&
     textBefore.calls_left > 0 &&
     passed(textBefore.stored_at, now) <= possibleRepeatMs;
-  return { id, isSameCall: false, possibleRepeat };
+  return { id, isSameCall, possibleRepeat };
 }
 
 /** True if an equal text is the same message: a call came lately, or automations that pass it on have not called yet. */

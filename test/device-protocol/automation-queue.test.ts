@@ -20,17 +20,26 @@ interface Case {
   readonly calls: readonly QueuedCall[];
 }
 
-/** The calls for one text, which comes after starters of Outbox were stored, and before an outage. */
-function caseOf(automations: number, runSeconds: number, starters: number, outageSeconds: number): Case {
-  const text = texts.get(automations) ?? '';
-  const queue = new AutomationQueue(
-    runSeconds,
-    (at) => at > runSeconds && at <= runSeconds + outageSeconds,
-  ).startOutbox(0, 'the loop');
-  for (let n = 0; n < starters; n += 1) queue.startOutbox(0, `starter ${n}`);
+/**
+ * The calls for one text, which comes after starters of Outbox were stored.
+ * @param callsBefore calls that the server gets before the outage
+ */
+function caseOf(
+  automations: number,
+  runSeconds: number,
+  starters: number,
+  outageSeconds: number,
+  callsBefore = 1,
+): Case {
+  const callsIf = (isServerAway: (atSeconds: number) => boolean) => {
+    const queue = new AutomationQueue(runSeconds, isServerAway).startOutbox(0, 'the loop');
+    for (let n = 0; n < starters; n += 1) queue.startOutbox(0, `starter ${n}`);
+    return queue.receive(0, texts.get(automations) ?? '', automations).run();
+  };
+  const start = callsIf(() => false)[callsBefore - 1]?.atSeconds ?? 0;
   return {
-    label: `${automations} automations, ${runSeconds} s a run, ${starters} starters, ${outageSeconds} s of outage`,
-    calls: queue.receive(0, text, automations).run(),
+    label: `${automations} automations, ${runSeconds} s a run, ${starters} starters, ${outageSeconds} s of outage after call ${callsBefore}`,
+    calls: callsIf((at) => at > start && at <= start + outageSeconds),
   };
 }
 
@@ -56,6 +65,12 @@ function twoAnswers(automations: number): Case {
 /** Cases, and the marks of the messages that each makes. */
 const tables = {
   tested: { cases: casesOf([0, 60, 120]), marks: 'false' },
+  laterOutage: {
+    cases: [5, 7, 10].flatMap((automations) =>
+      [2, 6].map((seconds) => caseOf(automations, seconds, 24, 120, 4)),
+    ),
+    marks: 'false',
+  },
   untested: { cases: casesOf([0], [2, 6]), marks: 'false' },
   untestedInOutage: { cases: casesOf([120], [3], [0, 24]), marks: 'false, false' },
   longOutage: { cases: casesOf([300, 600], [3], [0, 24]), marks: 'false, true' },
@@ -118,16 +133,21 @@ describe('texts of a modelled queue of automations (specification section 11.5)'
     makeCalls([
       {
         number: tested,
-        cases: [...tables.tested.cases, ...tables.longOutage.cases, ...tables.twoAnswers.cases],
+        cases: [
+          ...tables.tested.cases,
+          ...tables.laterOutage.cases,
+          ...tables.longOutage.cases,
+          ...tables.twoAnswers.cases,
+        ],
       },
       { number: untested, cases: [...tables.untested.cases, ...tables.untestedInOutage.cases] },
     ]),
   );
 
   it('the model makes one call of each run, one after another, and starters run before the second', () => {
-    const { calls } = caseOf(3, 3, 4, 0);
+    const { calls } = caseOf(5, 3, 4, 0);
     assert.deepEqual(
-      calls.map(({ atSeconds, run }) => [Number(atSeconds.toFixed(1)), run]),
+      calls.slice(0, 3).map(({ atSeconds, run }) => [Number(atSeconds.toFixed(1)), run]),
       [
         [2.3, '1'],
         [13.3, '2'],
@@ -136,8 +156,10 @@ describe('texts of a modelled queue of automations (specification section 11.5)'
     );
   });
 
-  it('one text is one message if the tests of its automations passed, also through an outage of two minutes', () =>
-    assertMarks(tables.tested));
+  it('one text is one message if the tests of its automations passed, also through an outage of two minutes', async () => {
+    await assertMarks(tables.tested);
+    await assertMarks(tables.laterOutage);
+  });
 
   it('one text is one message if no test of its automations passed, and two after an outage', async () => {
     await assertMarks(tables.untested);
