@@ -42,6 +42,12 @@ export function normalizeSender(reported: string, ownNumber: string): string {
   return handle.length > handleMaxCharacters ? handle : (findNumber(handle, ownNumber) ?? handle);
 }
 
+/** True if the phone reports several different senders, one a line. Their texts may be joined. */
+export function hasSeveralSenders(reported: string, ownNumber: string): boolean {
+  const senders = reported.split(/[\r\n]+/).map((line) => normalizeSender(line, ownNumber));
+  return new Set(senders.filter((sender) => sender !== '')).size > 1;
+}
+
 function findNumber(handle: string, ownNumber: string): string | undefined {
   const text = handle
     .normalize('NFKC')

@@ -27,7 +27,7 @@ import { sqlNoteActivity } from './conversation-store.ts';
 import { equalStartMs, handleMaxCharacters } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
-import { isGroupMessage, normalizeSender } from './normalize-sender.ts';
+import { hasSeveralSenders, isGroupMessage, normalizeSender } from './normalize-sender.ts';
 import { failMessagesToContact } from './sweep-messages.ts';
 
 export interface Inbound {
@@ -118,6 +118,11 @@ export async function receiveMessage(
   const written = typeof file === 'object' ? file : undefined;
   const kept = await storeOnce(services, number, { ...inbound, from }, { id, at: now, written });
   if (written && kept !== id) await discardWrittenMedia(services.database.pool, written);
+  if (hasSeveralSenders(inbound.from, number.phone_number))
+    services.logger.warn(
+      { messageId: publicId('msg', kept) },
+      'an inbound message has several senders, whose texts may be joined; it counts for the first',
+    );
   return { id: kept, problem: typeof file === 'string' ? file : undefined };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { normalizeSender } from '#server/messages/normalize-sender.ts';
+import { hasSeveralSenders, normalizeSender } from '#server/messages/normalize-sender.ts';
 import { normalizePhoneNumber } from '#server/opt-outs/contact.ts';
 import { anyText } from '#test/support/generators/generated-texts.ts';
 
@@ -160,6 +160,20 @@ describe('handles that an iPhone reports (specification sections 4.6 and 11.5)',
       }),
       runs,
     );
+  });
+
+  it('the first of several lines counts, and different senders are noticed (§2.1/phone-numbers)', () => {
+    for (const [reported, sender, isSeveral] of [
+      ['+14155550100', '+14155550100', false],
+      ['\n+14155550100\n', '+14155550100', false],
+      ['+14155550100\r\n(415) 555-0100', '+14155550100', false],
+      ['+14155550100\n+14155550101', '+14155550100', true],
+      ['ada@example.com\n+14155550100', 'ada@example.com', true],
+    ] as const)
+      assert.deepEqual(
+        [normalizeSender(reported, own), hasSeveralSenders(reported, own)],
+        [sender, isSeveral],
+      );
   });
 
   it('a mail address stays as it is (§2.1/phone-numbers)', () => {

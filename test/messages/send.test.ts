@@ -73,7 +73,10 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
       '00 1 415 555 0101',
       '+١٤١٥٥٥٥٠١٠١',
       '＋14155550101',
+      // A phone can't send to these. A message to one of them would end its loop.
       'someone@example.com',
+      '262626',
+      'AMAZON',
       'tel:+14155550101',
     ];
     for (const text of noNumbers) {
