@@ -42,7 +42,8 @@ export function inboundSteps(connection: Connection | undefined): readonly Step[
       // All calls for a text send the same number, so that the server recognizes a repeat whose first answer was lost.
       ...keep('Run', randomNumber(1, 1_000_000)),
       ...keepText('Done', 'no'),
-      repeat(10, [whenNotDone([...tryOnce, whenNotDone([wait(15)])]), nothing]),
+      ...keepText('Again', 'no'),
+      repeat(10, [whenNotDone([...tryOnce, whenNotDone([wait(15), ...keepText('Again', 'yes')])]), nothing]),
     ]),
   ];
 }
@@ -54,6 +55,8 @@ const inbound = post('/v1/device/inbound', [
   ['text', [repeatItem('Content')]],
   ['recipients', [repeatItem('Recipients')]],
   ['run', [variable('Run')]],
+  // After a failed call the text may have waited for minutes, and so may the runs of other automations.
+  ['again', [variable('Again')]],
   ['v', [shortcutVersion]],
 ]);
 

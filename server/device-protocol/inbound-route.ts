@@ -27,7 +27,18 @@ type Outcome =
   | { readonly ended: EndedTokenReason }
   | undefined;
 
-const fieldNames = ['from', 'text', 'recipients', 'id', 'run', 'media', 'media_type', 'media_name', 'v'];
+const fieldNames = [
+  'from',
+  'text',
+  'recipients',
+  'id',
+  'run',
+  'again',
+  'media',
+  'media_type',
+  'media_name',
+  'v',
+];
 
 export function inboundRoute(services: PollServices): Route {
   return route({
@@ -52,6 +63,7 @@ export function inboundRoute(services: PollServices): Route {
         recipients: optionalField(body, 'recipients'),
         deviceGivenId: optionalField(body, 'id'),
         run: optionalField(body, 'run'),
+        isAgain: optionalField(body, 'again') === 'yes',
         media: typeof media === 'object' ? media : undefined,
       };
       const outcome = await withPermit(() => receive(services, device, inbound));

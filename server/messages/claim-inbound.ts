@@ -4,7 +4,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
-import { inboundRunMs, possibleRepeatMs, repeatGapMs, repeatsMs } from './limits.ts';
+import { inboundRunMs, possibleRepeatMs, repeatGapMs, repeatsMs, runCallsMs } from './limits.ts';
 
 const claimGivenId = transactionQuery<
   { teamId: TeamId; numberId: NumberId; hash: Buffer; id: MessageId },
@@ -55,6 +55,8 @@ export interface InboundIdentity {
   readonly deviceGivenId: string | undefined;
   /** The run of the shortcut that reports the message, if it names one. */
   readonly run: string | undefined;
+  /** True if an earlier call of the run had no answer, so that the text may have waited. */
+  readonly isAgain: boolean;
   /** How many automations of the device are known to pass the text on. */
   readonly automations: number;
   /** The content: sender, text and the hash of the file. */
@@ -80,7 +82,7 @@ export async function claimInbound(
   trx: Transaction,
   { clock }: Runtime,
   { team_id: teamId, id: numberId }: Pick<NumberRow, 'team_id' | 'id'>,
-  { deviceGivenId, run, automations, content }: InboundIdentity,
+  { deviceGivenId, run, isAgain, automations, content }: InboundIdentity,
   id: MessageId,
 ): Promise<ClaimedInbound> {
   if (deviceGivenId !== undefined) {
@@ -109,7 +111,11 @@ export async function claimInbound(
     changeFingerprints.run(trx, { ...rowsOf(left), messageId, storedAt, lastCallAt: now });
 
   const isSameCall = runBefore !== undefined && passed(runBefore.last_call_at, now) <= inboundRunMs;
-  const repeated = isSameCall ? runBefore : textBefore && isRepeat(textBefore, now) ? textBefore : undefined;
+  const repeated = isSameCall
+    ? runBefore
+    : textBefore && isRepeat(textBefore, isAgain, now)
+      ? textBefore
+      : undefined;
   if (repeated) {
     const { message_id } = repeated;
     if (textBefore?.message_id === message_id) {
@@ -121,16 +127,16 @@ export async function claimInbound(
   if (runBefore || textBefore) await change(callsLeft, id, now);
   const possibleRepeat =
     textBefore !== undefined &&
-    textBefore.calls_left > 0 &&
+    (textBefore.calls_left > 0 || isAgain) &&
     passed(textBefore.stored_at, now) <= possibleRepeatMs;
   return { id, isSameCall, possibleRepeat };
 }
 
 /** True if an equal text is the same message: a call came lately, or automations that pass it on have not called yet. */
-function isRepeat(row: FingerprintRow, now: Date): boolean {
+function isRepeat(row: FingerprintRow, isAgain: boolean, now: Date): boolean {
+  const gapMs = isAgain ? repeatGapMs + runCallsMs : repeatGapMs;
   return (
-    passed(row.stored_at, now) <= repeatsMs &&
-    (row.calls_left > 0 || passed(row.last_call_at, now) <= repeatGapMs)
+    passed(row.stored_at, now) <= repeatsMs && (row.calls_left > 0 || passed(row.last_call_at, now) <= gapMs)
   );
 }
 

@@ -11,6 +11,9 @@ export const idempotencyKeyMs = 24 * 3_600_000;
  */
 export const repeatGapMs = 60_000;
 
+/** How long a run repeats its call during an outage: 10 calls, 15 s apart, with some time for each. */
+export const runCallsMs = 150_000;
+
 /** An equal text later than this after the first call is always another message. */
 export const repeatsMs = 5 * 60_000;
 
@@ -24,7 +27,7 @@ export const possibleRepeatMs = 72 * 3_600_000;
 export const equalStartMs = 7 * 86_400_000;
 
 /**
- * How long repeats of one run of a shortcut are recognized. A run makes at most 12 calls, 15 s apart, and each takes up
+ * How long repeats of one run of a shortcut are recognized. A run makes at most 10 calls, 15 s apart, and each takes up
  * to a minute.
  */
 export const inboundRunMs = 15 * 60_000;

@@ -38,6 +38,8 @@ export interface Inbound {
   readonly deviceGivenId: string | undefined;
   /** The run of the shortcut that reports the message, if it names one. */
   readonly run: string | undefined;
+  /** True if the run has called before without an answer. */
+  readonly isAgain: boolean;
   /** How many automations of the device are known to pass the text on. */
   readonly automations: number;
   /** The message's file, and the name that its sender gave it. */

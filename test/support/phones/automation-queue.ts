@@ -3,14 +3,16 @@ export interface QueuedCall {
   readonly atSeconds: number;
   readonly text: string;
   readonly run: string;
+  /** `yes` if the run has called before. */
+  readonly again: string;
 }
 
 type Event =
   | { readonly shortcut: 'Inbound'; readonly automation: string; readonly text: string }
   | { readonly shortcut: 'Outbox'; readonly automation: string };
 
-/** If the server is away, *Ownline Inbound* makes up to 12 calls, 15 s apart (specification section 11.11). */
-const callsMax = 12;
+/** If the server is away, *Ownline Inbound* makes up to 10 calls, 15 s apart (specification section 11.11). */
+const callsMax = 10;
 const secondsBetweenCalls = 15;
 /** A call is answered this long before its run ends. */
 const secondsAfterCall = 0.7;
@@ -101,10 +103,10 @@ export class AutomationQueue {
     }
   }
 
-  #callAt(at: number, event: Event, call: Omit<QueuedCall, 'atSeconds'>, count: number): void {
+  #callAt(at: number, event: Event, call: Pick<QueuedCall, 'text' | 'run'>, count: number): void {
     this.#at(at, () => {
       const isAway = this.#isServerAway(at);
-      if (!isAway) this.calls.push({ ...call, atSeconds: at });
+      if (!isAway) this.calls.push({ ...call, atSeconds: at, again: count > 1 ? 'yes' : 'no' });
       if (isAway && count < callsMax) this.#callAt(at + secondsBetweenCalls, event, call, count + 1);
       else this.#at(at + secondsAfterCall, () => this.#end(event));
     });
