@@ -141,7 +141,7 @@ describe('the documents agree with the code', () => {
 
   it('docs/operations.md has the database connections of a process, and docs/architecture.md counts the transaction hooks', () => {
     assert.ok(
-      read('docs/operations.md').includes(`Each process takes up to ${connectionsMax}\nconnections`),
+      read('docs/operations.md').includes(`Each process takes up to ${connectionsMax} connections`),
       `up to ${connectionsMax} connections`,
     );
     const hooks = [...read('server/app/transaction-hooks.ts').matchAll(/^export function \w+Hooks\(/gm)];

@@ -113,7 +113,9 @@ export const steps: readonly Step[] = [
       await machine.run(await blocksOf('upgrade'));
       assert.notEqual(await machine.run(release), former);
       await serves(machine);
-      await machine.run(`${await blocksOf('rollback')}\n${await blocksOf('resume')}`);
+      await machine.run(
+        `${await blocksOf('rollback')}\n${await blocksOf('restore')}\n${await blocksOf('resume')}`,
+      );
       assert.equal(await machine.run(release), former);
       await serves(machine);
       await machine.run(await blocksOf('upgrade'));
