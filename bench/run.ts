@@ -40,7 +40,7 @@ try {
 } catch (error) {
   if (!isWrongOption(error)) throw error;
   process.stderr.write(
-    `${error.message}\nThe table of commands in docs/testing.md lists the options of each benchmark.\n`,
+    `${error.message}\nThe table in bench/README.md lists the options of each benchmark.\n`,
   );
   process.exitCode = 1;
 }

@@ -5,7 +5,10 @@ import { describe, it } from 'node:test';
 import { repository } from '#test/support/processes/spawned-service.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
-const documents = globSync(['docs/**/*.md', 'clients/*/README.md', '*.md'], { cwd: repository });
+const documents = globSync(
+  ['docs/**/*.md', '{bench,campaign,referees}/README.md', 'clients/*/README.md', '*.md'],
+  { cwd: repository },
+);
 
 /** The anchors that GitHub makes for headings, without those of repeated headings. */
 const anchorsOf = (path: string) =>

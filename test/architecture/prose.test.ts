@@ -52,7 +52,7 @@ function commentSentences(): Sentence[] {
 
 /** Sentences of all documents, except headings and code blocks. The glossary is left out. */
 function documentSentences(): Sentence[] {
-  const documents = read('{*.md,referees/*.md,clients/*/*.md,docs/**/*.md}').filter(
+  const documents = read('{*.md,{bench,campaign,referees}/*.md,clients/*/*.md,docs/**/*.md}').filter(
     ({ path }) => !/^docs\/glossary\.md$/.test(path),
   );
   return documents.flatMap(({ path, text }) => {
