@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -33,28 +33,6 @@ const texts = globSync(['server/**/*.ts', 'docs/**/*.md', '*.md'], { cwd: reposi
 /** The text of a section, up to the next heading. */
 const section = (number: string) =>
   specification.split(/^##+ /m).find((part) => part.startsWith(`${number} `)) ?? '';
-
-/** Reads the folders of a tree in CONTRIBUTING.md, and the names in it that do not exist. */
-function readTree(tree: string) {
-  const folders = new Set<string>();
-  const missing: string[] = [];
-  let stack: string[] = [];
-  const lines = tree.split('\n').filter((line) => line.trim() !== '' && !line.includes('<'));
-  for (const line of lines) {
-    const depth = (line.length - line.trimStart().length) / 2;
-    const first = line.trim().split(' ')[0] ?? '';
-    stack = stack.slice(0, depth);
-    if (first.endsWith('/')) stack.push(first.slice(0, -1));
-    const folder = stack.join('/');
-    if (first.endsWith('/')) folders.add(folder);
-    if (!existsSync(join(repository, folder))) missing.push(folder);
-    for (const [, name = ''] of line.matchAll(/(?<![\w*/.])([a-z][\w-]*(?:\.md|\.ts|\/))(?=[ ,;:)]|$)/g))
-      if (name !== first || !name.endsWith('/'))
-        if (globSync(`${folder}/**/${name}`, { cwd: repository }).length === 0)
-          missing.push(`${folder}: ${name}`);
-  }
-  return { folders, missing };
-}
 
 describe('the documents agree with the code', () => {
   it('docs/configuration.md has each setting that is read, and no other', () => {
@@ -179,7 +157,7 @@ describe('the documents agree with the code', () => {
     );
   });
 
-  it('every path in CONTRIBUTING.md exists, and its tree has each folder of the server', () => {
+  it('every path in CONTRIBUTING.md exists', () => {
     const contributing = read('CONTRIBUTING.md');
     const quoted = [...contributing.matchAll(/`([\w./-]+\/[\w./-]*|[\w-]+\.(?:ts|md))`/g)].map(
       ([, path = '']) => path,
@@ -192,21 +170,6 @@ describe('the documents agree with the code', () => {
     assert.deepEqual(
       quoted.filter((path) => !isThere(path)),
       [],
-    );
-    const { folders, missing } = readTree(/```\n(contract\/[\s\S]*?)```/.exec(contributing)?.[1] ?? '');
-    assert.deepEqual(missing, [], 'paths in the tree that are not there');
-    const isFolder = (path: string) => statSync(join(repository, path)).isDirectory();
-    const inServer = globSync(
-      ['server/*', 'server/platform/*', 'server/{accounts,teams,webhooks,database}/*'],
-      {
-        cwd: repository,
-      },
-    ).filter(isFolder);
-    assert.ok(inServer.length > 30);
-    assert.deepEqual(
-      inServer.filter((path) => !folders.has(path)),
-      [],
-      'folders of the server without a line in the tree',
     );
   });
 
