@@ -13,7 +13,7 @@ interface Commit {
 }
 
 /** The commit after which the rules hold. */
-const base = '008b792263eacd848524c56c9e545f50017dbf16';
+const base = 'acf5e18161b7d01df5bfebd7a8df6cd83edd7f4f';
 /** How many commits are read if the history does not have `base`, as in a shallow clone. */
 const latestMax = 20;
 const titleMaxCharacters = 72;
@@ -46,9 +46,9 @@ function git(...args: string[]): string {
   });
 }
 
-function hasBase(): boolean {
+function isBaseKnown(): boolean {
   try {
-    git('merge-base', '--is-ancestor', base, 'HEAD');
+    git('merge-base', base, 'HEAD');
     return true;
   } catch {
     return false;
@@ -57,7 +57,7 @@ function hasBase(): boolean {
 
 /** Reads the commits after `base`, without merges. One without a parent is left out: a shallow clone cuts history there. */
 function readCommits(): readonly (Commit & { readonly id: string })[] {
-  const range = hasBase() ? [`${base}..HEAD`] : [`--max-count=${latestMax}`, 'HEAD'];
+  const range = isBaseKnown() ? [`${base}..HEAD`] : [`--max-count=${latestMax}`, 'HEAD'];
   const log = git('log', '--no-merges', '--numstat', '--format=%x00%h%x1f%P%x1f%s%x1f%b%x1f', ...range);
   return log
     .split('\0')
