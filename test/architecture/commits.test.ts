@@ -13,7 +13,7 @@ interface Commit {
 }
 
 /** The commit after which the rules hold. */
-const base = 'acf5e18161b7d01df5bfebd7a8df6cd83edd7f4f';
+const base = '381799144a1e9b5bf22ae79ffbecc96f70da0926';
 /** How many commits are read if the history does not have `base`, as in a shallow clone. */
 const latestMax = 20;
 const titleMaxCharacters = 72;
