@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 const folder = new URL('./schema/', import.meta.url);
+const names = readdirSync(folder)
+  .filter((name) => name.endsWith('.sql'))
+  .sort();
 
 /** The SQL of the schema: a file for each slice, in the order of their foreign keys. */
-export const schemaFiles: readonly string[] = readdirSync(folder)
-  .filter((name) => name.endsWith('.sql'))
-  .sort()
-  .map((name) => readFileSync(new URL(name, folder), 'utf8'));
+export const schemaFiles: readonly string[] = names.map((name) =>
+  readFileSync(new URL(name, folder), 'utf8'),
+);
 
 /** The declaration of a table: COMMENT ON TABLE in its SQL file (decision 0050). */
 export interface TableDeclaration {
@@ -19,22 +21,25 @@ export interface TableDeclaration {
   /** Whether a row has data of a person. */
   readonly isOfPerson: boolean;
   readonly isInBackups: boolean;
+  /** The slices whose statements write it. The first owns it: the schema file is named after it. */
+  readonly writers: readonly string[];
   /** Describes a row. */
   readonly sentence: string;
 }
 
 const grammar =
-  /^(team|account|installation); (erased by handle|not erased); kept (?:for|while|until) (RETENTION_DAYS|DELIVERY_LOG_DAYS|AUDIT_DAYS|needed|deleted); (a person|no person); (in backups|not in backups)\. ([A-Z].*\.)$/;
+  /^(team|account|installation); (erased by handle|not erased); kept (?:for|while|until) (RETENTION_DAYS|DELIVERY_LOG_DAYS|AUDIT_DAYS|needed|deleted); (a person|no person); (in backups|not in backups)(?:; also written by ([a-z-]+(?: and [a-z-]+)*))?\. ([A-Z].*\.)$/;
 
 /**
  * The declarations of all tables, by name. They come from the SQL files: comments in a database are for people, and a
  * dump may leave them out.
  */
 export const tableDeclarations: ReadonlyMap<string, TableDeclaration> = new Map(
-  schemaFiles.flatMap((sql) =>
+  schemaFiles.flatMap((sql, index) =>
     [...sql.matchAll(/^COMMENT ON TABLE (\w+) IS\s+'((?:[^']|'')*)';/gm)].flatMap(
       ([, name = '', text = '']) => {
-        const declaration = parseTableDeclaration(text.replaceAll("''", "'"));
+        const owner = names[index]?.replace(/^\d+-|\.sql$/g, '') ?? '';
+        const declaration = parseTableDeclaration(owner, text.replaceAll("''", "'"));
         return declaration ? [[name, declaration]] : [];
       },
     ),
@@ -42,8 +47,8 @@ export const tableDeclarations: ReadonlyMap<string, TableDeclaration> = new Map(
 );
 
 /** Parses the comment of a table. @returns undefined if it is no declaration */
-function parseTableDeclaration(comment: string): TableDeclaration | undefined {
-  const [, scope, erased, kept, person, backups, sentence = ''] = grammar.exec(comment) ?? [];
+function parseTableDeclaration(owner: string, comment: string): TableDeclaration | undefined {
+  const [, scope, erased, kept, person, backups, others, sentence = ''] = grammar.exec(comment) ?? [];
   if (scope === undefined) return undefined;
   return {
     scope: scope as TableDeclaration['scope'],
@@ -51,6 +56,7 @@ function parseTableDeclaration(comment: string): TableDeclaration | undefined {
     kept: kept as TableDeclaration['kept'],
     isOfPerson: person === 'a person',
     isInBackups: backups === 'in backups',
+    writers: [owner, ...(others?.split(' and ') ?? [])],
     sentence,
   };
 }

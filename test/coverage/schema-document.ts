@@ -12,6 +12,7 @@ const introduction = `# Schema
 
 Written by \`npm run docs\` from the SQL of \`server/database/schema/\`. An arrow is a foreign key. Each table belongs to a team, an account or the
 installation. *Erased*: the erasure of a contact empties or deletes its rows. *Person*: a row has data of a person.
+*Writers*: the slice that owns the table comes first. Another slice writes it only if a second transaction would lose something.
 `;
 
 function readTables(sql: string): SchemaTable[] {
@@ -34,8 +35,8 @@ export function schemaDocument(): string {
     ...tables.flatMap(({ name, refersTo }) => refersTo.map((other) => `  ${name} --> ${other}`)),
     '```',
     '',
-    '| table | of | erased | kept | person | backups | a row is |',
-    '|---|---|---|---|---|---|---|',
+    '| table | of | erased | kept | person | backups | writers | a row is |',
+    '|---|---|---|---|---|---|---|---|',
     ...tables.map(({ name, declaration: of }) => `| \`${name}\` | ${of ? cells(of) : ''} |`),
     '',
   ].join('\n');
@@ -49,6 +50,7 @@ function cells(of: TableDeclaration): string {
     { needed: 'while needed', deleted: 'until deleted' }[of.kept as string] ?? of.kept,
     yes(of.isOfPerson),
     yes(of.isInBackups),
+    of.writers.join(', '),
     of.sentence,
   ].join(' | ');
 }

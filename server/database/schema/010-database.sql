@@ -1,5 +1,6 @@
 -- The schema is version 1, the schema of the first release. Each file is one slice's tables, in the order of their
--- foreign keys. docs/architecture.md lists the invariants, and which slice owns which table.
+-- foreign keys. The slice owns them: other slices write only the tables whose comments name them, because a second
+-- transaction would lose something. docs/internals/invariants.md lists the invariants.
 -- Times come from the application's clock: nothing here calls now() (decision 0007).
 
 -- Versions of the schema that this database has. Version 1 is these files; each later one is a migration (decision 0050).

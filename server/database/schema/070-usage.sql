@@ -1,4 +1,5 @@
 -- The use of a month: accepted outbound messages less those refunded.
+-- messages takes the month's quota in the statement that accepts the send, and counts the day in it.
 CREATE TABLE usage_months (
   team_id uuid NOT NULL REFERENCES teams (id),
   month date NOT NULL CHECK (extract(day FROM month) = 1),
@@ -6,7 +7,7 @@ CREATE TABLE usage_months (
   PRIMARY KEY (team_id, month)
 );
 COMMENT ON TABLE usage_months IS
-  'team; not erased; kept until deleted; no person; in backups. Accepted messages of a month.';
+  'team; not erased; kept until deleted; no person; in backups; also written by messages. Accepted messages of a month.';
 
 -- Messages of a day in UTC: outbound ones accepted, less those refunded, and inbound ones. A row each, so that inbound
 -- messages do not wait for outbound ones.
@@ -18,7 +19,7 @@ CREATE TABLE usage_days (
   PRIMARY KEY (team_id, day, direction)
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE usage_days IS
-  'team; not erased; kept until deleted; no person; in backups. Messages of a day by direction.';
+  'team; not erased; kept until deleted; no person; in backups; also written by messages. Messages of a day by direction.';
 
 -- Notices to owners and admins that the month's limit is near or reached: once each.
 CREATE TABLE usage_notices (

@@ -47,6 +47,8 @@ COMMENT ON TABLE devices IS
 CREATE INDEX devices_number ON devices (number_id);
 
 -- The one session of a number that may be handed messages. Its row lock orders polls, hand-outs and takeovers.
+-- device-protocol counts polls and extends the session in one statement for all of 20 ms. messages counts requeues and
+-- hand-outs under the row lock that orders them.
 CREATE TABLE device_sessions (
   number_id uuid PRIMARY KEY,
   team_id uuid NOT NULL,
@@ -67,4 +69,4 @@ CREATE TABLE device_sessions (
   FOREIGN KEY (team_id, device_id) REFERENCES devices (team_id, id)
 );
 COMMENT ON TABLE device_sessions IS
-  'team; not erased; kept until deleted; no person; in backups. The one session of a number that may be handed messages.';
+  'team; not erased; kept until deleted; no person; in backups; also written by device-protocol and messages. The one session of a number that may be handed messages.';

@@ -126,6 +126,7 @@ CREATE INDEX send_queue_later ON send_queue (ready_at) WHERE hold IS NULL AND re
 ALTER TABLE send_queue ALTER to_handle SET STATISTICS 0;
 
 -- At most one message of a number is in flight: the primary key refuses a second.
+-- device-protocol brings the lease forward in the transaction of a takeover.
 CREATE TABLE in_flight (
   number_id uuid PRIMARY KEY,
   team_id uuid NOT NULL,
@@ -142,7 +143,7 @@ CREATE TABLE in_flight (
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id)
 );
 COMMENT ON TABLE in_flight IS
-  'team; not erased; kept while needed; no person; in backups. Messages that a phone has and has not confirmed.';
+  'team; not erased; kept while needed; no person; in backups; also written by device-protocol. Messages that a phone has and has not confirmed.';
 CREATE INDEX in_flight_lease ON in_flight (leased_until);
 
 CREATE TABLE idempotency_keys (

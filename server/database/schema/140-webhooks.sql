@@ -33,6 +33,7 @@ COMMENT ON TABLE webhooks IS
 
 -- One event to one webhook, from the moment that the event was written; a test has no event. No foreign key points at events: it
 -- would need an index of its own.
+-- events inserts them in the statement of the event (outbox).
 CREATE TABLE deliveries (
   team_id uuid NOT NULL REFERENCES teams (id),
   -- Its event's, with a count instead of the last 32 bits: deliveries sort as their events do. A test has one of its own.
@@ -56,7 +57,7 @@ CREATE TABLE deliveries (
   -- and 0036).
 ) WITH (fillfactor = 80);
 COMMENT ON TABLE deliveries IS
-  'team; not erased; kept for RETENTION_DAYS; no person; in backups. An event for a webhook.';
+  'team; not erased; kept for RETENTION_DAYS; no person; in backups; also written by events. An event for a webhook.';
 CREATE INDEX deliveries_of_webhook ON deliveries (team_id, webhook_id, id);
 -- The last of these indexes, as of messages.
 ALTER TABLE deliveries ADD PRIMARY KEY (team_id, id);
@@ -112,7 +113,7 @@ CREATE TABLE due_deliveries (
   CONSTRAINT leased_by_somebody CHECK ((leased_until IS NULL) = (lease IS NULL))
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE due_deliveries IS
-  'team; not erased; kept while needed; no person; in backups. Deliveries that wait for an attempt.';
+  'team; not erased; kept while needed; no person; in backups; also written by events. Deliveries that wait for an attempt.';
 CREATE SEQUENCE lease_seq AS bigint;
 -- One index for each lane, which claims read in their order. With one for all lanes, a plan made while the queue was empty
 -- looked for single deliveries in it, through all that wait for the webhook.
