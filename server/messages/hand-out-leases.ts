@@ -6,7 +6,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 const sessionSlackMs = 35_000;
 
 // Locks the sessions first, in the order of numbers, because in-flight rows are written under their locks
-// (docs/architecture.md, lock order).
+// (docs/internals/locks.md).
 /** Postpones the ends of running hand-outs and sessions before the service's time steps ahead. */
 export const postponeHandOutLeases = transactionQuery<{ now: Date; byMs: number }>(
   'messages.postpone-hand-outs',

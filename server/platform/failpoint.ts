@@ -1,5 +1,5 @@
 /**
- * Failpoints: lines at which a test ends the process, as a power cut would (docs/architecture.md, "What a kill costs").
+ * Failpoints: lines at which a test ends the process, as a power cut would (docs/internals/kills.md).
  * A test fails if the code lacks one of them; the kill campaign uses each of them.
  */
 export const failpoints = [

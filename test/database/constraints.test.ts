@@ -20,7 +20,7 @@ const token = Buffer.alloc(43, 1);
 const other = ids.next('team');
 const otherNumber = ids.next('num');
 
-describe('rows that the schema refuses from every writer (docs/architecture.md)', () => {
+describe('rows that the schema refuses from every writer (docs/internals/invariants.md)', () => {
   const database = given(openBareDatabase);
   let rows: Readonly<Record<string, readonly Row[]>>;
 

@@ -162,7 +162,7 @@ describe('connections to the database (specification section 10.3)', () => {
     await small.close();
   });
 
-  it('the loser of a deadlock is repeated once, and both transactions commit (docs/architecture.md)', async () => {
+  it('the loser of a deadlock is repeated once, and both transactions commit (docs/internals/locks.md)', async () => {
     const holding: number[] = [];
     const both = Promise.withResolvers<void>();
     const takeBoth = (first: number, second: number) =>

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { tableDeclarations } from '#server/database/table-declaration.ts';
 import { givenClient } from '#test/support/database/given-database.ts';
@@ -75,5 +76,19 @@ describe('the schema of the first release (decision 0050)', () => {
        WHERE NOT tgisinternal AND tgtype & 4 <> 0 AND tgparentid = 0 ORDER BY 1`,
     );
     assert.deepEqual(rows, [{ tgname: 'numbers_test_line', tgdeferrable: true }]);
+  });
+
+  it('the schema has each constraint, index and trigger that docs/internals/invariants.md names', async () => {
+    const page = await readFile('docs/internals/invariants.md', 'utf8');
+    const named = [...page.matchAll(/^\|[^|]+\|([^|]+)\|$/gm)].flatMap(
+      ([, names = '']) => names.match(/(?<=`)\w+(?=`)/g) ?? [],
+    );
+    assert.ok(named.length > 40);
+    const { rows: missing } = await client.query(
+      `SELECT name FROM unnest($1::text[]) AS name WHERE name NOT IN
+         (SELECT conname FROM pg_constraint UNION SELECT relname FROM pg_class UNION SELECT tgname FROM pg_trigger)`,
+      [named],
+    );
+    assert.deepEqual(missing, []);
   });
 });

@@ -240,7 +240,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     await another.close();
   });
 
-  it('expired pending numbers are locked in the order of their ids, as sends lock them (docs/architecture.md)', async () => {
+  it('expired pending numbers are locked in the order of their ids, as sends lock them (docs/internals/locks.md)', async () => {
     const phones = Array.from({ length: 6 }, newPhoneNumber).toReversed();
     for (const phone of phones) await verify(team, phone);
     const [first = '', ...later] = phones;

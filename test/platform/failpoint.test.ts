@@ -7,13 +7,13 @@ import { repository } from '#test/support/processes/spawned-service.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 
-describe('failpoints (docs/architecture.md, what a kill costs)', () => {
+describe('failpoints (docs/internals/kills.md)', () => {
   it('every failpoint is at one line of the code, and its cost is documented', () => {
     const code = globSync('server/**/*.ts', { cwd: repository }).map(read).join('\n');
-    const costs = read('docs/architecture.md');
+    const costs = read('docs/internals/kills.md');
     for (const name of [...failpoints, ...commandFailpoints]) {
       assert.equal(code.split(`failpoint('${name}')`).length, 2, name);
-      assert.ok(costs.includes(`\`${name}\``), `docs/architecture.md says nothing of ${name}`);
+      assert.ok(costs.includes(`\`${name}\``), `docs/internals/kills.md says nothing of ${name}`);
     }
   });
 

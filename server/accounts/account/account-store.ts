@@ -38,7 +38,7 @@ const findByEmail = statement<[string], AccountRow>(
 
 /**
  * Locks an account for a change of its credentials or memberships: after a team's rows, and before the account's
- * sessions and passkeys (docs/architecture.md, lock order).
+ * sessions and passkeys (docs/internals/locks.md).
  */
 export const lockAccount = transactionStatement<[accountId: AccountId], AccountRow>(
   'accounts.lock',

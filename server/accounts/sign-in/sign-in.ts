@@ -129,7 +129,7 @@ function unknownPasskeyError({ config }: Runtime): AppError {
 /**
  * Signs in by a magic link and uses it up: one of several concurrent clicks succeeds (specification section 12.2). The
  * link was mailed to the address or made by the operator, so it verifies the address. The account is locked before the
- * link, in the order of docs/architecture.md.
+ * link, in the order of docs/internals/locks.md.
  * @returns undefined for a used, expired or unknown link
  */
 export function useMagicLink(

@@ -105,7 +105,7 @@ async function readKnownVersion(client: pg.Client): Promise<number> {
 
 /**
  * Advisory lock of backups. A backup holds it exclusively; work that removes or changes rows which the backup must
- * still read holds it shared (docs/architecture.md, "Lock order"). The number is arbitrary, and no other code uses it.
+ * still read holds it shared (docs/internals/locks.md). The number is arbitrary, and no other code uses it.
  */
 export const backupLock = 7_061_726_402;
 

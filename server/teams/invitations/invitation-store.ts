@@ -51,7 +51,7 @@ const isOpen = 'i.accepted_at IS NULL AND i.revoked_at IS NULL';
 /** Excludes owner links, which belong to the operator: members neither see nor revoke them. */
 const isMembers = "i.role <> 'owner'";
 
-/** The caller has locked the team's row, as every change of invitations does (docs/architecture.md, lock order). */
+/** The caller has locked the team's row, as every change of invitations does (docs/internals/locks.md). */
 export const insertInvitation = transactionQuery<InvitationRow & { token_hash: Buffer }>(
   'invitations.insert',
   `INSERT INTO invitations (team_id, id, email, normalized_email, role, invited_by, verifies_email, created_at, expires_at, token_hash)

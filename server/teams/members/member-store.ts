@@ -38,8 +38,7 @@ const columns = 'm.team_id, m.id, m.account_id, m.role, m.created_at, m.removed_
 const people = `SELECT ${columns} FROM members m JOIN accounts a ON a.id = m.account_id`;
 
 /**
- * Inserts a member. The caller has locked the team's row, as every change of members does (docs/architecture.md, lock
- * order).
+ * Inserts a member. The caller has locked the team's row, as every change of members does (docs/internals/locks.md).
  */
 export const insertMember = transactionQuery<Omit<MemberRow, 'removed_at'>>(
   'members.insert',

@@ -93,7 +93,7 @@ export const findDemoTeam = statement<[], TeamRow>(
 
 /**
  * Locks a team, so that other changes of its resources wait. This lock is the first in the lock order
- * (docs/architecture.md).
+ * (docs/internals/locks.md).
  */
 export const lockTeam = statement<[teamId: TeamId], TeamRow>(
   'teams.lock',
