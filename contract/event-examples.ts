@@ -36,8 +36,8 @@ const outbound = <S extends string>(status: S) => ({
 const iphone = { id: ids.number, phone_number: number, label: 'Support' };
 
 /**
- * An example of each event, as the API reference and docs/events.md show it. A test compares them with events that a
- * webhook receives.
+ * An example of each event, as the API reference shows it. Tests compare them with events that a webhook receives, and
+ * their fields with docs/receive-events.md.
  */
 export const eventExamples: {
   readonly [T in EventType]: Extract<Event, { type: T }>;
