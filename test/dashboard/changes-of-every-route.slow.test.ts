@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { countStored } from '#test/support/dashboard/stored-resources.ts';
 import { hearChanges } from '#test/support/database/listen-for-changes.ts';
+import { watchLocks } from '#test/support/database/watch-locks.ts';
 import { below, ofMembers } from '#test/support/http/member-operations.ts';
 import { addressOf, newThings, operations, sender } from '#test/support/http/operations.ts';
 import { invite as inviteTo } from '#test/support/people/invite.ts';
@@ -69,6 +70,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     () => hearChanges(service),
     (heard) => heard.stop(),
   );
+  const locks = given(watchLocks, (watch) => watch.stop());
 
   /**
    * Runs `work` and collects the notifications of `teams`.
@@ -250,5 +252,10 @@ describe('the changes that each route notifies (decision 0018)', () => {
     const renamed = await toldBy(() => person.put('/app/account', { name: 'Ada' }), { teams: [one, other] });
     assert.deepEqual(renamed, ['member all', 'member all']);
     assert.deepEqual(await toldBy(() => person.post('/app/account/sign-out')), []);
+  });
+
+  it('the transactions of all these requests lock tables in the order of docs/internals/locks.md', () => {
+    assert.deepEqual([...locks.wrong], []);
+    assert.ok(locks.orders.size > 12, [...locks.orders].join('\n'));
   });
 });
