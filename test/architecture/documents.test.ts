@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { schemaFiles } from '#server/database/table-declaration.ts';
@@ -38,6 +38,15 @@ describe('the rules for citations and names (docs/architecture.md)', () => {
     );
     assert.deepEqual(missing, []);
     assert.ok(existsSync(join(root, 'docs/decisions/dependencies.md')));
+  });
+
+  it('a decision has at most 2 KB', () => {
+    const decisions = globSync('docs/decisions/0*.md', { cwd: root });
+    assert.ok(decisions.length > 40);
+    assert.deepEqual(
+      decisions.filter((path) => statSync(join(root, path)).size > 2_048),
+      [],
+    );
   });
 
   it('each term of the glossary is in its files, or else in another document, and no name has a word that it rules out', () => {
