@@ -23,6 +23,6 @@ export default defineConfig({
     assetsDir: '.',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: folder('./main.tsx') },
+    rolldownOptions: { input: [folder('./main.tsx'), folder('./setup/main.tsx')] },
   },
 });

@@ -157,7 +157,7 @@ export function createBackgroundJobs(
     ),
     ...loop('maintain', 'purge setup links', 3_600 * second, 'expires', () => purgeSetupLinks(services)),
     ...loop('maintain', 'purge recipients of test texts', 60 * second, 'keeps', () =>
-      purgeTestRecipients(database.pool, clock.now()),
+      purgeTestRecipients(database.pool, { now: clock.now() }),
     ),
     ...loop('maintain', 'erase contacts', 5 * second, 'keeps', () => continueErasures(services)),
     ...loop('maintain', 'analyze tables after an erasure', 60 * second, 'keeps', () =>

@@ -32,6 +32,7 @@ import type { Route } from '#server/platform/http/route.ts';
 import type { ProgressRequests } from '#server/setup/follow-progress.ts';
 import { publishedShortcutsRoutes } from '#server/setup/published-shortcuts-routes.ts';
 import { setupPageRoutes } from '#server/setup/setup-page-routes.ts';
+import { setupStateRoutes } from '#server/setup/setup-state-routes.ts';
 import type { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
 import { acceptancePageRoutes } from '#server/teams/acceptance/acceptance-page-routes.ts';
 import { invitationRoutes } from '#server/teams/invitations/invitation-routes.ts';
@@ -99,7 +100,8 @@ function routesOfSlices(services: RouteServices): Route[] {
       reports: createReportBatcher(services),
       claims: createClaimBatcher(services, sessionLifeAfterAnswerMs(services.config.deviceHoldMs)),
     }),
-    ...setupPageRoutes({ ...services, sends }),
+    ...setupPageRoutes(services),
+    ...setupStateRoutes({ ...services, sends }),
     ...publishedShortcutsRoutes(services),
     ...apiKeyRoutes({ ...services, onTestTeamCreated: testTeamCreatedHooks(services) }),
     ...usageRoutes(services),

@@ -93,7 +93,7 @@ export async function closeSetupLink({ database, clock }: Runtime, setupToken: s
     throw setupLinkExpiredError();
 }
 
-function setupLinkExpiredError(): AppError {
+export function setupLinkExpiredError(): AppError {
   return new AppError(
     'not_found',
     'This setup link was used or has expired. Create a new one with POST /v1/numbers/:id/reconnect, ' +

@@ -1,7 +1,6 @@
 import { type Html, html } from '#server/platform/http/html.ts';
 import { type BuildAction, type BuildField, type BuildText, buildList } from '#shortcut/build-list.ts';
 import { shortcuts } from '#shortcut/shortcuts.ts';
-import { copyButton } from './copy-row.ts';
 
 /**
  * Renders both shortcuts as lists to build by hand (specification section 11.8), from the same description as their
@@ -12,11 +11,11 @@ export function renderBuildLists(server: string, deviceToken: string | undefined
   const connection = { server, deviceToken: deviceToken ?? '' };
   const lists = shortcuts.map((shortcut) => {
     const actions = buildList(shortcut.steps(connection));
-    return html`<details class="by-hand"><summary>Build ${shortcut.name} by hand (${countOf(actions)} actions)</summary>
+    return html`<details><summary>Build ${shortcut.name} by hand (${countOf(actions)} actions)</summary>
 <p>In Shortcuts, tap <b>+</b>, and name the new shortcut <b>${shortcut.name}</b>. Add these actions in order. <var>Blue</var> is a variable to choose; all else is to type.</p>
 <p><b>Copy</b> each word rather than type it: the keyboard makes its first letter a capital, and then the shortcut does not work. If you type, mind <b>all lower case</b>.</p>
 <p>Where no input is named, it is the result of the action before, which Shortcuts fills in by itself.</p>
-${deviceToken === undefined && html`<p><b>Tap Start first: address and token are the first two texts.</b></p>`}
+${deviceToken === undefined && html`<p><b>Show address and token first: they are the first two texts.</b></p>`}
 <ol class="build" data-shortcut="${shortcut.name}">${actions.map(renderAction)}</ol></details>`;
   });
   return html`${lists}`;
@@ -105,5 +104,5 @@ function renderText(text: BuildText, label: string): Html {
 /** Renders a text to type, with a copy button unless it is a number of one or two digits. */
 function renderTyped(words: string): Html {
   const isLowerCase = /^[a-z][a-z_-]*$/.test(words);
-  return html`<code>${words}</code>${isLowerCase && html`<small> all lower case</small>`}${!/^\d{1,2}$/.test(words) && copyButton(words, words)}`;
+  return html`<code>${words}</code>${isLowerCase && html`<small> all lower case</small>`}${!/^\d{1,2}$/.test(words) && html`<button type="button" class="copy" data-copy="${words}" aria-label="Copy ${words}">Copy</button>`}`;
 }

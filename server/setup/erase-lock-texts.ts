@@ -1,31 +1,37 @@
-import { type Transaction, transactionStatement } from '#server/database/statement.ts';
+import { transactionQuery } from '#server/database/query.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
 /** The text that the setup page shows instead of a refusal, for a lock-test text to an erased contact. */
-const refusal =
-  'its recipient was erased. Send a test text to another number in step 3, and repeat the test.';
+const refusal = 'Its recipient was erased. Send a test text to another number, and repeat the test.';
 
 // A refusal may quote the recipient, so it is replaced. A lock-test text that was not sent no longer counts as a test
 // text.
-const erase = transactionStatement<[TeamId, readonly string[], string], { readonly number_id: string }>(
+const erase = transactionQuery<
+  { teamId: TeamId; handles: readonly string[]; refusal: string },
+  { number_id: string }
+>(
   'setup.erase-lock-texts',
-  `UPDATE setup_tests t SET text_count = t.text_count - (t.lock_text_to IS NOT NULL)::int, lock_text_to = NULL, lock_text_refusal = $3
+  `UPDATE setup_tests t SET text_count = t.text_count - (t.lock_text_to IS NOT NULL)::int, lock_text_to = NULL, lock_text_refusal = :refusal
    FROM setup_links l
-   WHERE t.team_id = $1 AND l.team_id = t.team_id AND l.id = t.setup_link_id AND (t.lock_text_to = ANY ($2::text[])
-     OR EXISTS (SELECT FROM unnest($2::text[]) AS h (handle) WHERE strpos(t.lock_text_refusal, h.handle) > 0))
+   WHERE t.team_id = :teamId AND l.team_id = t.team_id AND l.id = t.setup_link_id AND (t.lock_text_to = ANY (:handles::text[])
+     OR EXISTS (SELECT FROM unnest(:handles::text[]) AS h (handle) WHERE strpos(t.lock_text_refusal, h.handle) > 0))
    RETURNING l.number_id`,
-  { changes: 'number', team: '$1', ids: 'number_id' },
+  { changes: 'number', team: ':teamId', ids: 'number_id' },
 );
 
 // An erased recipient still counts as one, so that the link can write to one more number at most.
-const eraseRecipients = transactionStatement<[TeamId, readonly string[]], { readonly number_id: string }>(
+const eraseRecipients = transactionQuery<
+  { teamId: TeamId; handles: readonly string[] },
+  { number_id: string }
+>(
   'setup.erase-text-recipients',
   `UPDATE setup_tests t SET text_recipients =
-     ARRAY(SELECT CASE WHEN r = ANY ($2::text[]) THEN '' ELSE r END FROM unnest(t.text_recipients) AS r)
+     ARRAY(SELECT CASE WHEN r = ANY (:handles::text[]) THEN '' ELSE r END FROM unnest(t.text_recipients) AS r)
    FROM setup_links l
-   WHERE t.team_id = $1 AND l.team_id = t.team_id AND l.id = t.setup_link_id AND t.text_recipients && $2::text[]
+   WHERE t.team_id = :teamId AND l.team_id = t.team_id AND l.id = t.setup_link_id AND t.text_recipients && :handles::text[]
    RETURNING l.number_id`,
-  { changes: 'number', team: '$1', ids: 'number_id' },
+  { changes: 'number', team: ':teamId', ids: 'number_id' },
 );
 
 /**
@@ -37,6 +43,6 @@ export async function eraseLockTexts(
   trx: Transaction,
   { team_id, handles }: { readonly team_id: TeamId; readonly handles: readonly string[] },
 ): Promise<void> {
-  await erase.run(trx, team_id, handles, refusal);
-  await eraseRecipients.run(trx, team_id, handles);
+  await erase.run(trx, { teamId: team_id, handles, refusal });
+  await eraseRecipients.run(trx, { teamId: team_id, handles });
 }

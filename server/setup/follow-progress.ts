@@ -1,9 +1,11 @@
+import type { SetupState } from '#contract/setup.ts';
 import type { ChangeListener, Changes } from '#server/dashboard/changes.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { SetupLinkRow } from '#server/devices/device-store.ts';
 import { LongPoll, LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import type { MessageId, NumberId, SetupLinkId } from '#server/platform/ids/ids.ts';
 import { heldProgressMax, lockTestIntervalMs, progressHoldMs } from './limits.ts';
-import type { Setup } from './read-setup.ts';
+import type { ReadSetup } from './read-setup.ts';
 
 /** The long polls of setup pages that this process holds. */
 export class ProgressRequests extends LongPolls<SetupLinkId> {
@@ -17,35 +19,25 @@ export type ProgressServices = Pick<Runtime, 'clock'> & {
   readonly progressRequests: ProgressRequests;
 };
 
-/** The state that a page shows; `version` identifies it. */
-interface Progress {
-  readonly version: string;
-  /** The page's test text; changes of other messages are ignored. */
-  readonly messageId: MessageId | null;
-  /** True during a lock test, whose state changes without a notification, because polls send none. */
-  readonly isLocking: boolean;
-}
-
-export type ProgressOutcome<P extends Progress> =
-  | { readonly kind: 'changed'; readonly parts: P }
+export type ProgressOutcome =
+  | { readonly kind: 'changed'; readonly state: SetupState }
   /** The page's state did not change during the hold. */
   | { readonly kind: 'same' }
-  /** The link was used up or replaced, or has expired. */
-  | { readonly kind: 'ended' }
   /** The page's state did not change, and no further request can be held: the browser repeats its request later. */
   | { readonly kind: 'full' };
 
 /**
  * Long poll of a setup page (specification section 11.8): answers once the page's state differs from the version that
  * the browser has.
+ * @param read reads the state. It throws once the link has ended
  */
-export async function followProgress<P extends Progress>(
+export async function followProgress(
   { clock, changes, progressRequests }: ProgressServices,
-  { link }: Setup,
-  seen: string,
+  link: Pick<SetupLinkRow, 'team_id' | 'id' | 'number_id'>,
+  seen: string | undefined,
   disconnect: AbortSignal,
-  read: () => Promise<P | undefined>,
-): Promise<ProgressOutcome<P>> {
+  read: () => Promise<ReadSetup>,
+): Promise<ProgressOutcome> {
   if (progressRequests.fullFor(link.id)) return readOnce(seen, read);
   const request = new LongPoll(true);
   // Subscribes before reading, so that no change is missed in between.
@@ -54,13 +46,12 @@ export async function followProgress<P extends Progress>(
     if (isOfInterest(change, link.number_id, messageId)) request.wake();
   });
   let cancelInterval = () => {};
-  const check = async (): Promise<ProgressOutcome<P> | undefined> => {
-    const parts = await read();
-    if (!parts) return { kind: 'ended' };
-    messageId = parts.messageId;
-    if (parts.version !== seen) return { kind: 'changed', parts };
+  const check = async (): Promise<ProgressOutcome | undefined> => {
+    const { state, messageId: latest, isLocking } = await read();
+    messageId = latest;
+    if (state.version !== seen) return { kind: 'changed', state };
     cancelInterval();
-    if (parts.isLocking) cancelInterval = clock.after(lockTestIntervalMs, () => request.wake());
+    if (isLocking) cancelInterval = clock.after(lockTestIntervalMs, () => request.wake());
     return undefined;
   };
   try {
@@ -74,13 +65,9 @@ export async function followProgress<P extends Progress>(
 }
 
 /** Reads once without holding the request. The page then requests the state every few seconds. */
-async function readOnce<P extends Progress>(
-  seen: string,
-  read: () => Promise<P | undefined>,
-): Promise<ProgressOutcome<P>> {
-  const parts = await read();
-  if (!parts) return { kind: 'ended' };
-  return parts.version === seen ? { kind: 'full' } : { kind: 'changed', parts };
+async function readOnce(seen: string | undefined, read: () => Promise<ReadSetup>): Promise<ProgressOutcome> {
+  const { state } = await read();
+  return state.version === seen ? { kind: 'full' } : { kind: 'changed', state };
 }
 
 /**

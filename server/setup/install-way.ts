@@ -1,29 +1,22 @@
 import { join } from 'node:path';
+import type { InstallWay } from '#contract/setup.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { ShortcutLinks } from '#server/platform/shortcut-settings.ts';
 import type { Connection } from '#shortcut/connection.ts';
 import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
 import { buildWorkflow, type FileForm, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';
 import type { ShortcutSigner, UnsignedShortcut } from './shortcut-signer.ts';
 import { readSignedFile, shortcutFileEnding, shortcutFolder } from './signed-file.ts';
 
-/**
- * How a phone gets the shortcuts: the way with the fewest steps that there is for the form of its iOS (specification
- * section 11.8). The files of `signed` contain address and token; `ready` is true once the files are made. `links` and `files` ask for the setup
- * code at the import. After the signing command failed, the next best way is used for some minutes.
- */
-export type InstallWay =
-  | { readonly kind: 'signed'; readonly ready: boolean }
-  | { readonly kind: 'links'; readonly links: ShortcutLinks }
-  | { readonly kind: 'files' }
-  | { readonly kind: 'by_hand' };
-
 export type InstallServices = Pick<Runtime, 'config' | 'logger'> & {
   /** Signs the shortcuts; undefined without SHORTCUT_SIGN_COMMAND. */
   readonly signer: ShortcutSigner | undefined;
 };
 
-/** @param connection undefined until the device token was shown or claimed */
+/**
+ * Chooses the available way with the fewest steps for the form of a phone's iOS (specification section 11.8). After the
+ * signing command failed, the next best way is used for some minutes.
+ * @param connection undefined until the device token was shown or claimed
+ */
 export async function chooseInstallWay(
   services: InstallServices,
   connection: Connection | undefined,
@@ -52,10 +45,11 @@ export async function publishedForms(
 }
 
 /** The best way that needs no signed files with this phone's token. */
-async function chooseGenericWay(services: FolderServices, form: FileForm): Promise<InstallWay> {
+async function chooseGenericWay(services: InstallServices, form: FileForm): Promise<InstallWay> {
   const links = services.config.shortcutLinks[form];
-  if (links) return { kind: 'links', links };
-  return { kind: (await readFolder(services, form)) ? 'files' : 'by_hand' };
+  if (links) return { kind: 'links', ...links };
+  if (await readFolder(services, form)) return { kind: 'files' };
+  return { kind: 'by_hand', failed: services.signer !== undefined };
 }
 
 /**

@@ -20,6 +20,9 @@ export const lockTextDelayMs = 45_000;
 /** How long after the start of a lock test its text may be sent at the latest. */
 export const lockTextMaxMs = 5 * 60_000;
 
+/** How long after the claim an older shortcut that still polls is reported; replacing both takes less. */
+export const oldShortcutAfterMs = 3 * 60_000;
+
 /** How often a held request reads the polls of a locked phone, because polls send no notification. */
 export const lockTestIntervalMs = 5_000;
 

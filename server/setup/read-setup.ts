@@ -1,14 +1,23 @@
+import { createHash } from 'node:crypto';
+import type { InstallWay, SetupState, ShortcutForm } from '#contract/setup.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { sessionLifeAfterAnswerMs } from '#server/device-protocol/limits.ts';
 import { findOpenSetupLink, type SetupLinkRow } from '#server/devices/device-store.ts';
-import { failureMessage } from '#server/messages/message-status.ts';
-import { findMessage } from '#server/messages/message-store.ts';
+import { deviceUrlOf } from '#server/devices/device-url.ts';
+import { inboundTests } from '#server/devices/inbound-tests.ts';
+import { setupLinkExpiredError } from '#server/devices/setup-link.ts';
 import { findNumber, type NumberRow } from '#server/numbers/number-store.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import type { MessageId } from '#server/platform/ids/ids.ts';
-import { findPhoneAddress, type PhoneAddress } from './phone-address.ts';
-import { type SetupProgress, setupProgress, type TestText } from './setup-progress.ts';
-import { getSetupFacts, storePassedLockTest } from './setup-store.ts';
+import { removeHiddenCharacters } from '#server/platform/hidden-characters.ts';
+import { type MessageId, timeOfId } from '#server/platform/ids/ids.ts';
+import { type Connection, setupCode } from '#shortcut/connection.ts';
+import { chooseInstallWay, type InstallServices } from './install-way.ts';
+import { testTextsMax } from './limits.ts';
+import { lockOutcome, shownUnlockTime, unlockTime } from './lock-test.ts';
+import { findPhoneAddress } from './phone-address.ts';
+import { formOf, setupChecks } from './setup-progress.ts';
+import { findLockReply, getSetupFacts, type SetupFactsRow, storeLockOutcome } from './setup-store.ts';
+import { readTestText, type TestText } from './test-text.ts';
 
 /** An open setup link with its token and its number. */
 export interface Setup {
@@ -17,25 +26,32 @@ export interface Setup {
   readonly token: string;
 }
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
+export type SetupServices = Runtime & InstallServices;
 
-/**
- * Finds an open setup link. @returns undefined if the link was used up, replaced, has expired or never existed, or if
- * its number was deleted
- */
-export async function findSetup({ database, clock }: Services, token: string): Promise<Setup | undefined> {
+/** Gets an open setup link. @throws AppError 404 if it was closed, replaced, has expired or never existed */
+export async function getSetup(
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  token: string,
+): Promise<Setup> {
   const link = await findOpenSetupLink(database.pool, { tokenHash: sha256(token), at: clock.expiryNow() });
   const number =
     link && (await findNumber(database.pool, { teamId: link.team_id, numberId: link.number_id }));
-  return number && !number.deleted_at ? { number, link, token } : undefined;
+  if (!number || number.deleted_at) throw setupLinkExpiredError();
+  return { number, link, token };
 }
 
-export interface SetupState {
-  readonly setup: Setup;
-  readonly progress: SetupProgress;
-  readonly address: PhoneAddress;
+/** The address and the token of a link's phone, which both shortcuts contain once a click has claimed the token. */
+export function connectionOf({ config, secrets }: SetupServices, { link, token }: Setup): Connection {
+  return { server: deviceUrlOf(config, link.route), deviceToken: secrets.deviceToken(link.route, token) };
+}
+
+/** The state of a setup, and what may change it without a notification. */
+export interface ReadSetup {
+  readonly state: SetupState;
   /** The test text that was accepted last. */
   readonly messageId: MessageId | null;
+  /** True during a lock test. */
+  readonly isLocking: boolean;
 }
 
 /**
@@ -44,39 +60,100 @@ export interface SetupState {
  * @param openAt the address at which an iPhone requested the page; undefined for other requests
  */
 export async function readSetup(
-  services: Services,
+  services: SetupServices,
   setup: Setup,
   openAt: string | undefined,
-): Promise<SetupState> {
-  const { database, clock, config } = services;
-  const { link } = setup;
-  const facts = await getSetupFacts(database.pool, link);
-  const messageId = facts.message_ids.at(-1);
+): Promise<ReadSetup> {
+  const { config, clock, database } = services;
+  const { link, number } = setup;
+  const found = await getSetupFacts(database.pool, link);
+  const messageId = found.message_ids.at(-1) ?? null;
+  const textOf = async (id: MessageId | null) => (id === null ? undefined : readTestText(services, link, id));
+  const [text, lockText] = [await textOf(messageId), await textOf(found.lock_message_id)];
+  const form = formOf(found);
   const address = findPhoneAddress(config, link.route);
-  const progress = setupProgress({
-    number: setup.number,
-    facts,
-    testText: messageId === undefined ? undefined : await readTestText(services, link, messageId),
-    lockText:
-      facts.lock_message_id === null ? undefined : await readTestText(services, link, facts.lock_message_id),
-    address: { ...address, openAt },
-    now: clock.now(),
-    sessionLifeMs: sessionLifeAfterAnswerMs(config.deviceHoldMs),
-  });
-  if (progress.lockTest === 'passed' && facts.lock_passed_at === null)
-    await storePassedLockTest(database.pool, link, clock.now());
-  return { setup, progress, address, messageId: messageId ?? null };
+  const sessionLifeMs = sessionLifeAfterAnswerMs(config.deviceHoldMs);
+  const at = { now: clock.now(), sessionLifeMs, text, lockText, form, address, openAt };
+  const facts = await withLockOutcome(services, setup, found, lockText, lockOutcome({ ...at, facts: found }));
+  const input = { ...at, facts };
+  const unlockAt = shownUnlockTime(input);
+  const connection = facts.device_id === null ? undefined : connectionOf(services, setup);
+  const state = {
+    url: `${config.appUrl}/setup/${setup.token}`,
+    number: { phone_number: number.phone_number, label: number.label },
+    had_phone: facts.had_phone,
+    address: { problem: address.problem ?? null, url: address.url, setting: address.setting },
+    form,
+    install: await installWays(services, connection),
+    code: connection ? setupCode(connection) : null,
+    phone: phoneOf(facts),
+    checks: setupChecks(input),
+    replies: inboundTests.map((test) => ({
+      ...test,
+      passed: facts.received_tests?.includes(test.name) ?? false,
+    })),
+    text: {
+      to: text?.to || null,
+      status: text?.status ?? null,
+      error: text?.error ?? null,
+      count: facts.text_count,
+      left: testTextsMax - facts.text_count,
+    },
+    lock: {
+      unlock_at: unlockAt?.toISOString() ?? null,
+      error: facts.lock_text_refusal ?? lockText?.error ?? null,
+    },
+  };
+  const version = createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, 16);
+  return { state: { version, ...state }, messageId, isLocking: unlockAt !== undefined };
 }
 
-/** Reads a test text. @returns undefined if its message was purged */
-export async function readTestText(
-  { database }: Pick<Runtime, 'database'>,
-  link: SetupLinkRow,
-  messageId: MessageId,
-): Promise<TestText | undefined> {
-  const message = await findMessage(database.pool, { teamId: link.team_id, messageId });
-  if (!message) return undefined;
-  const { to_handle: to, status, error_code, device_error, may_have_been_sent, media_failure } = message;
-  const error = error_code ? failureMessage(error_code, device_error, may_have_been_sent, media_failure) : '';
-  return { to, status, error };
+/** Stores that the lock test has passed, and when its recipient replied to the locked iPhone, so that both stay true. */
+async function withLockOutcome(
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  { link, number }: Setup,
+  facts: SetupFactsRow,
+  lockText: TestText | undefined,
+  outcome: string,
+): Promise<SetupFactsRow> {
+  const until = unlockTime(facts);
+  const reply =
+    facts.lock_reply_at === null && lockText && lockText.to !== '' && until
+      ? await findLockReply(database.pool, {
+          teamId: link.team_id,
+          numberId: number.id,
+          from: lockText.to,
+          since: lockText.acceptedAt,
+          until,
+        })
+      : undefined;
+  const lock_passed_at = facts.lock_passed_at ?? (outcome === 'passed' ? clock.now() : null);
+  const lock_reply_at = facts.lock_reply_at ?? reply?.received_at ?? null;
+  if (lock_passed_at !== facts.lock_passed_at || lock_reply_at !== facts.lock_reply_at)
+    await storeLockOutcome(database.pool, {
+      ...link,
+      passedAt: lock_passed_at,
+      replyAt: lock_reply_at,
+    });
+  return { ...facts, lock_passed_at, lock_reply_at };
+}
+
+async function installWays(
+  services: InstallServices,
+  connection: Connection | undefined,
+): Promise<Readonly<Record<ShortcutForm, InstallWay>>> {
+  const [older, newer] = await Promise.all([
+    chooseInstallWay(services, connection, 26),
+    chooseInstallWay(services, connection, 27),
+  ]);
+  return { 26: older, 27: newer };
+}
+
+function phoneOf({ session_id, device_name, system_version }: SetupFactsRow): SetupState['phone'] {
+  if (session_id === null) return null;
+  return {
+    name: removeHiddenCharacters(device_name ?? ''),
+    ios: removeHiddenCharacters(system_version ?? ''),
+    since: timeOfId(session_id).toISOString(),
+  };
 }

@@ -5,13 +5,10 @@ import type { SetupLinkRow } from '#server/devices/device-store.ts';
 import { normalizeSender } from '#server/messages/normalize-sender.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import { sendMessage } from '#server/messages/send-message.ts';
-import { conflict, invalid } from '#server/platform/app-error.ts';
-import { type MessageId, parseId } from '#server/platform/ids/ids.ts';
+import { parseId } from '#server/platform/ids/ids.ts';
 import { testTextsMax } from './limits.ts';
-import { notPolledError } from './not-polled-error.ts';
 import type { Setup } from './read-setup.ts';
-import { readTestText } from './read-setup.ts';
-import { isSent, type TestText } from './setup-progress.ts';
+import { notPolledError, setupRefusal } from './setup-refusal.ts';
 import {
   type CountedText,
   getSetupFacts,
@@ -19,40 +16,37 @@ import {
   reserveTestText,
   storeTestText,
 } from './setup-store.ts';
-
-export interface TestTextForm {
-  /** The recipient's number as a person types it. */
-  readonly written: string;
-  /** The count of test texts when the form was made; undefined: unknown. */
-  readonly after: number | undefined;
-}
+import { findSentTestText } from './test-text.ts';
 
 /**
  * Sends the setup page's test text as a message of the team, which counts for the month's limit (specification section
  * 11.8). A link sends at most five test texts, to two numbers at most, and only to one of them once that one was sent.
- * None is accepted before the first poll of the link's phone, which replaces an older phone. A form that is submitted
- * again after a lost connection sends nothing.
+ * None is accepted before the first poll of the link's phone, which replaces an older phone. A request that is repeated
+ * after a lost connection sends nothing.
+ * @param written the recipient's number as a person types it
+ * @param after the count of test texts that the page showed; undefined: unknown
  * @throws AppError 400, param to, if `to` is no phone number, or none that the link may send to; 402 at the month's limit; 409
  * before the first poll and after the last test text; any error of a send
  */
 export async function sendTestText(
   services: Runtime & { readonly sends: SendBatcher },
   { number, link }: Setup,
-  { written, after }: TestTextForm,
+  written: string,
+  after: number | undefined,
 ): Promise<void> {
   const { pool } = services.database;
   const to = normalizeSender(written, number.phone_number);
   if (!isE164(to))
-    throw invalid(
-      'to',
+    throw setupRefusal(
+      'not_a_number',
       'This is not a phone number. Type it with its country code, such as +1 415 555 0199.',
     );
-  const { session_id: sessionId, message_ids: messageIds } = await getSetupFacts(pool, link);
-  if (sessionId === null) throw notPolledError();
-  const sent = await findSentTestText(services, link, messageIds);
+  const facts = await getSetupFacts(pool, link);
+  if (facts.session_id === null) throw notPolledError();
+  const sent = await findSentTestText(services, link, facts.message_ids);
   if (sent && sent.to !== to)
-    throw invalid(
-      'to',
+    throw setupRefusal(
+      'other_recipient',
       `A test text was sent to ${formatPhoneNumber(sent.to)}, so this link sends more only there. Type that number.`,
     );
   if (!(await countTestText(services, link, { to, after }))) return;
@@ -64,22 +58,11 @@ export async function sendTestText(
       { from: number.phone_number, to, content },
     );
     const messageId = parseId('msg', message.id);
-    if (messageId) await storeTestText(pool, link, messageId);
+    if (messageId) await storeTestText(pool, { ...link, messageId });
   } catch (error) {
-    await releaseTestText(pool, link, to);
+    await releaseTestText(pool, { ...link, to });
     throw error;
   }
-}
-
-/** Finds the link's last test text that was sent. @param messageIds the link's test texts in order */
-export async function findSentTestText(
-  services: Pick<Runtime, 'database'>,
-  link: SetupLinkRow,
-  messageIds: readonly MessageId[],
-): Promise<TestText | undefined> {
-  const texts = await Promise.all(messageIds.map((messageId) => readTestText(services, link, messageId)));
-  // An erased text has no recipient, so the next test text may go to any number.
-  return texts.findLast((text) => text !== undefined && text.to !== '' && isSent(text.status));
 }
 
 /**
@@ -96,9 +79,12 @@ export async function countTestText(
   const { text_count: count } = await getSetupFacts(database.pool, link);
   if (text.after !== undefined && count > text.after) return false;
   if (count >= testTextsMax)
-    throw conflict(`This link has sent its ${testTextsMax} test texts. Make a new setup link for more.`);
-  throw invalid(
-    'to',
+    throw setupRefusal(
+      'texts_used',
+      `This link has sent its ${testTextsMax} test texts. Make a new setup link for more.`,
+    );
+  throw setupRefusal(
+    'recipients_used',
     'This link sends its test texts to two numbers at most, and it has. Type one of them, or make a new setup link.',
   );
 }

@@ -1,9 +1,9 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { conflict } from '#server/platform/app-error.ts';
-import { notPolledError } from './not-polled-error.ts';
 import type { Setup } from './read-setup.ts';
-import { countTestText, findSentTestText } from './send-test-text.ts';
+import { countTestText } from './send-test-text.ts';
+import { notPolledError, setupRefusal } from './setup-refusal.ts';
 import { getSetupFacts, storeLockTest } from './setup-store.ts';
+import { findSentTestText } from './test-text.ts';
 
 /**
  * Starts the lock test (specification section 11.8): the phone has to go on polling for two minutes, and to send a text
@@ -19,10 +19,12 @@ export async function startLockTest(
   if (facts.session_id === null) throw notPolledError();
   const sent = await findSentTestText(services, link, facts.message_ids);
   if (!sent)
-    throw conflict(
-      'No test text was sent yet. Send one in step 3 first: the lock test sends another text to the same number.',
+    throw setupRefusal(
+      'no_test_text',
+      'No test text was sent yet. Send one first: the lock test sends another text to the same number.',
     );
   // If the test is started again before its text was accepted, that text is counted already.
   if (facts.lock_text_to === null) await countTestText(services, link);
-  if (!(await storeLockTest(database.pool, link, clock.now(), sent.to))) throw notPolledError();
+  if (!(await storeLockTest(database.pool, { ...link, at: clock.now(), to: sent.to })))
+    throw notPolledError();
 }

@@ -53,7 +53,7 @@ describe('ownline routes (specification section 10.2)', () => {
         '/v1/device/probe/:ticket',
         '/v1/events',
         '/v1/device/poll',
-        '/setup/:token/progress',
+        '/setup/:token/state',
         '/app/teams/:team_id/live',
         '/app/teams/:team_id/events',
       ],

@@ -7,12 +7,13 @@ import { watchLocks } from '#test/support/database/watch-locks.ts';
 import { below, ofMembers } from '#test/support/http/member-operations.ts';
 import { addressOf, newThings, operations, sender } from '#test/support/http/operations.ts';
 import { invite as inviteTo } from '#test/support/people/invite.ts';
-import { join, newMember, newPerson, PageClient } from '#test/support/people/people.ts';
+import { join, newMember, newPerson } from '#test/support/people/people.ts';
 import { claim, connectNumber, type DeviceWire, findNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { act } from '#test/support/setup/setup-page.ts';
 import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 /**
@@ -213,25 +214,29 @@ describe('the changes that each route notifies (decision 0018)', () => {
     assert.deepEqual(await by(() => phone.poll()), [], 'a poll that changes nothing');
   });
 
-  it('showing the token on the setup page, and completing it, notify the number', async () => {
+  it('each action on the setup page notifies the number', async () => {
     const { json } = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550114' });
-    const page = new PageClient(service.baseUrl, '');
-    const path = `/setup/${String(json.setup_url).split('/').at(-1)}`;
-    assert.deepEqual(await toldBy(() => page.post(path)), ['number new']);
-    assert.deepEqual(await toldBy(() => claim(team.api, String(json.setup_url))), [], 'the same token again');
-    const wire = await claim(team.api, String(json.setup_url));
+    const setupUrl = String(json.setup_url);
+    const told = (action: string, body: object = {}) => toldBy(() => act(setupUrl, action, body));
+    assert.deepEqual(
+      await told('claim', { form: 27 }),
+      ['number new', 'number new'],
+      'its token and its form',
+    );
+    const wire = await claim(team.api, setupUrl);
+    assert.deepEqual(await toldBy(() => claim(team.api, setupUrl)), [], 'the same token again');
     await wire.poll();
-    const form = new URLSearchParams({ to: '+14155550199' });
-    const sent = () => fetch(`${service.baseUrl}${path}/test-text`, { method: 'POST', body: form });
-    assert.deepEqual(await toldBy(sent), ['message created', 'number new', 'usage all']);
+    assert.deepEqual(await told('test-text', { to: '+14155550199' }), [
+      'message created',
+      'number new',
+      'usage all',
+    ]);
     const { id = '' } = await wire.poll();
     await wire.poll({ last: id });
-    assert.deepEqual(await toldBy(() => page.post(`${path}/lock-test`)), ['number new']);
-    const ticks = new URLSearchParams({ 'made-charger': 'yes' });
-    const ticked = () => fetch(`${service.baseUrl}${path}/ticks`, { method: 'POST', body: ticks });
-    assert.deepEqual(await toldBy(ticked), ['number new']);
-    assert.deepEqual(await toldBy(() => page.post(`${path}/ticks`)), [], 'a form without a change');
-    assert.deepEqual(await toldBy(() => page.post(`${path}/done`)), ['number new']);
+    assert.deepEqual(await told('lock-test'), ['number new']);
+    assert.deepEqual(await told('ticks', { name: 'charger', made: true }), ['number new']);
+    assert.deepEqual(await told('form', { form: 26 }), ['number new']);
+    assert.deepEqual(await told('done'), ['number new']);
   });
 
   it('joining notifies member and invitation', async () => {

@@ -6,7 +6,7 @@ describe('the files of pages without the dashboard (specification section 12.3)'
   const service = givenService({ APP_URL: 'http://127.0.0.1:{port}/texts' });
 
   it('the font is below the path of APP_URL in each page, and is served from memory with an ETag (§12.3/dashboard-pages)', async () => {
-    for (const path of ['/sign-in', '/billing', '/setup/none', '/invite/none', '/nowhere']) {
+    for (const path of ['/sign-in', '/billing', '/invite/none', '/nowhere']) {
       const page = await fetch(service.baseUrl + path, { headers: { accept: 'text/html' } });
       const text = await page.text();
       assert.match(

@@ -53,9 +53,9 @@ describe('the log at LOG_LEVEL=trace (specification section 10.1)', () => {
     const setup = `/setup/${tokenOf(verify.json.setup_url)}`;
     wire = await claim(api, String(verify.json.setup_url));
     keep(wire.token);
-    const form = { 'content-type': 'application/x-www-form-urlencoded' };
     assert.match(await (await fetch(`${service.baseUrl}${setup}`)).text(), /iPhone/);
-    assert.ok((await (await call(setup, 'view=phone', form)).text()).includes(wire.token));
+    const json = { 'content-type': 'application/json' };
+    assert.ok((await (await call(`${setup}/claim`, '{"form":27}', json)).text()).includes(wire.token));
     assert.equal((await wire.poll()).action, 'idle');
     const headers = { 'idempotency-key': `key-${mark}` };
     const message = { from, to, content: `Outbound ${mark}` };

@@ -51,8 +51,8 @@ const otherRoutes: Readonly<Record<Exclude<Audience, 'api' | 'team'>, readonly s
     'GET /link/:token',
     'GET /media/:id/:token/:name',
     'GET /setup/:token',
-    'GET /setup/:token/files/:name',
-    'GET /setup/:token/progress',
+    'GET /setup/:token/by-hand',
+    'GET /setup/:token/files/:form/:name',
     'GET /sign-in',
     'GET /teams/:team_id',
     'GET /teams/:team_id/:page',
@@ -62,11 +62,7 @@ const otherRoutes: Readonly<Record<Exclude<Audience, 'api' | 'team'>, readonly s
     'POST /billing',
     'POST /invite/:token',
     'POST /link/:token',
-    'POST /setup/:token',
-    'POST /setup/:token/done',
-    'POST /setup/:token/lock-test',
-    'POST /setup/:token/test-text',
-    'POST /setup/:token/ticks',
+    'POST /setup/:token/by-hand',
     'POST /sign-in',
     'POST /sign-out',
   ],
@@ -87,7 +83,18 @@ const otherRoutes: Readonly<Record<Exclude<Audience, 'api' | 'team'>, readonly s
     'PUT /app/account/passkeys/:id',
     'PUT /app/account/password',
   ],
-  visitor: ['POST /app/sign-in/passkey', 'POST /app/sign-in/passkey/options'],
+  // Sign-in, and the setup page, whose routes require the token of a setup link.
+  visitor: [
+    'GET /setup/:token/state',
+    'POST /app/sign-in/passkey',
+    'POST /app/sign-in/passkey/options',
+    'POST /setup/:token/claim',
+    'POST /setup/:token/done',
+    'POST /setup/:token/form',
+    'POST /setup/:token/lock-test',
+    'POST /setup/:token/test-text',
+    'POST /setup/:token/ticks',
+  ],
 };
 
 const ofKeys = Object.keys(operations);

@@ -97,10 +97,10 @@ describe('security headers of pages and of answers below /app (specification sec
   it('our pages load only their font, and run only scripts that the policy names by hash', () => {
     // A signed-in browser is redirected from GET /sign-in, so the page after a wrong password is used.
     const shown = (path: string) => `GET ${path}${path === '/sign-in' ? ', wrong' : ''}`;
-    for (const path of ['/sign-in', '/link/:token', '/setup/:token']) {
+    for (const path of ['/sign-in', '/link/:token']) {
       const [, { text, headers }] = answers.find(([what]) => what === shown(path)) ?? assert.fail(path);
       const scripts = [...text.matchAll(/<script>([^<]*)<\/script>/g)].map(([, script = '']) => script);
-      const hasOwn = path === '/setup/:token' || path === '/sign-in';
+      const hasOwn = path === '/sign-in';
       assert.equal(scripts.length, hasOwn ? 2 : 1, path);
       assert.equal(scripts[0], themeScript, path);
       assert.deepEqual(text.match(/url\([^)]*\)/g), ['url("/fonts/inter-latin.woff2")'], path);

@@ -65,7 +65,7 @@ describe('the shortcuts of each form (specification section 11.8)', () => {
       [27, { outbox: newerLinks.SHORTCUT_OUTBOX_27_URL }],
     ] as const) {
       const way = await chooseInstallWay(linked, undefined, form);
-      assert.equal(way.kind === 'links' && way.links.outbox, outbox);
+      assert.equal(way.kind === 'links' && way.outbox, outbox);
     }
     const filed = await startServices(context, {}, ['shortcuts', 'shortcuts/27']);
     assert.equal(String(await readShortcutFile(filed, inbound, undefined, 26)), 'AEA1 of shortcuts');

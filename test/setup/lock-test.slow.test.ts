@@ -6,17 +6,16 @@ import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, type DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
-import { openSetupPage } from '#test/support/setup/setup-page.ts';
+import { act, readState } from '#test/support/setup/setup-page.ts';
 
 const friend = '+14155559901';
 
 describe('the lock test of the setup page (specification section 11.8)', () => {
   const { service, team } = givenTeam();
 
-  const sendText = (setupUrl: string, to = friend) =>
-    openSetupPage({ setupUrl, path: '/test-text', form: { to } });
-  const lock = (setupUrl: string) => openSetupPage({ setupUrl, path: '/lock-test', form: {} });
-  const markOf = async (setupUrl: string) => (await openSetupPage({ setupUrl })).marks.locked;
+  const sendText = (setupUrl: string, to = friend) => act(setupUrl, 'test-text', { to });
+  const lock = (setupUrl: string) => act(setupUrl, 'lock-test');
+  const lockedOf = async (setupUrl: string) => (await readState(setupUrl)).checks.locked;
 
   /** Connects a phone and lets it send the test text to `to`. */
   const connectTested = async (to = friend) => {
@@ -49,7 +48,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
   it('the lock test passes once the same session has polled for two minutes and sent a text (§11.8/lock-test)', async () => {
     const { setupUrl, wire } = await connectTested();
     const beforeMs = service.clock.nowMs();
-    assert.equal((await lock(setupUrl)).marks.locked, 'busy');
+    assert.equal((await lock(setupUrl)).checks.locked, 'busy');
     const afterMs = service.clock.nowMs();
     service.clock.advance(24_000);
     assert.equal((await wire.poll()).action, 'idle', 'not before the phone is locked');
@@ -58,17 +57,16 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     assert.equal(text.to, friend);
     assert.match(text.text ?? '', /can send texts while it is locked/);
     await wire.poll({ last: text.id ?? '' });
-    const locked = await openSetupPage({ setupUrl });
-    assert.equal(locked.marks.locked, 'busy');
-    assert.match(locked.html, /Keep the iPhone locked for three minutes\. It has sent its test text/);
-    const [, unlockAt = ''] = /Unlock it at <time datetime="([^"]+)"/.exec(locked.html) ?? [];
+    const locked = await readState(setupUrl);
+    assert.equal(locked.checks.locked, 'busy');
+    const unlockAt = locked.state.lock.unlock_at ?? '';
     const unlockAtMs = new Date(unlockAt).getTime();
     assert.ok(unlockAtMs >= beforeMs + 180_000 && unlockAtMs <= afterMs + 180_000, unlockAt);
     await pollFor(wire, 72);
-    assert.equal(await markOf(setupUrl), 'done');
+    assert.equal(await lockedOf(setupUrl), 'done');
     service.clock.advance(3_600_000);
     await wire.poll({ session: 'new' });
-    assert.equal(await markOf(setupUrl), 'done');
+    assert.equal(await lockedOf(setupUrl), 'done');
   });
 
   it('the lock test does not pass without the text, and shows the text’s state (§11.8/lock-test)', async () => {
@@ -77,17 +75,15 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     await pollFor(wire, 48);
     const failing = await takeText(wire);
     await wire.poll({ last: failing.id ?? '', last_status: 'failed', last_error: 'not while locked' });
-    const failed = await openSetupPage({ setupUrl });
-    assert.equal(failed.marks.locked, 'failed');
-    assert.match(failed.html, /The test text did not go out: [^<]*not while locked/);
+    const failed = await readState(setupUrl);
+    assert.equal(failed.checks.locked, 'failed text_failed');
+    assert.match(failed.state.lock.error ?? '', /not while locked/);
 
     await lock(setupUrl);
     await pollFor(wire, 48);
     await takeText(wire);
     service.clock.advance(60_000);
-    const silent = await openSetupPage({ setupUrl });
-    assert.equal(silent.marks.locked, 'failed');
-    assert.match(silent.html, /The iPhone has stopped at the test text/);
+    assert.equal(await lockedOf(setupUrl), 'failed silent_at_text');
   });
 
   it('the page shows why a lock-test text was refused, and does not count that text (§11.8/lock-test)', async () => {
@@ -95,8 +91,8 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     await lock(setupUrl);
     await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
     await pollFor(wire, 48);
-    await until('the text is refused', async () => (await markOf(setupUrl)) === 'failed');
-    assert.match((await openSetupPage({ setupUrl })).html, /The test text was not accepted: [^<]*paused/);
+    await until('the text is refused', async () => (await lockedOf(setupUrl)) === 'failed text_refused');
+    assert.match((await readState(setupUrl)).state.lock.error ?? '', /paused/);
     await team.api.put(`/v1/numbers/${numberId}`, { status: 'active' });
     const statuses: number[] = [];
     for (let sent = 1; sent <= 5; sent += 1) statuses.push((await sendText(setupUrl)).status);
@@ -117,7 +113,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     const numbers = [await connectTested(recipients[0]), await connectTested(recipients[1])] as const;
     for (const { setupUrl } of numbers) await lock(setupUrl);
     const stored = async () => {
-      await purgeTestRecipients(service.runtime.database.pool, service.clock.now());
+      await purgeTestRecipients(service.runtime.database.pool, { now: service.clock.now() });
       const rows = (await allStoredRowTexts(service)).get('public.setup_tests') ?? [];
       return recipients.filter((to) => rows.some((row) => row.includes(to)));
     };
@@ -138,7 +134,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
       if (isRefused) {
         await team.api.put(`/v1/opt-outs/${encodeURIComponent(to)}`, {});
         await pollFor(wire, 48);
-        await until('the text is refused', async () => (await markOf(setupUrl)) === 'failed');
+        await until('the text is refused', async () => (await lockedOf(setupUrl)) === 'failed text_refused');
       }
       assert.ok((await tests()).some((row) => row.includes(to)));
       assert.equal((await admin.post(admin.in('/erasures'), { contact: to })).json.status, 'erased');
@@ -146,9 +142,9 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
         (await tests()).filter((row) => row.includes(to)),
         [],
       );
-      const { html, marks } = await openSetupPage({ setupUrl });
-      assert.equal(marks.locked, 'failed');
-      assert.match(html, /The test text was not accepted: its recipient was erased\. Send a test text/);
+      const { state, checks } = await readState(setupUrl);
+      assert.equal(checks.locked, 'failed text_refused');
+      assert.match(state.lock.error ?? '', /^Its recipient was erased\. Send a test text/);
       const statuses: number[] = [];
       for (let sent = 2; sent <= 6; sent += 1) statuses.push((await sendText(setupUrl)).status);
       assert.deepEqual(statuses, [200, 200, 200, 200, 409]);
@@ -161,7 +157,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     const other = await service.startAnother();
     try {
       await lock(closed.setupUrl);
-      await openSetupPage({ setupUrl: closed.setupUrl, path: '/done', form: {} });
+      await act(closed.setupUrl, 'done');
       await lock(one.setupUrl);
       await pollFor(one.wire, 48);
       const { id = '' } = await takeText(one.wire);
@@ -180,25 +176,15 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     const { setupUrl, wire } = await connectTested();
     await lock(setupUrl);
     service.clock.advance(40_000);
-    const silent = await openSetupPage({ setupUrl });
-    assert.equal(silent.marks.locked, 'failed');
-    assert.match(
-      silent.html,
-      /The connection has ended\. First check: [^<]*charging cable[^<]*Allow Running/,
-    );
-    assert.match(silent.html, /data-mark="locked"[\s\S]{0,900}href="#content-3">Next: Let it send/);
+    assert.equal(await lockedOf(setupUrl), 'failed silent');
     service.clock.advance(300_000);
     await wire.poll();
-    const slow = await openSetupPage({ setupUrl });
-    assert.equal(slow.marks.locked, 'failed');
-    assert.match(slow.html, /Put it on a charging cable/);
-    assert.equal((await lock(setupUrl)).marks.locked, 'busy', 'repeated');
+    assert.equal(await lockedOf(setupUrl), 'failed slow');
+    assert.equal((await lock(setupUrl)).checks.locked, 'busy', 'repeated');
     service.clock.advance(40_000);
     wire.session = 'new';
     await wire.poll();
-    const restarted = await openSetupPage({ setupUrl });
-    assert.equal(restarted.marks.locked, 'failed');
-    assert.match(restarted.html, /was started again meanwhile/);
+    assert.equal(await lockedOf(setupUrl), 'failed restarted');
   });
 
   it('the lock test fails if the phone polls but has not sent the text after five minutes (§11.8/lock-test)', async () => {
@@ -208,21 +194,51 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     await until('the text is accepted', async () => (await textsOf(phoneNumber)).length === 2);
     await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
     await pollFor(wire, 240);
-    assert.equal(await markOf(setupUrl), 'busy');
+    assert.equal(await lockedOf(setupUrl), 'busy');
     await pollFor(wire, 48);
-    const late = await openSetupPage({ setupUrl });
-    assert.equal(late.marks.locked, 'failed');
-    assert.match(late.html, /stayed connected, and its test text has not gone out/);
+    assert.equal(await lockedOf(setupUrl), 'failed text_late');
   });
 
   it('the lock test can’t start before the first poll and the first test text (§11.8/lock-test)', async () => {
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
     const early = await lock(String(verify.json.setup_url));
-    assert.equal(early.status, 409);
-    assert.match(early.html, /role="alert">The iPhone has not asked for messages yet/);
+    assert.deepEqual([early.status, early.error.reason], [409, 'not_polled']);
     const { setupUrl } = await connectNumber(service, team);
     const untested = await lock(setupUrl);
-    assert.deepEqual([untested.status, untested.marks.locked], [409, 'open']);
-    assert.match(untested.html, /role="alert">No test text was sent yet\. Send one in step 3 first/);
+    assert.deepEqual([untested.status, untested.error.reason], [409, 'no_test_text']);
+    assert.equal(await lockedOf(setupUrl), 'open');
+  });
+
+  it('a reply of the text’s recipient before the iPhone may be unlocked passes its check, for good (§11.8/locked-reply)', async () => {
+    const start = async () => {
+      const number = await connectTested();
+      await lock(number.setupUrl);
+      const reply = (from: string) => number.wire.call('inbound', { from, text: 'Hi' });
+      const check = async () => (await readState(number.setupUrl)).checks.locked_reply;
+      return { ...number, reply, check };
+    };
+    const passing = await start();
+    await passing.reply(friend);
+    assert.equal(await passing.check(), 'busy', 'it came before the text');
+    await pollFor(passing.wire, 48);
+    await passing.wire.poll({ last: (await takeText(passing.wire)).id ?? '' });
+    await passing.reply('+14155559902');
+    assert.equal(await passing.check(), 'busy', 'it came from another phone');
+    await pollFor(passing.wire, 96);
+    const { state, checks } = await readState(passing.setupUrl);
+    assert.deepEqual([checks.locked, state.lock.unlock_at !== null], ['done', true]);
+    await passing.reply(friend);
+    service.clock.advance(3_600_000);
+    assert.equal(await passing.check(), 'done', 'nobody had looked meanwhile');
+    await passing.wire.poll({ session: 'new' });
+    await lock(passing.setupUrl);
+    assert.equal(await passing.check(), 'done', 'also in a further test');
+
+    const late = await start();
+    await pollFor(late.wire, 48);
+    await late.wire.poll({ last: (await takeText(late.wire)).id ?? '' });
+    await pollFor(late.wire, 144);
+    await late.reply(friend);
+    assert.equal(await late.check(), 'failed', 'it may have been unlocked by then');
   });
 });

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
+import type { InstallWay } from '#contract/setup.ts';
 import type { Config } from '#server/platform/config.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { type InstallWay, publishedForms, shortcutFileName } from '#server/setup/install-way.ts';
+import { publishedForms, shortcutFileName } from '#server/setup/install-way.ts';
 import { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
 import { readSignedFile, shortcutFolder } from '#server/setup/signed-file.ts';
 import {

@@ -9,8 +9,8 @@ import { fontPath, icon, iconPath } from '#server/platform/http/html-page.ts';
 import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
 import { StaticAnswer } from '#server/platform/http/static-answer.ts';
 import { readOverview } from '../read-overview.ts';
-import { findEntryFiles, renderShell, shellHeaders } from './shell-page.ts';
-import { WebFiles } from './web-files.ts';
+import { renderShell, shellHeaders } from './shell-page.ts';
+import { builtWebFiles, type WebFiles } from './web-files.ts';
 
 /** The Latin-1 letters in all weights, from the package of the dashboard's font. */
 const file = import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2');
@@ -58,8 +58,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 export function webRoutes(services: Runtime & { readonly requireSession: RequireSession }): Route[] {
   const { config, requireSession } = services;
   const base = withAppBasePath(config.appUrl, '');
-  const files = new WebFiles();
-  const assets = new WebAssets(files);
+  const assets = new WebAssets(builtWebFiles);
 
   const show = async ({ request }: HandlerContext): Promise<Answer> => {
     const signedIn = await findSignedIn(requireSession, request);
@@ -67,12 +66,10 @@ export function webRoutes(services: Runtime & { readonly requireSession: Require
       const next = request.url === '/' ? '' : `?next=${encodeURIComponent(request.url)}`;
       return redirectTo(config.appUrl, `/sign-in${next}`);
     }
-    const entry = findEntryFiles(await files.read());
+    const entry = await builtWebFiles.findEntry('main.tsx');
+    const overview = await readOverview(services, signedIn.accountId);
     return {
-      body: renderShell(
-        { base, nowMs: services.clock.nowMs(), overview: await readOverview(services, signedIn.accountId) },
-        entry,
-      ),
+      body: renderShell({ base, nowMs: services.clock.nowMs(), entry }, overview),
       headers: shellHeaders,
     };
   };

@@ -80,7 +80,7 @@ export interface PageParts {
  * server. Only a page with its own script may call this server. No frame may show the page, and no other site learns
  * its address.
  */
-export function pageHeadersFor({ base, style = '', script }: PageParts) {
+function pageHeadersFor({ base, style = '', script }: PageParts) {
   const scriptSources = script === undefined ? ';' : ` ${sha256Source(script)}; connect-src 'self';`;
   return {
     'content-type': 'text/html; charset=utf-8',
@@ -93,14 +93,12 @@ export function pageHeadersFor({ base, style = '', script }: PageParts) {
   } as const;
 }
 
-/** Renders a plain page in the dashboard's style. @param body perhaps with its own `main` */
-export function renderPage(title: string, body: Html, { base, style = '', script }: PageParts): string {
+/** Renders a plain page in the dashboard's style. */
+function renderPage(title: string, body: Html, { base, style = '', script }: PageParts): string {
   return String(html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · Ownline</title>${iconLink(base)}<style>${rawHtml(fontFace(base) + css + style)}</style><script>${rawHtml(themeScript)}</script></head><body>${brand}
-${String(body).startsWith('<main') ? body : html`<main>${body}</main>`}${
-  script !== undefined && html`<script>${rawHtml(script)}</script>`
-}</body></html>
+<main>${body}</main>${script !== undefined && html`<script>${rawHtml(script)}</script>`}</body></html>
 `);
 }
 

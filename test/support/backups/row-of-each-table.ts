@@ -71,7 +71,7 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
     ],
     simulated_phones: [{ number_id: testLine, team_id: testTeam, holder: id(25), leased_until: later }],
     setup_links: [{ ...ofNumber, id: setupLink, generation: 7, ...ofToken }],
-    setup_tests: [{ ...ofTeam, setup_link_id: setupLink, message_ids: [message], hand_ticks: ['a'] }],
+    setup_tests: [{ ...ofTeam, setup_link_id: setupLink, message_ids: [message], ticks: ['a'] }],
     devices: [{ ...ofNumber, id: device, ...claimed, ...made }],
     device_sessions: [{ ...ofNumber, ...ofPhone, poll_sequence: 3, expires_at: later, last_seen_at: at }],
     number_health: [{ ...ofNumber, state: 'offline', since: at, last_seen_at: at, sequence: 2 }],

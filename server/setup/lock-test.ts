@@ -1,0 +1,84 @@
+import type { SetupCheck, SetupReason } from '#contract/setup.ts';
+import { lockTestMs, lockTextMaxMs, unlockAfterMs } from './limits.ts';
+import type { SetupFactsRow } from './setup-store.ts';
+import { isSent, type TestText } from './test-text.ts';
+
+type LockFailure = Extract<
+  SetupReason,
+  'restarted' | 'silent' | 'silent_at_text' | 'slow' | 'text_refused' | 'text_failed' | 'text_late'
+>;
+
+export type LockOutcome = 'none' | 'running' | 'passed' | LockFailure;
+
+export interface LockTestInput {
+  readonly facts: Pick<
+    SetupFactsRow,
+    | 'session_id'
+    | 'poll_sequence'
+    | 'last_seen_at'
+    | 'lock_started_at'
+    | 'lock_session_id'
+    | 'lock_poll_sequence'
+    | 'lock_passed_at'
+    | 'lock_reply_at'
+    | 'lock_text_refusal'
+  >;
+  /** The text of the lock test, once it was accepted. */
+  readonly lockText: TestText | undefined;
+  readonly now: Date;
+  /** How long a session lives after its last answer: a phone that is silent for longer has stopped. */
+  readonly sessionLifeMs: number;
+}
+
+/**
+ * Decides the lock test (specification section 11.8). It passes once the session that was current at its start has
+ * polled for two minutes and sent the test's text. The count of its polls proves that it had no long gaps.
+ */
+export function lockOutcome({ facts, lockText, now, sessionLifeMs }: LockTestInput): LockOutcome {
+  const { lock_started_at: startedAt, lock_passed_at, last_seen_at: lastSeenAt } = facts;
+  if (lock_passed_at) return 'passed';
+  if (!startedAt || !lastSeenAt) return 'none';
+  if (facts.lock_text_refusal !== null) return 'text_refused';
+  if (lockText?.status === 'failed') return 'text_failed';
+  if (facts.session_id !== facts.lock_session_id) return 'restarted';
+  const polledForMs = lastSeenAt.getTime() - startedAt.getTime();
+  const polls = (facts.poll_sequence ?? 0) - (facts.lock_poll_sequence ?? 0);
+  const isOver = polledForMs >= lockTestMs;
+  if (isOver && polls < polledForMs / sessionLifeMs) return 'slow';
+  const hasSent = lockText !== undefined && isSent(lockText.status);
+  if (isOver && hasSent) return 'passed';
+  const silentMs = now.getTime() - Math.max(lastSeenAt.getTime(), startedAt.getTime());
+  if (silentMs > sessionLifeMs) return lockText?.status === 'polling' ? 'silent_at_text' : 'silent';
+  return !hasSent && polledForMs > lockTextMaxMs ? 'text_late' : 'running';
+}
+
+/** When the person may unlock the iPhone; undefined before the first lock test. */
+export function unlockTime({ lock_started_at: at }: LockTestInput['facts']): Date | undefined {
+  return at ? new Date(at.getTime() + unlockAfterMs) : undefined;
+}
+
+/** The time to show until which the iPhone stays locked: while the test or its reply can still pass; else undefined. */
+export function shownUnlockTime(input: LockTestInput): Date | undefined {
+  const at = unlockTime(input.facts);
+  const outcome = lockOutcome(input);
+  const waitsForReply = outcome === 'passed' && at && input.now < at && !input.facts.lock_reply_at;
+  return outcome === 'running' || waitsForReply ? at : undefined;
+}
+
+/** The checks of the lock test: polls and a text went on, and a reply came in meanwhile. */
+export function lockChecks(input: LockTestInput): readonly SetupCheck[] {
+  const outcome = lockOutcome(input);
+  const states = { none: 'open', running: 'busy', passed: 'done' } as const;
+  const locked: SetupCheck =
+    outcome in states
+      ? { name: 'locked', state: states[outcome as keyof typeof states], reason: null }
+      : { name: 'locked', state: 'failed', reason: outcome as LockFailure };
+  return [locked, { name: 'locked_reply', state: replyState(input, outcome), reason: null }];
+}
+
+function replyState({ facts, lockText, now }: LockTestInput, outcome: LockOutcome): SetupCheck['state'] {
+  if (facts.lock_reply_at) return 'done';
+  const until = unlockTime(facts);
+  if (outcome === 'running' || (lockText && until && now < until)) return 'busy';
+  return lockText ? 'failed' : 'open';
+}
