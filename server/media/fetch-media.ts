@@ -72,6 +72,11 @@ export async function fetchMedia(
   // A writer that refuses the file ends the transfer, which looks like a failure of the host. So the writer's reason is
   // reported.
   if (failure !== undefined && writer.problem === undefined) return { kind: 'failed', failure };
+  return mediaResultOf(writer);
+}
+
+/** Writes the rest of a file. */
+export async function mediaResultOf(writer: MediaWriter): Promise<MediaFetchResult> {
   const written = await writer.end();
   if (written === 'removed') return { kind: 'removed' };
   return typeof written === 'string' ? { kind: 'failed', failure: written } : { kind: 'written', written };

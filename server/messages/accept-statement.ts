@@ -2,6 +2,7 @@ import { fictionalPattern } from '#contract/number.ts';
 import { planNames, plans } from '#contract/plans.ts';
 import { testLine, unsentRecipientPattern } from '#contract/test-line.ts';
 import { query } from '#server/database/query.ts';
+import { ownOrigin } from '#server/media/test-picture.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import type { KeyId, MemberId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { sqlHoldOnJoin } from './hold.ts';
@@ -142,7 +143,7 @@ export const acceptStatement = query<
          WHEN ${sqlIsOptedOut('i.team_id', 'contact_hash', 'i.contact_hash')} THEN 'opted_out'
          WHEN u.team_id IS NULL AND EXISTS (SELECT FROM usage_months x WHERE x.team_id = i.team_id AND x.month = :month) THEN 'again'
          WHEN u.team_id IS NULL THEN 'month_missing'
-         WHEN i.media_url IS NOT NULL AND u.plan IN (${plansWithoutMedia}) THEN 'media_not_in_plan'
+         WHEN i.media_url IS NOT NULL AND i.media_origin <> '${ownOrigin}' AND u.plan IN (${plansWithoutMedia}) THEN 'media_not_in_plan'
          WHEN nu.is_simulated THEN 'free'
          ELSE 'acceptable'
        END AS decision

@@ -4,6 +4,7 @@ import { fetchMedia, type MediaFetchResult } from '#server/media/fetch-media.ts'
 import { isTransientMediaFailure, type MediaFailure } from '#server/media/media-failure.ts';
 import { removeIncompleteMedia } from '#server/media/media-store.ts';
 import { completeWrittenMedia, discardWrittenMedia, type WrittenMedia } from '#server/media/media-writer.ts';
+import { ownOrigin, storeTestPicture } from '#server/media/test-picture.ts';
 import { QueueWorker } from '#server/platform/concurrency/queue-worker.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
@@ -64,14 +65,17 @@ async function attempt(services: Services, fetch: ClaimedFetch, signal: AbortSig
   // Each earlier claim without an outcome means that its process died, perhaps because of the file.
   if (fetch.tries - 1 - fetch.failed_tries >= mediaLostClaimsMax)
     return failMediaFetch(services, fetch, 'interrupted');
-  const result: MediaFetchResult = await fetchMedia(services, {
-    teamId: fetch.team_id,
-    messageId: fetch.message_id,
-    url: fetch.url,
-    timeoutMs: services.config.mediaTimeoutMs,
-    signal,
-    onBytes: () => failpoint('media arriving'),
-  });
+  const message = { teamId: fetch.team_id, messageId: fetch.message_id };
+  const result: MediaFetchResult =
+    fetch.origin === ownOrigin
+      ? await storeTestPicture(services, message)
+      : await fetchMedia(services, {
+          ...message,
+          url: fetch.url,
+          timeoutMs: services.config.mediaTimeoutMs,
+          signal,
+          onBytes: () => failpoint('media arriving'),
+        });
   if (result.kind === 'written') await finishMediaFetch(services, fetch, result.written);
   else if (result.kind === 'failed') await fail(services, fetch, result.failure);
 }

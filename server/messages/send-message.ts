@@ -21,6 +21,7 @@ type Services = Runtime & { readonly sends: SendBatcher };
  * Accepts a message (specification section 4.3).
  * @param sender the team, and the key or member that sends, null for the server itself; isTest for a test key
  * @param input validated against its schema
+ * @param media a file of this server, which no plan refuses; by default that of media_url
  * @returns the answer, and whether the request repeats an earlier one with the same Idempotency-Key
  * @throws AppError 400 (param to, from, content, media_url or Idempotency-Key), 402 at the month's limit or for media
  * that the plan does not include, 503
@@ -30,11 +31,11 @@ export async function sendMessage(
   sender: { readonly teamId: TeamId; readonly id: KeyId | MemberId | null; readonly isTest?: boolean },
   input: SendMessageRequest,
   idempotencyKey?: string,
+  media = input.media_url ? readMediaUrl(services, input.media_url) : null,
 ): Promise<{ readonly message: AcceptedMessage; readonly replayed: boolean }> {
   const { teamId, id: sentBy } = sender;
   const contact = contactOf(input.to);
   checkContent(input, contact);
-  const media = input.media_url ? readMediaUrl(services, input.media_url) : null;
   const outcome = await services.sends.accept({
     teamId,
     sentBy,

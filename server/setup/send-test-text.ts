@@ -2,6 +2,7 @@ import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { isE164 } from '#contract/phone-number.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { SetupLinkRow } from '#server/devices/device-store.ts';
+import { ownOrigin, testPicturePath } from '#server/media/test-picture.ts';
 import { normalizeSender } from '#server/messages/normalize-sender.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import { sendMessage } from '#server/messages/send-message.ts';
@@ -19,7 +20,7 @@ import {
 import { findSentTestText } from './test-text.ts';
 
 /**
- * Sends the setup page's test text as a message of the team, which counts for the month's limit (specification section
+ * Sends the setup page's test text, with a picture, as a message of the team, which counts for the month's limit (specification section
  * 11.8). A link sends at most five test texts, to two numbers at most, and only to one of them once that one was sent.
  * None is accepted before the first poll of the link's phone, which replaces an older phone. A request that is repeated
  * after a lost connection sends nothing.
@@ -51,11 +52,13 @@ export async function sendTestText(
     );
   if (!(await countTestText(services, link, { to, after }))) return;
   try {
-    const content = `This is a test from Ownline. ${formatPhoneNumber(number.phone_number)} can send texts now.`;
+    const content = `This is a test from Ownline. ${formatPhoneNumber(number.phone_number)} can send texts and pictures now.`;
     const { message } = await sendMessage(
       services,
       { teamId: link.team_id, id: null },
       { from: number.phone_number, to, content },
+      undefined,
+      { url: services.config.baseUrl + testPicturePath, origin: ownOrigin },
     );
     const messageId = parseId('msg', message.id);
     if (messageId) await storeTestText(pool, { ...link, messageId });

@@ -218,11 +218,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     const { json } = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550114' });
     const setupUrl = String(json.setup_url);
     const told = (action: string, body: object = {}) => toldBy(() => act(setupUrl, action, body));
-    assert.deepEqual(
-      await told('claim', { form: 27 }),
-      ['number new', 'number new'],
-      'its token and its form',
-    );
+    assert.deepEqual(await told('claim', { form: 27 }), ['number new']);
     const wire = await claim(team.api, setupUrl);
     assert.deepEqual(await toldBy(() => claim(team.api, setupUrl)), [], 'the same token again');
     await wire.poll();
@@ -231,9 +227,6 @@ describe('the changes that each route notifies (decision 0018)', () => {
       'number new',
       'usage all',
     ]);
-    const { id = '' } = await wire.poll();
-    await wire.poll({ last: id });
-    assert.deepEqual(await told('lock-test'), ['number new']);
     assert.deepEqual(await told('ticks', { name: 'charger', made: true }), ['number new']);
     assert.deepEqual(await told('form', { form: 26 }), ['number new']);
     assert.deepEqual(await told('done'), ['number new']);

@@ -58,6 +58,7 @@ const otherRoutes: Readonly<Record<Exclude<Audience, 'api' | 'team'>, readonly s
     'GET /teams/:team_id/:page',
     'GET /teams/:team_id/:page/:id',
     'GET /teams/:team_id/:page/:id/:part',
+    'GET /test-picture.png',
     'GET /v1/openapi.json',
     'POST /billing',
     'POST /invite/:token',

@@ -3,7 +3,12 @@ import { describe, it } from 'node:test';
 import { purgeTestRecipients } from '#server/setup/setup-store.ts';
 import { allStoredRowTexts } from '#test/support/database/stored-text.ts';
 import { newMember } from '#test/support/people/people.ts';
-import { connectNumber, type DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import {
+  connectNumber,
+  type DeviceWire,
+  newPhoneNumber,
+  takeMessage,
+} from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 import { act, readState } from '#test/support/setup/setup-page.ts';
@@ -21,7 +26,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
   const connectTested = async (to = friend) => {
     const number = await connectNumber(service, team);
     await sendText(number.setupUrl, to);
-    await number.wire.poll({ last: (await number.wire.poll()).id ?? '' });
+    await number.wire.poll({ last: (await takeMessage(number.wire)).id ?? '' });
     return number;
   };
   /** Polls for some seconds, as a locked phone does. */
@@ -30,15 +35,6 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
       service.clock.advance(24_000);
       await wire.poll();
     }
-  };
-  /** Polls until the phone is handed the text of the test. */
-  const takeText = async (wire: DeviceWire) => {
-    let answer = await wire.poll();
-    await until('the text of the lock test', async () => {
-      if (answer.action !== 'send') answer = await wire.poll();
-      return answer.action === 'send';
-    });
-    return answer;
   };
   const textsOf = async (phoneNumber: string): Promise<string[]> => {
     const { json } = await team.api.get(`/v1/messages?from=${encodeURIComponent(phoneNumber)}`);
@@ -53,7 +49,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     service.clock.advance(24_000);
     assert.equal((await wire.poll()).action, 'idle', 'not before the phone is locked');
     service.clock.advance(24_000);
-    const text = await takeText(wire);
+    const text = await takeMessage(wire);
     assert.equal(text.to, friend);
     assert.match(text.text ?? '', /can send texts while it is locked/);
     await wire.poll({ last: text.id ?? '' });
@@ -73,7 +69,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     const { setupUrl, wire } = await connectTested();
     await lock(setupUrl);
     await pollFor(wire, 48);
-    const failing = await takeText(wire);
+    const failing = await takeMessage(wire);
     await wire.poll({ last: failing.id ?? '', last_status: 'failed', last_error: 'not while locked' });
     const failed = await readState(setupUrl);
     assert.equal(failed.checks.locked, 'failed text_failed');
@@ -81,7 +77,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
 
     await lock(setupUrl);
     await pollFor(wire, 48);
-    await takeText(wire);
+    await takeMessage(wire);
     service.clock.advance(60_000);
     assert.equal(await lockedOf(setupUrl), 'failed silent_at_text');
   });
@@ -160,7 +156,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
       await act(closed.setupUrl, 'done');
       await lock(one.setupUrl);
       await pollFor(one.wire, 48);
-      const { id = '' } = await takeText(one.wire);
+      const { id = '' } = await takeMessage(one.wire);
       // Both processes look every 5 s for lock tests that have to send their text.
       const begun = Date.now();
       await until('both had another round', () => Date.now() - begun > 6_000);
@@ -221,7 +217,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     await passing.reply(friend);
     assert.equal(await passing.check(), 'busy', 'it came before the text');
     await pollFor(passing.wire, 48);
-    await passing.wire.poll({ last: (await takeText(passing.wire)).id ?? '' });
+    await passing.wire.poll({ last: (await takeMessage(passing.wire)).id ?? '' });
     await passing.reply('+14155559902');
     assert.equal(await passing.check(), 'busy', 'it came from another phone');
     await pollFor(passing.wire, 96);
@@ -236,7 +232,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
 
     const late = await start();
     await pollFor(late.wire, 48);
-    await late.wire.poll({ last: (await takeText(late.wire)).id ?? '' });
+    await late.wire.poll({ last: (await takeMessage(late.wire)).id ?? '' });
     await pollFor(late.wire, 144);
     await late.reply(friend);
     assert.equal(await late.check(), 'failed', 'it may have been unlocked by then');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { refuseReceivedTests } from '#test/support/database/table-faults.ts';
-import { claim, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { claim, connectNumber, newPhoneNumber, takeMessage } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { act, readState } from '#test/support/setup/setup-page.ts';
 
@@ -23,7 +23,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       const { status, state, checks } = await sendText(setupUrl, '(415) 555-9901');
       const queued = { to: friend, status: 'queued', error: null, count: 1, left: 4 };
       assert.deepEqual([status, state.text, checks.text], [200, queued, 'busy queued']);
-      const handedOut = await wire.poll();
+      const handedOut = await takeMessage(wire);
       assert.deepEqual([handedOut.action, handedOut.to], ['send', friend]);
       assert.match(handedOut.text ?? '', /This is a test from Ownline/);
       assert.equal((await readState(setupUrl)).checks.text, 'busy handed_out');
@@ -33,10 +33,24 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal((await messagesFrom(phoneNumber)).length, 1);
     });
 
+    it('it has a picture of this server, which is stored without a request and on every plan (§11.8/test-picture)', async () => {
+      const free = await service.newTeam({ plan: 'free' });
+      const { setupUrl, wire } = await connectNumber(service, free, newPhoneNumber());
+      assert.equal((await sendText(setupUrl, friend)).status, 200);
+      const { id = '', media = '' } = await takeMessage(wire);
+      const shown = Buffer.from(await (await fetch(`${service.baseUrl}/test-picture.png`)).arrayBuffer());
+      const headers = { 'x-device-token': wire.token };
+      const fetched = await fetch(service.baseUrl + media, { headers });
+      assert.equal(fetched.headers.get('content-type'), 'image/png');
+      assert.deepEqual(Buffer.from(await fetched.arrayBuffer()), shown);
+      const { json } = await free.api.get(`/v1/messages/${id}`);
+      assert.equal(json.media_url, `${service.baseUrl}/test-picture.png`);
+    });
+
     it('a test text that the phone could not send has the reason (§11.8/test-text)', async () => {
       const { setupUrl, wire } = await connectNumber(service, team);
       await sendText(setupUrl, friend);
-      const { id = '' } = await wire.poll();
+      const { id = '' } = await takeMessage(wire);
       await wire.poll({ last: id, last_status: 'failed', last_error: 'no iMessage' });
       const { checks, state } = await readState(setupUrl);
       assert.equal(checks.text, 'failed');
@@ -51,12 +65,12 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal((await sendText(setupUrl, friend)).status, 200, 'corrected');
       const elsewhere = async () => (await sendText(setupUrl, '+14155559903')).error.reason;
       let last = 'none';
-      for (let sent = 0; sent < 2; sent += 1) last = (await wire.poll({ last })).id ?? '';
+      for (let sent = 0; sent < 2; sent += 1) last = (await takeMessage(wire, last)).id ?? '';
       await wire.poll({ last });
       assert.equal(await elsewhere(), 'other_recipient');
       assert.equal((await sendText(setupUrl, friend)).status, 200);
       assert.equal(await elsewhere(), 'other_recipient', 'the latest one is queued');
-      const { id = '' } = await wire.poll();
+      const { id = '' } = await takeMessage(wire);
       await wire.poll({ last: id, last_status: 'failed' });
       assert.equal((await readState(setupUrl)).checks.text, 'failed');
       assert.equal(await elsewhere(), 'other_recipient', 'the latest one has failed');
@@ -94,7 +108,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       await phone.poll();
       assert.equal((await sendText(setupUrl, friend)).status, 200, 'refused ones did not count');
       assert.equal((await wire.poll()).action, 'stop');
-      const { id = '' } = await phone.poll();
+      const { id = '' } = await takeMessage(phone);
       await phone.poll({ last: id });
       assert.equal((await readState(setupUrl)).checks.text, 'done');
     });

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Type } from 'typebox';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { readTestPicture, testPicturePath } from '#server/media/test-picture.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { redirectTo, withAppBasePath } from '#server/platform/http/app-base-path.ts';
 import { fontPath, icon, iconPath } from '#server/platform/http/html-page.ts';
@@ -17,7 +18,7 @@ const file = import.meta.resolve('@fontsource-variable/inter/files/inter-latin-w
 
 const cached = { 'cache-control': 'public, max-age=604800' };
 
-/** Serves the font and the icon, also to pages that need no build of the dashboard (specification section 12.3). */
+/** Serves files that need no build: the font and the icon (specification section 12.3), and the test picture. */
 export function pageFileRoutes(): Route[] {
   const font = new StaticAnswer(async () => ({
     body: await readFile(fileURLToPath(file)),
@@ -27,7 +28,16 @@ export function pageFileRoutes(): Route[] {
     body: icon,
     headers: { 'content-type': 'image/svg+xml', ...cached },
   }));
-  return [[fontPath, font] as const, [iconPath, drawing] as const].map(([path, content]) =>
+  const picture = new StaticAnswer(async () => ({
+    body: await readTestPicture(),
+    headers: { 'content-type': 'image/png', ...cached },
+  }));
+  const files = [
+    [fontPath, font],
+    [iconPath, drawing],
+    [testPicturePath, picture],
+  ] as const;
+  return files.map(([path, content]) =>
     route({
       method: 'GET',
       path,

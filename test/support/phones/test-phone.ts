@@ -41,6 +41,16 @@ export class DeviceWire {
   }
 }
 
+/** Polls until the phone is handed a message. @param last the message that the first poll reports as sent */
+export async function takeMessage(wire: DeviceWire, last = 'none'): Promise<FlatAnswer> {
+  let answer = await wire.poll({ last });
+  await until('a message is handed out', async () => {
+    if (answer.action !== 'send') answer = await wire.poll();
+    return answer.action === 'send';
+  });
+  return answer;
+}
+
 export interface ConnectedNumber {
   readonly phoneNumber: string;
   readonly numberId: string;
