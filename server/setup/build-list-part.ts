@@ -37,40 +37,9 @@ function renderAction(action: BuildAction): Html {
   }</li>`;
 }
 
-/** Lines of the Shortcuts editor that show several fields of an action, with the editor's order and words. */
-const lines: Readonly<Record<string, readonly (string | { readonly field: string })[]>> = {
-  Text: [{ field: 'Text' }],
-  'Get Device Details': [{ field: 'Detail' }],
-  'Random Number': ['between', { field: 'Minimum' }, 'and', { field: 'Maximum' }],
-  'Set Variable': [{ field: 'Variable Name' }, 'to', { field: 'Input' }],
-  'Get Dictionary from Input': ['from', { field: 'Input' }],
-  'Get Dictionary Value': [{ field: 'Key' }, 'in', { field: 'Dictionary' }],
-  Wait: [{ field: 'Seconds' }, 'seconds'],
-  If: [{ field: 'Input' }, { field: 'Condition' }, { field: 'Text' }],
-  Repeat: [{ field: 'Times' }, 'times'],
-  'Repeat with Each': ['item in', { field: 'Items' }],
-};
-
-function renderFields({ action, fields }: BuildAction): Html | undefined {
+function renderFields({ fields }: BuildAction): Html {
   const shown = fields.filter((field) => !isFilledIn(field));
-  const line = lines[action];
-  if (!line)
-    return shown.length === 0
-      ? undefined
-      : html`<dl>${shown.map(({ label, value }) => html`<div><dt>${renderLabel(label)}</dt> <dd data-field="${label}">${renderText(value, label)}</dd></div>`)}</dl>`;
-  const words = line.flatMap((part, index) => {
-    if (typeof part === 'string') {
-      const next = line[index + 1];
-      const belongsTo = typeof next === 'object' ? next.field : undefined;
-      const isNamed = belongsTo === undefined || shown.some(({ label }) => label === belongsTo);
-      return isNamed ? [html` ${part}`] : [];
-    }
-    const field = shown.find(({ label }) => label === part.field);
-    return field
-      ? [html` <span data-field="${part.field}">${renderText(field.value, part.field)}</span>`]
-      : [];
-  });
-  return html`${words}`;
+  return html`<dl>${shown.map(({ label, value }) => html`<div><dt>${renderLabel(label)}:</dt> <dd>${renderText(value, label)}</dd></div>`)}</dl>`;
 }
 
 /** True for an input that is the result of the previous action: the editor fills it in by itself. */
@@ -86,18 +55,12 @@ function renderLabel(label: string): Html {
 }
 
 /** Fields whose value is chosen from a list or switched, not typed. */
-const chosen: ReadonlySet<string> = new Set([
-  'Condition',
-  'Detail',
-  'Method',
-  'Request Body',
-  'Show When Run',
-]);
+const chosen = ['Condition', 'Detail', 'Method', 'Request Body', 'Show When Run'];
 
 function renderText(text: BuildText, label: string): Html {
   return html`${text.map((part) => {
     if (typeof part !== 'string') return html`<var>${part.variable}</var>`;
-    return chosen.has(label) ? html`<code>${part}</code>` : renderTyped(part);
+    return chosen.includes(label) ? html`<code>${part}</code>` : renderTyped(part);
   })}`;
 }
 

@@ -19,17 +19,11 @@ export type ProgressServices = Pick<Runtime, 'clock'> & {
   readonly progressRequests: ProgressRequests;
 };
 
-export type ProgressOutcome =
-  | { readonly kind: 'changed'; readonly state: SetupState }
-  /** The page's state did not change during the hold. */
-  | { readonly kind: 'same' }
-  /** The page's state did not change, and no further request can be held: the browser repeats its request later. */
-  | { readonly kind: 'full' };
-
 /**
  * Long poll of a setup page (specification section 11.8): answers once the page's state differs from the version that
  * the browser has.
  * @param read reads the state. It throws once the link has ended
+ * @returns `same` after the hold, or `full` if no further request can be held: the browser repeats its request later
  */
 export async function followProgress(
   { clock, changes, progressRequests }: ProgressServices,
@@ -37,8 +31,11 @@ export async function followProgress(
   seen: string | undefined,
   disconnect: AbortSignal,
   read: () => Promise<ReadSetup>,
-): Promise<ProgressOutcome> {
-  if (progressRequests.fullFor(link.id)) return readOnce(seen, read);
+): Promise<SetupState | 'same' | 'full'> {
+  if (progressRequests.fullFor(link.id)) {
+    const { state } = await read();
+    return state.version === seen ? 'full' : state;
+  }
   const request = new LongPoll(true);
   // Subscribes before reading, so that no change is missed in between.
   let messageId: MessageId | null = null;
@@ -46,28 +43,23 @@ export async function followProgress(
     if (isOfInterest(change, link.number_id, messageId)) request.wake();
   });
   let cancelInterval = () => {};
-  const check = async (): Promise<ProgressOutcome | undefined> => {
+  const check = async () => {
     const { state, messageId: latest, isLocking } = await read();
     messageId = latest;
-    if (state.version !== seen) return { kind: 'changed', state };
+    if (state.version !== seen) return state;
     cancelInterval();
     if (isLocking) cancelInterval = clock.after(lockTestIntervalMs, () => request.wake());
     return undefined;
   };
   try {
     request.endAfter(clock, progressHoldMs);
-    const hold = () => request.firstOf(check);
-    return (await progressRequests.hold(link.id, request, disconnect, hold)) ?? { kind: 'same' };
+    return (
+      (await progressRequests.hold(link.id, request, disconnect, () => request.firstOf(check))) ?? 'same'
+    );
   } finally {
     cancelInterval();
     unsubscribe();
   }
-}
-
-/** Reads once without holding the request. The page then requests the state every few seconds. */
-async function readOnce(seen: string | undefined, read: () => Promise<ReadSetup>): Promise<ProgressOutcome> {
-  const { state } = await read();
-  return state.version === seen ? { kind: 'full' } : { kind: 'changed', state };
 }
 
 /**

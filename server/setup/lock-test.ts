@@ -3,26 +3,10 @@ import { lockTestMs, lockTextMaxMs, unlockAfterMs } from './limits.ts';
 import type { SetupFactsRow } from './setup-store.ts';
 import { isSent, type TestText } from './test-text.ts';
 
-type LockFailure = Extract<
-  SetupReason,
-  'restarted' | 'silent' | 'silent_at_text' | 'slow' | 'text_refused' | 'text_failed' | 'text_late'
->;
-
-export type LockOutcome = 'none' | 'running' | 'passed' | LockFailure;
+export type LockOutcome = 'none' | 'running' | 'passed' | SetupReason;
 
 export interface LockTestInput {
-  readonly facts: Pick<
-    SetupFactsRow,
-    | 'session_id'
-    | 'poll_sequence'
-    | 'last_seen_at'
-    | 'lock_started_at'
-    | 'lock_session_id'
-    | 'lock_poll_sequence'
-    | 'lock_passed_at'
-    | 'lock_reply_at'
-    | 'lock_text_refusal'
-  >;
+  readonly facts: SetupFactsRow;
   /** The text of the lock test, once it was accepted. */
   readonly lockText: TestText | undefined;
   readonly now: Date;
@@ -53,7 +37,7 @@ export function lockOutcome({ facts, lockText, now, sessionLifeMs }: LockTestInp
 }
 
 /** When the person may unlock the iPhone; undefined before the first lock test. */
-export function unlockTime({ lock_started_at: at }: LockTestInput['facts']): Date | undefined {
+function unlockTime({ lock_started_at: at }: LockTestInput['facts']): Date | undefined {
   return at ? new Date(at.getTime() + unlockAfterMs) : undefined;
 }
 
@@ -68,12 +52,13 @@ export function shownUnlockTime(input: LockTestInput): Date | undefined {
 /** The checks of the lock test: polls and a text went on, and a reply came in meanwhile. */
 export function lockChecks(input: LockTestInput): readonly SetupCheck[] {
   const outcome = lockOutcome(input);
-  const states = { none: 'open', running: 'busy', passed: 'done' } as const;
-  const locked: SetupCheck =
-    outcome in states
-      ? { name: 'locked', state: states[outcome as keyof typeof states], reason: null }
-      : { name: 'locked', state: 'failed', reason: outcome as LockFailure };
-  return [locked, { name: 'locked_reply', state: replyState(input, outcome), reason: null }];
+  const locked = { none: 'open', running: 'busy', passed: 'done' } as const;
+  return [
+    outcome === 'none' || outcome === 'running' || outcome === 'passed'
+      ? { name: 'locked', state: locked[outcome], reason: null }
+      : { name: 'locked', state: 'failed', reason: outcome },
+    { name: 'locked_reply', state: replyState(input, outcome), reason: null },
+  ];
 }
 
 function replyState({ facts, lockText, now }: LockTestInput, outcome: LockOutcome): SetupCheck['state'] {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { InstallWay, SetupState, ShortcutForm } from '#contract/setup.ts';
+import type { SetupState } from '#contract/setup.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { sessionLifeAfterAnswerMs } from '#server/device-protocol/limits.ts';
 import { findOpenSetupLink, type SetupLinkRow } from '#server/devices/device-store.ts';
@@ -13,11 +13,11 @@ import { type MessageId, timeOfId } from '#server/platform/ids/ids.ts';
 import { type Connection, setupCode } from '#shortcut/connection.ts';
 import { chooseInstallWay, type InstallServices } from './install-way.ts';
 import { testTextsMax } from './limits.ts';
-import { lockOutcome, shownUnlockTime, unlockTime } from './lock-test.ts';
+import { lockOutcome, shownUnlockTime } from './lock-test.ts';
 import { findPhoneAddress } from './phone-address.ts';
 import { formOf, setupChecks } from './setup-progress.ts';
-import { findLockReply, getSetupFacts, type SetupFactsRow, storeLockOutcome } from './setup-store.ts';
-import { readTestText, type TestText } from './test-text.ts';
+import { getSetupFacts, type SetupFactsRow, storePassedLockTest } from './setup-store.ts';
+import { readTestText } from './test-text.ts';
 
 /** An open setup link with its token and its number. */
 export interface Setup {
@@ -66,16 +66,16 @@ export async function readSetup(
 ): Promise<ReadSetup> {
   const { config, clock, database } = services;
   const { link, number } = setup;
-  const found = await getSetupFacts(database.pool, link);
-  const messageId = found.message_ids.at(-1) ?? null;
+  const facts = await getSetupFacts(database.pool, link);
+  const messageId = facts.message_ids.at(-1) ?? null;
   const textOf = async (id: MessageId | null) => (id === null ? undefined : readTestText(services, link, id));
-  const [text, lockText] = [await textOf(messageId), await textOf(found.lock_message_id)];
-  const form = formOf(found);
+  const [text, lockText] = [await textOf(messageId), await textOf(facts.lock_message_id)];
+  const form = formOf(facts);
   const address = findPhoneAddress(config, link.route);
-  const sessionLifeMs = sessionLifeAfterAnswerMs(config.deviceHoldMs);
-  const at = { now: clock.now(), sessionLifeMs, text, lockText, form, address, openAt };
-  const facts = await withLockOutcome(services, setup, found, lockText, lockOutcome({ ...at, facts: found }));
-  const input = { ...at, facts };
+  const [now, sessionLifeMs] = [clock.now(), sessionLifeAfterAnswerMs(config.deviceHoldMs)];
+  const input = { facts, text, lockText, form, address, openAt, now, sessionLifeMs };
+  if (lockOutcome(input) === 'passed' && facts.lock_passed_at === null)
+    await storePassedLockTest(database.pool, { ...link, at: now });
   const unlockAt = shownUnlockTime(input);
   const connection = facts.device_id === null ? undefined : connectionOf(services, setup);
   const state = {
@@ -84,7 +84,10 @@ export async function readSetup(
     had_phone: facts.had_phone,
     address: { problem: address.problem ?? null, url: address.url, setting: address.setting },
     form,
-    install: await installWays(services, connection),
+    install: {
+      26: await chooseInstallWay(services, connection, 26),
+      27: await chooseInstallWay(services, connection, 27),
+    },
     code: connection ? setupCode(connection) : null,
     phone: phoneOf(facts),
     checks: setupChecks(input),
@@ -106,47 +109,6 @@ export async function readSetup(
   };
   const version = createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, 16);
   return { state: { version, ...state }, messageId, isLocking: unlockAt !== undefined };
-}
-
-/** Stores that the lock test has passed, and when its recipient replied to the locked iPhone, so that both stay true. */
-async function withLockOutcome(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
-  { link, number }: Setup,
-  facts: SetupFactsRow,
-  lockText: TestText | undefined,
-  outcome: string,
-): Promise<SetupFactsRow> {
-  const until = unlockTime(facts);
-  const reply =
-    facts.lock_reply_at === null && lockText && lockText.to !== '' && until
-      ? await findLockReply(database.pool, {
-          teamId: link.team_id,
-          numberId: number.id,
-          from: lockText.to,
-          since: lockText.acceptedAt,
-          until,
-        })
-      : undefined;
-  const lock_passed_at = facts.lock_passed_at ?? (outcome === 'passed' ? clock.now() : null);
-  const lock_reply_at = facts.lock_reply_at ?? reply?.received_at ?? null;
-  if (lock_passed_at !== facts.lock_passed_at || lock_reply_at !== facts.lock_reply_at)
-    await storeLockOutcome(database.pool, {
-      ...link,
-      passedAt: lock_passed_at,
-      replyAt: lock_reply_at,
-    });
-  return { ...facts, lock_passed_at, lock_reply_at };
-}
-
-async function installWays(
-  services: InstallServices,
-  connection: Connection | undefined,
-): Promise<Readonly<Record<ShortcutForm, InstallWay>>> {
-  const [older, newer] = await Promise.all([
-    chooseInstallWay(services, connection, 26),
-    chooseInstallWay(services, connection, 27),
-  ]);
-  return { 26: older, 27: newer };
 }
 
 function phoneOf({ session_id, device_name, system_version }: SetupFactsRow): SetupState['phone'] {

@@ -10,13 +10,7 @@ import { parseId } from '#server/platform/ids/ids.ts';
 import { testTextsMax } from './limits.ts';
 import type { Setup } from './read-setup.ts';
 import { notPolledError, setupRefusal } from './setup-refusal.ts';
-import {
-  type CountedText,
-  getSetupFacts,
-  releaseTestText,
-  reserveTestText,
-  storeTestText,
-} from './setup-store.ts';
+import { getSetupFacts, releaseTestText, reserveTestText, storeTestText } from './setup-store.ts';
 import { findSentTestText } from './test-text.ts';
 
 /**
@@ -25,7 +19,7 @@ import { findSentTestText } from './test-text.ts';
  * None is accepted before the first poll of the link's phone, which replaces an older phone. A request that is repeated
  * after a lost connection sends nothing.
  * @param written the recipient's number as a person types it
- * @param after the count of test texts that the page showed; undefined: unknown
+ * @param after the count of test texts that the page showed; null: unknown
  * @throws AppError 400, param to, if `to` is no phone number, or none that the link may send to; 402 at the month's limit; 409
  * before the first poll and after the last test text; any error of a send
  */
@@ -33,7 +27,7 @@ export async function sendTestText(
   services: Runtime & { readonly sends: SendBatcher },
   { number, link }: Setup,
   written: string,
-  after: number | undefined,
+  after: number | null,
 ): Promise<void> {
   const { pool } = services.database;
   const to = normalizeSender(written, number.phone_number);
@@ -50,7 +44,7 @@ export async function sendTestText(
       'other_recipient',
       `A test text was sent to ${formatPhoneNumber(sent.to)}, so this link sends more only there. Type that number.`,
     );
-  if (!(await countTestText(services, link, { to, after }))) return;
+  if (!(await countTestText(services, link, [to], after))) return;
   try {
     const content = `This is a test from Ownline. ${formatPhoneNumber(number.phone_number)} can send texts and pictures now.`;
     const { message } = await sendMessage(
@@ -76,11 +70,12 @@ export async function sendTestText(
 export async function countTestText(
   { database }: Pick<Runtime, 'database'>,
   link: SetupLinkRow,
-  text: CountedText = {},
+  recipients: readonly string[] = [],
+  after: number | null = null,
 ): Promise<boolean> {
-  if (await reserveTestText(database.pool, link, text)) return true;
+  if (await reserveTestText(database.pool, { ...link, recipients, after })) return true;
   const { text_count: count } = await getSetupFacts(database.pool, link);
-  if (text.after !== undefined && count > text.after) return false;
+  if (after !== null && count > after) return false;
   if (count >= testTextsMax)
     throw setupRefusal(
       'texts_used',

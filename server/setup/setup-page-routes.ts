@@ -50,48 +50,39 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       form: ios === '26' ? 26 : 27,
     });
   };
-  const page = { audience: 'page', answers: { 200: Type.Unknown(), 404: Type.String() } } as const;
+  const page = (
+    method: 'GET' | 'POST',
+    path: string,
+    handle: (setup: Setup, call: HandlerContext) => Promise<Answer>,
+  ) =>
+    route({
+      method,
+      path: `/setup/:token${path}`,
+      audience: 'page',
+      answers: { 200: Type.Unknown(), 404: Type.String() },
+      handle: withSetup(handle),
+    });
 
   return [
-    route({
-      ...page,
-      method: 'GET',
-      path: '/setup/:token',
-      handle: withSetup((setup) => shell(200, withoutScript(`${base}/setup/${setup.token}`))),
-    }),
-    route({
-      ...page,
-      method: 'GET',
-      path: '/setup/:token/by-hand',
-      handle: withSetup(async (setup, call) => byHand(setup, call)),
-    }),
-    route({
-      ...page,
-      method: 'POST',
-      path: '/setup/:token/by-hand',
-      handle: withSetup(async (setup, call) =>
-        byHand(setup, call, (await claimDevice(services, setup.token)).deviceToken),
-      ),
-    }),
-    route({
-      ...page,
-      method: 'GET',
-      path: '/setup/:token/files/:form/:name',
-      handle: withSetup(async (setup, { params }) => {
-        const shortcut = shortcuts.find((one) => shortcutFileName(one) === params.name);
-        const form = ([26, 27] as const).find((one) => String(one) === params.form);
-        const { device_id } = await getSetupFacts(database.pool, setup.link);
-        const connection = device_id === null ? undefined : connectionOf(services, setup);
-        const file = shortcut && form && (await readShortcutFile(services, shortcut, connection, form));
-        if (!shortcut || !file) return shell(404, over);
-        return {
-          body: file,
-          headers: {
-            'content-type': 'application/x-apple-shortcut',
-            'content-disposition': `attachment; filename="${shortcutFileName(shortcut)}"`,
-          },
-        };
-      }),
+    page('GET', '', ({ token }) => shell(200, withoutScript(`${base}/setup/${token}`))),
+    page('GET', '/by-hand', async (setup, call) => byHand(setup, call)),
+    page('POST', '/by-hand', async (setup, call) =>
+      byHand(setup, call, (await claimDevice(services, setup.token)).deviceToken),
+    ),
+    page('GET', '/files/:form/:name', async (setup, { params }) => {
+      const shortcut = shortcuts.find((one) => shortcutFileName(one) === params.name);
+      const form = ([26, 27] as const).find((one) => String(one) === params.form);
+      const { device_id } = await getSetupFacts(database.pool, setup.link);
+      const connection = device_id === null ? undefined : connectionOf(services, setup);
+      const file = shortcut && form && (await readShortcutFile(services, shortcut, connection, form));
+      if (!file) return shell(404, over);
+      return {
+        body: file,
+        headers: {
+          'content-type': 'application/x-apple-shortcut',
+          'content-disposition': `attachment; filename="${params.name}"`,
+        },
+      };
     }),
   ];
 }

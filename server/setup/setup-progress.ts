@@ -11,7 +11,6 @@ import { isSent, type TestText } from './test-text.ts';
 export const setupTicks = ['switches', 'charger', 'wifi', 'time'] as const satisfies readonly SetupTick[];
 
 export interface ProgressInput extends LockTestInput {
-  readonly facts: SetupFactsRow;
   readonly form: ShortcutForm | null;
   /** The test text that was accepted last. */
   readonly text: TestText | undefined;

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { strictObject, stringEnum } from '#contract/schema.ts';
 import { deviceUrlOf } from '#server/devices/device-url.ts';
 import { claimDevice, closeSetupLink } from '#server/devices/setup-link.ts';
@@ -15,26 +15,38 @@ import { setupTicks } from './setup-progress.ts';
 import { storeForm, storeTick } from './setup-store.ts';
 import { startLockTest } from './start-lock-test.ts';
 
-const Form = Type.Union([Type.Literal(26), Type.Literal(27)]);
+const form = Type.Union([Type.Literal(26), Type.Literal(27)]);
 
 /** The JSON of the setup page (contract/setup.ts): its state, and what a person does. */
 export function setupStateRoutes(
   services: SetupServices & ProgressServices & { readonly sends: SendBatcher },
 ): Route[] {
   const { pool } = services.database;
-  const shared = { audience: 'visitor', answers: { 200: Type.Unknown() } } as const;
-  const read = async ({ params, request }: HandlerContext) => {
-    const setup = await getSetup(services, params.token ?? '');
+  const shared = { audience: 'visitor', answers: { 200: Type.Unknown(), 204: Type.String() } } as const;
+  const find = ({ params }: HandlerContext) => getSetup(services, params.token ?? '');
+  const read = async (call: HandlerContext) => {
+    const setup = await find(call);
     const addresses = [deviceUrlOf(services.config, setup.link.route), services.config.appUrl];
-    return readSetup(services, setup, openAddress(request, addresses));
+    return readSetup(services, setup, openAddress(call.request, addresses));
   };
-  /** Runs what a person does, and answers with the state after it. */
-  const act =
-    <Body>(work: (setup: Setup, body: Body) => Promise<unknown>) =>
-    async (call: HandlerContext<Body>) => {
-      await work(await getSetup(services, call.params.token ?? ''), call.body);
-      return { body: (await read(call)).state };
-    };
+  /** The route of what a person does. It is answered with the state after that. */
+  const action = <Fields extends TProperties>(
+    name: string,
+    fields: Fields,
+    work: (setup: Setup, body: Static<TObject<Fields>>) => Promise<unknown>,
+    options: Pick<Route, 'ownQueue'> = {},
+  ) =>
+    route({
+      ...shared,
+      ...options,
+      method: 'POST',
+      path: `/setup/:token/${name}`,
+      body: strictObject(fields),
+      handle: async (call) => {
+        await work(await find(call), call.body);
+        return { body: (await read(call)).state };
+      },
+    });
 
   return [
     route({
@@ -43,56 +55,36 @@ export function setupStateRoutes(
       path: '/setup/:token/state',
       held: true,
       query: Type.Object({ seen: Type.Optional(Type.String({ maxLength: 100 })) }),
-      answers: { 200: Type.Unknown(), 204: Type.String() },
       handle: async (call) => {
-        const { link } = await getSetup(services, call.params.token ?? '');
+        const { link } = await find(call);
         const leaving = disconnectSignal(call.reply);
-        const outcome = await followProgress(services, link, call.query.seen, leaving, () => read(call));
-        if (outcome.kind === 'changed') return { body: outcome.state };
-        const headers = outcome.kind === 'full' ? { 'retry-after': String(progressRetrySeconds) } : {};
+        const followed = await followProgress(services, link, call.query.seen, leaving, () => read(call));
+        if (typeof followed === 'object') return { body: followed };
+        const headers = followed === 'full' ? { 'retry-after': String(progressRetrySeconds) } : {};
         return { status: 204, body: '', headers };
       },
     }),
-    route({
-      ...shared,
-      method: 'POST',
-      path: '/setup/:token/claim',
-      // The signing command takes up to a minute, one file at a time, so it has its own bounded queue.
-      ownQueue: true,
-      body: strictObject({ form: Form }),
-      handle: act(async (setup, { form }) => {
+    action(
+      'claim',
+      { form },
+      async (setup, chosen) => {
         await claimDevice(services, setup.token);
-        await storeForm(pool, { ...setup.link, form });
-        await prepareInstallWay(services, connectionOf(services, setup), form);
-      }),
-    }),
-    route({
-      ...shared,
-      method: 'POST',
-      path: '/setup/:token/form',
-      body: strictObject({ form: Form }),
-      handle: act(({ link }, { form }) => storeForm(pool, { ...link, form })),
-    }),
-    route({
-      ...shared,
-      method: 'POST',
-      path: '/setup/:token/ticks',
-      body: strictObject({ name: stringEnum(setupTicks), made: Type.Boolean() }),
-      handle: act(({ link }, { name, made }) => storeTick(pool, { ...link, name, isMade: made })),
-    }),
-    route({
-      ...shared,
-      method: 'POST',
-      path: '/setup/:token/test-text',
-      body: strictObject({ to: Type.String({ maxLength: 100 }), after: Type.Optional(Type.Integer()) }),
-      handle: act((setup, { to, after }) => sendTestText(services, setup, to.trim(), after)),
-    }),
-    route({
-      ...shared,
-      method: 'POST',
-      path: '/setup/:token/lock-test',
-      handle: act((setup) => startLockTest(services, setup)),
-    }),
+        await storeForm(pool, { ...setup.link, ...chosen });
+        await prepareInstallWay(services, connectionOf(services, setup), chosen.form);
+      },
+      // The signing command takes up to a minute, one file at a time, so it has its own bounded queue.
+      { ownQueue: true },
+    ),
+    action('form', { form }, ({ link }, chosen) => storeForm(pool, { ...link, ...chosen })),
+    action('ticks', { name: stringEnum(setupTicks), made: Type.Boolean() }, ({ link }, tick) =>
+      storeTick(pool, { ...link, ...tick }),
+    ),
+    action(
+      'test-text',
+      { to: Type.String({ maxLength: 100 }), after: Type.Optional(Type.Integer()) },
+      (setup, { to, after = null }) => sendTestText(services, setup, to.trim(), after),
+    ),
+    action('lock-test', {}, (setup) => startLockTest(services, setup)),
     route({
       ...shared,
       method: 'POST',

@@ -10,7 +10,7 @@ import type {
   SetupLinkId,
   TeamId,
 } from '#server/platform/ids/ids.ts';
-import { testRecipientsMax, testTextsMax } from './limits.ts';
+import { testRecipientsMax, testTextsMax, unlockAfterMs } from './limits.ts';
 
 /** The database's facts about a setup link: its phone, the phone's session and the setup page's tests. */
 export interface SetupFactsRow {
@@ -68,6 +68,14 @@ const ofLink = 'l.team_id = t.team_id AND l.id = t.setup_link_id';
 const returningNumber = 'RETURNING (SELECT number_id FROM setup_links WHERE team_id = :team_id AND id = :id)';
 const changed = { changes: 'number', team: ':team_id', ids: 'number_id' } as const;
 
+// When the recipient of the lock test's text replied before the iPhone could be unlocked.
+const lockReplyAt = `coalesce(t.lock_reply_at, (
+  SELECT r.created_at FROM messages x
+  JOIN messages r ON r.team_id = x.team_id AND r.from_handle = x.to_handle AND r.number_id = x.number_id
+  WHERE x.team_id = t.team_id AND x.id = t.lock_message_id AND x.to_handle <> '' AND r.direction = 'inbound'
+    AND r.created_at >= x.created_at AND r.created_at <= t.lock_started_at + interval '${unlockAfterMs} milliseconds'
+  ORDER BY r.id LIMIT 1))`;
+
 // The number's session belongs to this link's phone or to an older one: a newer link, whose phone could replace it, ends
 // this link.
 const findFacts = query<LinkKey, SetupFactsRow>(
@@ -77,7 +85,7 @@ const findFacts = query<LinkKey, SetupFactsRow>(
      s.session_id, s.poll_sequence, s.last_seen_at, o.session_id AS other_session_id, o.last_seen_at AS other_seen_at,
      t.form, coalesce(t.ticks, '{}') AS ticks, coalesce(t.message_ids, '{}') AS message_ids,
      coalesce(t.text_count, 0) AS text_count, t.lock_started_at, t.lock_session_id, t.lock_poll_sequence,
-     t.lock_passed_at, t.lock_reply_at, t.lock_text_to, t.lock_message_id, t.lock_text_refusal
+     t.lock_passed_at, ${lockReplyAt} AS lock_reply_at, t.lock_text_to, t.lock_message_id, t.lock_text_refusal
    FROM setup_links l
    LEFT JOIN devices d ON d.team_id = l.team_id AND d.setup_link_id = l.id
    LEFT JOIN device_sessions s ON s.number_id = l.number_id AND s.device_id = d.id
@@ -101,17 +109,20 @@ export const storeForm = query<LinkKey & { form: ShortcutForm }, { number_id: st
 ).run;
 
 /** Sets or removes one tick; all others stay as they are. */
-export const storeTick = query<LinkKey & { name: string; isMade: boolean }, { number_id: string }>(
+export const storeTick = query<LinkKey & { name: string; made: boolean }, { number_id: string }>(
   'setup.store-tick',
   `INSERT INTO setup_tests AS t (team_id, setup_link_id, ticks)
-   VALUES (:team_id, :id, CASE WHEN :isMade::boolean THEN ARRAY[:name::text] ELSE '{}' END)
+   VALUES (:team_id, :id, CASE WHEN :made::boolean THEN ARRAY[:name::text] ELSE '{}' END)
    ON CONFLICT (team_id, setup_link_id) DO UPDATE SET ticks = array_remove(t.ticks, :name::text) || excluded.ticks
    ${returningNumber}`,
   changed,
 ).run;
 
-// The text of a lock test has no recipient here, because it goes to one that is listed already.
-const reserve = query<
+/**
+ * Counts one more test text of a link, and lists its recipients: none for a lock test, whose text goes to a listed one.
+ * @returns false if a limit of texts or recipients is reached, or `after`, the count that the caller knows, has changed
+ */
+export const reserveTestText = query<
   LinkKey & { after: number | null; recipients: readonly string[] },
   { text_count: number }
 >(
@@ -124,24 +135,6 @@ const reserve = query<
      AND (SELECT count(DISTINCT r) FROM unnest(t.text_recipients || excluded.text_recipients) AS r) <= ${testRecipientsMax}
    RETURNING text_count`,
 ).hasRow;
-
-/** A test text to count. `to`: undefined for a lock test; `after`: the count that the caller knows, if any. */
-export interface CountedText {
-  readonly to?: string;
-  readonly after?: number | undefined;
-}
-
-/**
- * Counts one more test text of a link, and lists its recipient.
- * @returns false if a limit of texts or recipients is reached, or the count has changed
- */
-export function reserveTestText(
-  db: Queryable,
-  { team_id, id }: LinkKey,
-  { to, after }: CountedText,
-): Promise<boolean> {
-  return reserve(db, { team_id, id, after: after ?? null, recipients: to === undefined ? [] : [to] });
-}
 
 /**
  * Subtracts a refused test text from the count, and its recipient once from the list: other texts to it stay listed.
@@ -162,12 +155,12 @@ export const storeTestText = query<LinkKey & { messageId: MessageId }, { number_
 ).run;
 
 /**
- * Starts a lock test: stores the phone's poll number, and the recipient of the test's text.
+ * Starts a lock test: stores the phone's poll number, the recipient of the test's text, and the reply to an earlier test.
  * @returns false if the phone has not polled yet
  */
 export const storeLockTest = query<LinkKey & { at: Date; to: string }, { number_id: string }>(
   'setup.start-lock-test',
-  `INSERT INTO setup_tests (team_id, setup_link_id, lock_started_at, lock_session_id, lock_poll_sequence, lock_text_to)
+  `INSERT INTO setup_tests AS t (team_id, setup_link_id, lock_started_at, lock_session_id, lock_poll_sequence, lock_text_to)
    SELECT l.team_id, l.id, :at, s.session_id, s.poll_sequence, :to
    FROM setup_links l
    JOIN devices d ON d.team_id = l.team_id AND d.setup_link_id = l.id
@@ -175,7 +168,7 @@ export const storeLockTest = query<LinkKey & { at: Date; to: string }, { number_
    WHERE l.team_id = :team_id AND l.id = :id
    ON CONFLICT (team_id, setup_link_id) DO UPDATE SET lock_started_at = excluded.lock_started_at,
      lock_session_id = excluded.lock_session_id, lock_poll_sequence = excluded.lock_poll_sequence,
-     lock_text_to = excluded.lock_text_to, lock_message_id = NULL, lock_text_refusal = NULL
+     lock_text_to = excluded.lock_text_to, lock_message_id = NULL, lock_text_refusal = NULL, lock_reply_at = ${lockReplyAt}
    ${returningNumber}`,
   changed,
 ).hasRow;
@@ -204,23 +197,9 @@ export const endLockText = query<
   changed,
 ).run;
 
-/** Finds the first reply to a number's lock test. */
-export const findLockReply = query<
-  { teamId: TeamId; numberId: NumberId; from: string; since: Date; until: Date },
-  { received_at: Date }
->(
-  'setup.find-lock-reply',
-  `SELECT created_at AS received_at FROM messages
-   WHERE team_id = :teamId AND from_handle = :from AND number_id = :numberId AND direction = 'inbound'
-     AND created_at >= :since AND created_at <= :until
-   ORDER BY id LIMIT 1`,
-).row;
-
-export const storeLockOutcome = query<LinkKey & { passedAt: Date | null; replyAt: Date | null }>(
-  'setup.store-lock-outcome',
-  `UPDATE setup_tests t SET lock_passed_at = coalesce(t.lock_passed_at, :passedAt),
-     lock_reply_at = coalesce(t.lock_reply_at, :replyAt)
-   WHERE ${ofTests}`,
+export const storePassedLockTest = query<LinkKey & { at: Date }>(
+  'setup.pass-lock-test',
+  `UPDATE setup_tests t SET lock_passed_at = :at WHERE ${ofTests} AND t.lock_passed_at IS NULL`,
 ).run;
 
 /** Removes the recipients of test texts from setup links that have ended or expired: their pages send no more texts. */

@@ -10,7 +10,6 @@ export interface TestText {
   /** '' once the recipient was erased. */
   readonly to: string;
   readonly status: MessageStatus;
-  readonly acceptedAt: Date;
   /** Why the text failed, as a sentence; null if it did not. */
   readonly error: string | null;
 }
@@ -27,7 +26,7 @@ export async function readTestText(
   if (!message) return undefined;
   const { to_handle: to, status, error_code, device_error, may_have_been_sent, media_failure } = message;
   const error = error_code && failureMessage(error_code, device_error, may_have_been_sent, media_failure);
-  return { to, status, error, acceptedAt: message.created_at };
+  return { to, status, error };
 }
 
 /** Finds the link's last test text that was sent. @param messageIds the link's test texts in order */

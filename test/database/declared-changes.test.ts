@@ -92,7 +92,7 @@ const silent: Readonly<Record<string, string>> = {
   'opt-outs.update-hashes: opt_out': 'the hash is not visible',
   'setup.reserve-text: number': 'counts; storing the message declares the change',
   'setup.release-text: number': 'counts; the person gets the refusal as the answer',
-  'setup.store-lock-outcome: number': 'is written by the page that shows it',
+  'setup.pass-lock-test: number': 'is written by the page that shows it',
   'devices.purge-setup-links: number': 'forgets what was over 30 days ago',
   'invitations.purge: invitation': 'forgets what is over, and shown no more',
   'invitations.record-form-token: invitation':

@@ -14,7 +14,7 @@ CREATE TABLE setup_tests (
   lock_session_id uuid,
   lock_poll_sequence bigint,
   lock_passed_at timestamptz,
-  -- When the recipient of the test's text replied while the phone was locked.
+  -- When the recipient of the text of an earlier lock test replied while the phone was locked.
   lock_reply_at timestamptz,
   -- The text that a lock test sends: its recipient until it is accepted, then the message, or why it was refused.
   lock_text_to text,
