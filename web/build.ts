@@ -12,7 +12,7 @@ const dist = join(root, 'web/dist');
 const files = join(dist, 'files');
 
 /** Files that the build depends on. */
-const sources = ['web/**/*.{ts,tsx,css,svg}', 'web/package.json', 'contract/*.ts', 'package-lock.json'];
+const sources = ['web/**/*.{ts,tsx,css,svg,json}', 'contract/*.ts', 'package-lock.json'];
 
 const isGenerated = (path: string) => ['dist', 'node_modules'].includes(basename(path));
 

@@ -23,6 +23,6 @@ export default defineConfig({
     assetsDir: '.',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: [folder('./main.tsx'), folder('./setup/main.tsx')] },
+    rolldownOptions: { input: { main: folder('./main.tsx'), setup: folder('./setup/main.tsx') } },
   },
 });

@@ -31,25 +31,12 @@ export function setupPageRoutes(services: SetupServices): Route[] {
     const page = { title: 'Connect an iPhone · Ownline', base, nowMs: clock.nowMs(), entry, body };
     return { status, body: renderEntryPage(page), headers: shellHeaders };
   };
-  /** Answers 404 with the shell once the link is over. */
-  const withSetup =
-    (handle: (setup: Setup, call: HandlerContext) => Promise<Answer>) => async (call: HandlerContext) => {
-      try {
-        return await handle(await getSetup(services, call.params.token ?? ''), call);
-      } catch (error) {
-        if (error instanceof AppError && error.code === 'not_found') return shell(404, over);
-        throw error;
-      }
-    };
-  const byHand = (setup: Setup, { request }: HandlerContext, deviceToken?: string) => {
-    const { ios } = request.query as { readonly ios?: unknown };
-    return byHandPage(base, {
-      path: `${base}/setup/${setup.token}`,
-      server: connectionOf(services, setup).server,
-      deviceToken,
-      form: ios === '26' ? 26 : 27,
-    });
+  const byHand = async (setup: Setup, { request }: HandlerContext, deviceToken?: string) => {
+    const form = Object(request.query).ios === '26' ? 26 : 27;
+    const { server } = connectionOf(services, setup);
+    return byHandPage(base, { path: `${base}/setup/${setup.token}`, server, deviceToken, form });
   };
+  /** A route that is answered 404 with the shell once the link is over. */
   const page = (
     method: 'GET' | 'POST',
     path: string,
@@ -60,12 +47,19 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       path: `/setup/:token${path}`,
       audience: 'page',
       answers: { 200: Type.Unknown(), 404: Type.String() },
-      handle: withSetup(handle),
+      handle: async (call) => {
+        try {
+          return await handle(await getSetup(services, call.params.token ?? ''), call);
+        } catch (error) {
+          if (error instanceof AppError && error.code === 'not_found') return shell(404, over);
+          throw error;
+        }
+      },
     });
 
   return [
     page('GET', '', ({ token }) => shell(200, withoutScript(`${base}/setup/${token}`))),
-    page('GET', '/by-hand', async (setup, call) => byHand(setup, call)),
+    page('GET', '/by-hand', byHand),
     page('POST', '/by-hand', async (setup, call) =>
       byHand(setup, call, (await claimDevice(services, setup.token)).deviceToken),
     ),

@@ -2,14 +2,7 @@ import type { ShortcutForm } from '#contract/setup.ts';
 import { query } from '#server/database/query.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import type { SetupLinkRow } from '#server/devices/device-store.ts';
-import type {
-  DeviceId,
-  DeviceSessionId,
-  MessageId,
-  NumberId,
-  SetupLinkId,
-  TeamId,
-} from '#server/platform/ids/ids.ts';
+import type { DeviceId, DeviceSessionId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { testRecipientsMax, testTextsMax, unlockAfterMs } from './limits.ts';
 
 /** The database's facts about a setup link: its phone, the phone's session and the setup page's tests. */
@@ -51,17 +44,14 @@ export interface SetupFactsRow {
   readonly lock_text_refusal: string | null;
 }
 
+type LinkKey = Pick<SetupLinkRow, 'team_id' | 'id'>;
+
 /** A lock test whose text is due. */
-export interface DueLockTextRow {
-  readonly team_id: TeamId;
-  readonly id: SetupLinkId;
-  readonly number_id: NumberId;
+export interface DueLockTextRow extends Pick<SetupLinkRow, 'team_id' | 'id' | 'number_id'> {
   readonly phone_number: string;
   readonly lock_text_to: string;
   readonly lock_started_at: Date;
 }
-
-type LinkKey = Pick<SetupLinkRow, 'team_id' | 'id'>;
 
 const ofTests = 't.team_id = :team_id AND t.setup_link_id = :id';
 const ofLink = 'l.team_id = t.team_id AND l.id = t.setup_link_id';

@@ -38,7 +38,7 @@ describe('the page and the files of the dashboard (specification section 12.3)',
     }
   });
 
-  it('the dashboard’s files are compressed, and cached for ever under a name with their hash (§12.3/dashboard-pages)', async () => {
+  it('the dashboard’s files are compressed from 1 KB on, and cached for ever under a name with their hash (§12.3/dashboard-pages)', async () => {
     const { text } = await member.get(page);
     const files = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
     assert.ok(files.length >= 3);

@@ -4,17 +4,28 @@ import { Button } from './button.tsx';
 
 type Outcome = 'copied' | 'selected' | undefined;
 
+/** The words of a copy button, for pages in other languages than English. */
+interface CopyWords {
+  readonly copy: string;
+  readonly copied: string;
+  readonly notCopied: string;
+}
+
+const english: CopyWords = { copy: 'Copy', copied: 'Copied', notCopied: 'Not copied' };
+
 /**
  * Copies a text. On plain http, where browsers have no clipboard API, it selects the shown value and copies the
  * selection. If that fails too, the value stays selected and the button says so.
  */
 export function CopyButton({
   text,
-  label = 'Copy',
+  words = english,
+  label = words.copy,
   what,
   value,
 }: {
   readonly text: string;
+  readonly words?: CopyWords;
   readonly label?: string;
   /** Completes the button's accessible name: `Copy` and `the secret`. */
   readonly what?: string;
@@ -36,10 +47,10 @@ export function CopyButton({
     outcome === undefined
       ? label
       : outcome === 'copied'
-        ? 'Copied'
-        : value
+        ? words.copied
+        : value && words === english
           ? 'Press Ctrl or ⌘ and C'
-          : 'Not copied';
+          : words.notCopied;
   return (
     <span ref={frame}>
       <Button
@@ -58,7 +69,7 @@ export function CopyButton({
  * Copies a text by the clipboard API. @returns true if the text was copied; browsers may refuse without focus or
  * permission
  */
-async function writeToClipboard(text: string): Promise<boolean> {
+export async function writeToClipboard(text: string): Promise<boolean> {
   if (!navigator.clipboard) return false;
   return navigator.clipboard.writeText(text).then(
     () => true,
@@ -67,7 +78,11 @@ async function writeToClipboard(text: string): Promise<boolean> {
 }
 
 /** Copies a selection. The temporary field is beside the button, because a dialog keeps the focus inside. */
-function copyShown(text: string, value: HTMLElement | null | undefined, beside: HTMLElement | null): boolean {
+export function copyShown(
+  text: string,
+  value: HTMLElement | null | undefined,
+  beside: HTMLElement | null,
+): boolean {
   if (value) {
     getSelection()?.selectAllChildren(value);
     return document.execCommand('copy');
@@ -83,7 +98,15 @@ function copyShown(text: string, value: HTMLElement | null | undefined, beside: 
 }
 
 /** A key, a secret or a link in one scrolling line, with a copy button. */
-export function CopyRow({ value, what }: { readonly value: string; readonly what: string }): ReactNode {
+export function CopyRow({
+  value,
+  what,
+  words,
+}: {
+  readonly value: string;
+  readonly what: string;
+  readonly words?: CopyWords;
+}): ReactNode {
   const shown = useRef<HTMLPreElement>(null);
   return (
     <div className="flex min-w-0 items-center gap-1 rounded-lg border border-line bg-sunken py-1.5 pr-1.5">
@@ -91,13 +114,13 @@ export function CopyRow({ value, what }: { readonly value: string; readonly what
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard scrolls it
         tabIndex={0}
         aria-label={what}
-        className="fading-end min-w-0 flex-1 overflow-x-auto rounded-md px-3 py-1 [scrollbar-width:none]"
+        className="fading-end min-w-0 flex-1 focus-visible:-outline-offset-2 overflow-x-auto rounded-md px-3 py-1 [scrollbar-width:none]"
       >
         <pre ref={shown} className="w-max pr-4 font-mono text-[0.8125rem] whitespace-pre select-all">
           {value}
         </pre>
       </section>
-      <CopyButton text={value} what={what} value={shown} />
+      <CopyButton text={value} what={what} value={shown} words={words} />
     </div>
   );
 }

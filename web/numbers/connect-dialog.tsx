@@ -1,7 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
-import { setupMinutes } from '#contract/setup-minutes.ts';
 import { ApiError } from '#web/api/request.ts';
 import type { DialogState } from '#web/kit/dialog.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
@@ -10,6 +9,7 @@ import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { PlanLimitNote } from '#web/usage/plan-limit-note.tsx';
 import { rereadNumbers, verifyNumber } from './number-queries.ts';
+import { setupTime } from './number-texts.ts';
 import { SetupLinkActions } from './setup-link-actions.tsx';
 import { madeLink, SetupLinkView } from './setup-link-view.tsx';
 
@@ -50,7 +50,7 @@ export function ConnectDialog({
       description={
         link
           ? undefined
-          : `Have an iPhone beside you that stays plugged in, and a second phone to test it. Allow ${setupMinutes} minutes.`
+          : `Have an iPhone beside you that stays plugged in, and a second phone to test it. The setup takes ${setupTime}.`
       }
       action="Create setup link"
       work={verification}

@@ -5,7 +5,10 @@ import type { PacingWarning } from '#contract/pacing.ts';
 import { setupMinutes } from '#contract/setup-minutes.ts';
 import type { Tone } from '#web/kit/badge.tsx';
 
-export const connectChoice = `Connect an iPhone of yours: allow ${setupMinutes} minutes. Without one at hand, try a simulated iPhone: its messages reach no person.`;
+/** How long the setup of an iPhone takes. */
+export const setupTime = `about ${setupMinutes[27]} minutes, or ${setupMinutes[26]} with iOS 26 or older`;
+
+export const connectChoice = `Connect an iPhone of yours: ${setupTime}. Without one at hand, try a simulated iPhone: its messages reach no person.`;
 
 export function stateSentence(number: HomeNumber): string {
   const { state, likely_cause, simulated } = number;

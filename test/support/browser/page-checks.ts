@@ -20,7 +20,7 @@ export function complaintsAbout(page: Page, origin: string): readonly string[] {
     const isAborted = request.failure()?.errorText === 'net::ERR_ABORTED';
     const isReplaced = isAborted && request.isNavigationRequest();
     // Leaving a page aborts its requests: a long poll, data or a file of the dashboard.
-    const isLeft = isAborted && /^\/(app|assets)\/|\/progress$/.test(new URL(request.url()).pathname);
+    const isLeft = isAborted && /^\/(app|assets)\/|\/state$/.test(new URL(request.url()).pathname);
     if (!isReplaced && !isLeft) complaints.push(`failed: ${request.url()}`);
   });
   page.on('request', (request) => {

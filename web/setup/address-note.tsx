@@ -1,0 +1,81 @@
+import type { ReactNode } from 'react';
+import type { SetupState } from '#contract/setup.ts';
+import { CopyButton, CopyRow } from '#web/kit/copy.tsx';
+import { ByHandLink } from './parts.tsx';
+import { Fold, Say } from './rich.tsx';
+import { numberOf, useSetup } from './setup-context.ts';
+import { fill } from './texts/texts.ts';
+
+/** A message for the operator, to copy. It has no secret in it. */
+function OperatorMessage({ text }: { readonly text: string }): ReactNode {
+  const { texts, state, form } = useSetup();
+  const number = numberOf(state);
+  const settings = ['OUTBOX', 'INBOUND'].map((name) => `SHORTCUT_${name}_${form === 26 ? '' : '27_'}URL`);
+  const values = { number, setting: state.address.setting, settings: settings.join(', ') };
+  const message = fill(text, values);
+  return (
+    <>
+      <blockquote className="my-2 rounded-lg border border-line bg-surface px-3 py-2">{message}</blockquote>
+      <CopyButton text={message} label={texts.address.copyMessage} words={texts} />
+    </>
+  );
+}
+
+/** The problem of the server's address, with a message to the operator. @param isHopeless the page has nothing else */
+export function AddressNote({ isHopeless }: { readonly isHopeless: boolean }): ReactNode {
+  const { state, texts } = useSetup();
+  const { address } = texts;
+  const { problem } = state.address;
+  if (problem === null) return null;
+  const command = `npm run ownline -- phone simulate --setup-url ${state.url}`;
+  return (
+    <section className={`my-4 rounded-xl p-4 ${problem === 'loopback' ? 'bg-bad-tint' : 'bg-warn-tint'}`}>
+      <Say text={`${address[problem]} ${address.ask}`} />
+      <OperatorMessage text={address.message[problem]} />
+      <Fold title={address.developers}>
+        <Say text={address.now} values={{ url: state.address.url }} />
+        {problem === 'loopback' && (
+          <>
+            <p className="mt-2">{address.simulate}</p>
+            <CopyRow value={command} what={address.simulate} words={texts} />
+          </>
+        )}
+        {isHopeless && (
+          <p className="mt-3 flex flex-wrap gap-4 text-accent-ink underline">
+            <a href="?view=computer">{address.progress}</a>
+            <a href="?view=phone">{address.steps}</a>
+          </p>
+        )}
+      </Fold>
+    </section>
+  );
+}
+
+/** The steps; in a closed box if a new link has to come first, unless the person has begun. */
+export function AddressBox({ children }: { readonly children: ReactNode }): ReactNode {
+  const { texts, state } = useSetup();
+  const isToChange = state.address.problem === 'private' || state.address.problem === 'plain_http';
+  return isToChange && state.code === null ? <Fold title={texts.address.anyway}>{children}</Fold> : children;
+}
+
+/** True if nothing adds the shortcuts, and no technician has begun to build them. */
+export const isByHand = ({ code, install }: SetupState, form: 26 | 27) =>
+  code === null && install[form].kind === 'by_hand';
+
+/** The server offers no button that adds the shortcuts: its operator has to prepare that, or a technician builds them. */
+export function ByHandNote(): ReactNode {
+  const { texts, state, form = 27 } = useSetup();
+  const { byHand } = texts;
+  const way = state.install[form];
+  return (
+    <section className="mt-4 rounded-xl border border-line bg-surface p-4 shadow-card">
+      <h2 className="text-lg font-semibold">{byHand.title}</h2>
+      <p className="mt-1">{way.kind === 'by_hand' && way.failed ? byHand.failed : byHand.why}</p>
+      <OperatorMessage text={byHand.message} />
+      <Fold title={byHand.technician}>
+        <p className="mb-2">{byHand.technicianHow}</p>
+        <ByHandLink look="second" />
+      </Fold>
+    </section>
+  );
+}

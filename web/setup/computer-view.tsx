@@ -1,0 +1,70 @@
+import type { ReactNode } from 'react';
+import { setupMinutes } from '#contract/setup-minutes.ts';
+import { CopyRow } from '#web/kit/copy.tsx';
+import { QrCode } from '#web/kit/qr-code.tsx';
+import { ByHandNote, isByHand } from './address-note.tsx';
+import { AllDone, EndEarly } from './end.tsx';
+import { Say } from './rich.tsx';
+import { isStepDone, numberOf, stepsOf, useSetup } from './setup-context.ts';
+import { CheckLine, CheckTitle, Circle } from './signs.tsx';
+import { fill } from './texts/texts.ts';
+
+const card = 'rounded-xl border border-line bg-surface px-5 py-4 shadow-card';
+
+/** The page on a computer: the way to the iPhone, and its progress. */
+export function ComputerView(): ReactNode {
+  const { texts, state, form = 27 } = useSetup();
+  const { computer } = texts;
+  const number = numberOf(state);
+  return (
+    <>
+      {isByHand(state, form) && <ByHandNote />}
+      <AllDone />
+      <div className="mt-4 grid items-start gap-4 md:grid-cols-2">
+        <section className={`${card} grid gap-3`}>
+          <h2 className="text-lg font-semibold">{computer.scan}</h2>
+          <Say text={computer.scanHow} values={{ number, minutes: setupMinutes[form] }} />
+          <QrCode text={state.url} label={computer.qr} />
+          <p className="text-sm text-quiet">{computer.send}</p>
+          <CopyRow value={state.url} what={computer.addressName} words={texts} />
+          <a href="?view=phone" className="text-accent-ink underline">
+            {computer.isPhone}
+          </a>
+        </section>
+        <Progress />
+      </div>
+      <EndEarly />
+    </>
+  );
+}
+
+/** Each step with its checks. */
+function Progress(): ReactNode {
+  const { texts, state, form } = useSetup();
+  const steps = stepsOf(form);
+  const done = steps.filter((step) => isStepDone(state, step));
+  return (
+    <section className={card}>
+      <h2 className="text-lg font-semibold">{texts.computer.follow}</h2>
+      <p className="text-sm text-quiet">{texts.computer.followHow}</p>
+      <p role="status" className="mt-2 font-medium">
+        {fill(texts.progress, { done: done.length, count: steps.length })}
+      </p>
+      <ol className="mt-3 grid gap-4">
+        {steps.map((step, index) => (
+          <li key={step.name} className="flex gap-2.5">
+            <Circle state={done.includes(step) ? 'done' : 'open'} />
+            <div className="grid min-w-0 gap-1">
+              <b>{`${index + 1}. ${texts.steps[step.name]}`}</b>
+              {state.checks
+                .filter(({ name }) => step.checks.test(name))
+                .map((check) => (
+                  <CheckLine key={check.name} state={check.state} title={<CheckTitle name={check.name} />} />
+                ))}
+            </div>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,41 @@
+import type { ReactNode } from 'react';
+import { fill, type Values } from './texts/texts.ts';
+
+interface RichProps {
+  readonly text: string;
+  readonly values?: Values;
+}
+
+/** Renders a text of the catalogue, with its bold words and values. Values have a writing direction of their own. */
+export function Rich({ text, values = {} }: RichProps): ReactNode {
+  return text.split(/(\*\*.+?\*\*|\{\w+\})/).map((part, index) => {
+    const key = `${index} ${part}`;
+    if (part.startsWith('**')) return <b key={key}>{fill(part.slice(2, -2), values)}</b>;
+    return part.startsWith('{') ? <bdi key={key}>{fill(part, values)}</bdi> : part;
+  });
+}
+
+/** A paragraph of the catalogue. */
+export function Say({ className, ...rest }: RichProps & { readonly className?: string }): ReactNode {
+  return (
+    <p className={className}>
+      <Rich {...rest} />
+    </p>
+  );
+}
+
+/** A closed box. */
+export function Fold({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <details className="mt-4">
+      <summary className="min-h-9 font-medium">{title}</summary>
+      {children}
+    </details>
+  );
+}

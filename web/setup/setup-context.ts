@@ -1,0 +1,46 @@
+import { createContext, useContext } from 'react';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
+import type { SetupState, ShortcutForm } from '#contract/setup.ts';
+import type { SetupConnection, SetupSnapshot } from './setup-connection.ts';
+import { type Step, startHour, steps } from './steps.ts';
+import type { Texts, Values } from './texts/texts.ts';
+
+interface Setup extends Omit<SetupSnapshot, 'phase'> {
+  readonly texts: Texts;
+  /** Decides how times are written. */
+  readonly locale: string;
+  readonly connection: SetupConnection;
+  /** The form of the shortcuts; undefined until the server, the browser or the person has said it. */
+  readonly form: ShortcutForm | undefined;
+}
+
+export const SetupContext = createContext<Setup | undefined>(undefined);
+
+/** The setup and its texts. Every component of an open link has a state. */
+export function useSetup(): Setup & { readonly state: SetupState } {
+  // The page of a link that is over has no state, and reads the texts only.
+  return useContext(SetupContext) as Setup & { readonly state: SetupState };
+}
+
+/** True if a step is done: the first one once the link was claimed, any other once its checks are. */
+export function isStepDone(state: SetupState, { name, checks }: Step): boolean {
+  if (name === 'prepare') return state.code !== null;
+  const own = state.checks.filter((check) => checks.test(check.name));
+  return own.length > 0 && own.every((check) => check.state === 'done');
+}
+
+export const isAllDone = ({ checks }: SetupState) => checks.every(({ state }) => state === 'done');
+
+/** The number that the link connects, in one line. */
+export const numberOf = ({ number }: SetupState) =>
+  formatPhoneNumber(number.phone_number).replaceAll(' ', '\u00a0');
+
+export const stepsOf = (form: ShortcutForm | undefined) => steps[form ?? 27];
+
+export const timeOfDay = (locale: string, at: Date): string =>
+  new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' }).format(at);
+
+/** The time at which an automation starts Ownline Outbox, as the iPhone shows it. */
+export const startTime = (locale: string): Values => ({
+  time: timeOfDay(locale, new Date(2026, 0, 1, startHour)),
+});

@@ -1,0 +1,129 @@
+import { type ReactNode, useState } from 'react';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
+import type { SetupReply } from '#contract/setup.ts';
+import { RequestButton } from './parts.tsx';
+import { Fold, Rich, Say } from './rich.tsx';
+import { timeOfDay, useSetup } from './setup-context.ts';
+import { CheckLine, EnglishNote } from './signs.tsx';
+
+/** Sends the test, and says what became of it. */
+export function TestText(): ReactNode {
+  const { texts, state, connection } = useSetup();
+  const { to, count, error } = state.text;
+  const sentTo = to === null ? '' : formatPhoneNumber(to);
+  const [typed, setTyped] = useState(sentTo);
+  const check = state.checks.find(({ name }) => name === 'text');
+  const kind = { done: 'sent', busy: check?.reason ?? 'queued', failed: 'failed', open: '' } as const;
+  const text = texts.text[kind[check?.state ?? 'open'] as keyof typeof texts.text];
+  return (
+    <form
+      className="grid gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        // A step does not close while the field has the focus.
+        event.currentTarget.querySelector('input')?.blur();
+        void connection.sendTest(typed, count);
+      }}
+    >
+      <label className="grid gap-1 text-sm font-medium">
+        {texts.secondNumber}
+        <input
+          type="tel"
+          required
+          autoComplete="tel"
+          value={typed}
+          onChange={({ target }) => setTyped(target.value)}
+          className="h-12 rounded-lg border border-line-strong bg-surface px-3 text-base font-normal"
+        />
+      </label>
+      <RequestButton request="test-text" type="submit">
+        {texts.buttons.sendTest}
+      </RequestButton>
+      <div aria-live="polite">
+        {check && text && (
+          <CheckLine state={check.state} title={<Rich text={text} values={{ to: sentTo }} />}>
+            {check.state === 'failed' && <EnglishNote text={error} />}
+          </CheckLine>
+        )}
+      </div>
+    </form>
+  );
+}
+
+/** Starts the lock test. */
+export function LockButton(): ReactNode {
+  const { texts, connection } = useSetup();
+  return (
+    <RequestButton request="lock-test" onClick={() => void connection.startLockTest()}>
+      {texts.buttons.lockNow}
+    </RequestButton>
+  );
+}
+
+/** The results of the lock test so far, and the time to unlock the iPhone. */
+export function LockResult(): ReactNode {
+  const { texts, state, locale } = useSetup();
+  const { unlock_at, error } = state.lock;
+  const time = unlock_at && timeOfDay(locale, new Date(unlock_at));
+  const [locked, reply] = (['locked', 'locked_reply'] as const).map((name) =>
+    state.checks.find((check) => check.name === name),
+  );
+  const why = texts.lock[locked?.reason as keyof typeof texts.lock] ?? texts.lock.text_late;
+  return (
+    <div aria-live="polite" className="grid gap-2">
+      {time && <Say text={texts.lock.until} values={{ time }} className="text-lg font-semibold" />}
+      <CheckLine state={locked?.state ?? 'open'} title={texts.checks.locked}>
+        {locked?.state === 'failed' && <Say text={why} />}
+        {locked?.state === 'failed' && <EnglishNote text={error} />}
+      </CheckLine>
+      <CheckLine state={reply?.state ?? 'open'} title={texts.checks.locked_reply}>
+        {reply?.state === 'failed' && <Say text={texts.lock.no_reply} />}
+      </CheckLine>
+    </div>
+  );
+}
+
+/** The replies to text, each with its circle, and help for the first one that has not come in. */
+export function Replies(): ReactNode {
+  const { texts, state, form } = useSetup();
+  const needed = state.replies.filter(({ set }) => set === 'needed');
+  const missing = needed.find(({ passed }) => !passed);
+  const hint = form === 26 ? texts.replies.hint26 : texts.replies.hint27;
+  const contains = missing?.contains.trim() || texts.replies.space;
+  return (
+    <div aria-live="polite" className="grid gap-1.5">
+      {needed.map((reply) => (
+        <ReplyLine key={reply.name} reply={reply} text="**{reply}**" />
+      ))}
+      {missing && (
+        <Say text={hint} values={{ reply: missing.reply, contains }} className="text-sm text-quiet" />
+      )}
+    </div>
+  );
+}
+
+/** Further automations, for other languages and for texts that ask for a letter or a digit. */
+export function MoreReplies(): ReactNode {
+  const { texts, state } = useSetup();
+  const further = state.replies.filter(({ set }) => set !== 'needed');
+  return (
+    <Fold title={texts.replies.more}>
+      <Say text={texts.replies.moreHow} className="my-2" />
+      {further.map((reply) => (
+        <ReplyLine key={reply.name} reply={reply} text={texts.replies.moreLine} />
+      ))}
+    </Fold>
+  );
+}
+
+function ReplyLine({ reply, text }: { readonly reply: SetupReply; readonly text: string }): ReactNode {
+  const { cameIn, waiting } = useSetup().texts.replies;
+  const { passed, contains } = reply;
+  const words = `${text} ${passed ? cameIn : waiting}`;
+  return (
+    <CheckLine
+      state={passed ? 'done' : 'open'}
+      title={<Rich text={words} values={{ contains, reply: reply.reply }} />}
+    />
+  );
+}
