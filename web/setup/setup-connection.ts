@@ -65,8 +65,9 @@ export class SetupConnection {
       try {
         const seen = this.#received?.version ?? '';
         const response = await fetch(`${this.path}/state?seen=${encodeURIComponent(seen)}`, { signal });
-        // While this page closes the link, the answer to that decides.
-        if (response.status === 404 && this.#snapshot.busy !== 'done') this.#change({ phase: 'over' });
+        const { phase, busy } = this.#snapshot;
+        // If this page closes the link, the answer to that decides, whichever of the two arrives first.
+        if (response.status === 404 && phase === 'open' && busy !== 'done') this.#change({ phase: 'over' });
         else if (response.ok) {
           failures = 0;
           if (response.status === 200) this.#receive((await response.json()) as SetupState);
