@@ -23,20 +23,34 @@ async function hashOfSources(): Promise<string> {
   return hash.digest('hex');
 }
 
-async function buildFiles(): Promise<void> {
-  const version = await hashOfSources();
-  const isBuilt = async () => (await readFile(join(files, 'version'), 'utf8').catch(() => '')) === version;
-  if (await isBuilt()) return;
-  await mkdir(dist, { recursive: true });
-  const unfinished = await mkdtemp(join(dist, 'unfinished-'));
+/**
+ * The dashboard and the setup page. Each has a build of its own: chunks that both shared would be many small files, and
+ * make the first load of each slower.
+ */
+const entries = ['main.tsx', 'setup/main.tsx'];
+
+/** Builds one entry into a folder. @returns its part of the manifest */
+async function buildEntry(entry: string, outDir: string): Promise<object> {
   const { build } = await import('vite');
   await build({
     configFile: fileURLToPath(new URL('./vite.config.ts', import.meta.url)),
     // Vite's default loader would write into node_modules, which may belong to another user.
     configLoader: 'native',
     logLevel: 'warn',
-    build: { outDir: unfinished, emptyOutDir: true },
+    build: { outDir, emptyOutDir: false, rolldownOptions: { input: join(root, 'web', entry) } },
   });
+  return JSON.parse(await readFile(join(outDir, 'manifest.json'), 'utf8'));
+}
+
+async function buildFiles(): Promise<void> {
+  const version = await hashOfSources();
+  const isBuilt = async () => (await readFile(join(files, 'version'), 'utf8').catch(() => '')) === version;
+  if (await isBuilt()) return;
+  await mkdir(dist, { recursive: true });
+  const unfinished = await mkdtemp(join(dist, 'unfinished-'));
+  const manifest = {};
+  for (const entry of entries) Object.assign(manifest, await buildEntry(entry, unfinished));
+  await writeFile(join(unfinished, 'manifest.json'), JSON.stringify(manifest));
   await writeFile(join(unfinished, 'version'), version);
   // mkdtemp makes a folder that only its user can read, but another user runs the service.
   await chmod(unfinished, 0o755);

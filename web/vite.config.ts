@@ -23,6 +23,5 @@ export default defineConfig({
     assetsDir: '.',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: { main: folder('./main.tsx'), setup: folder('./setup/main.tsx') } },
   },
 });
