@@ -22,8 +22,15 @@ interface Entry {
   readonly request_id: string;
 }
 
-/** Operations without an audit entry: a message stores its sender, and a read mark concerns only the reader. */
-const unaudited = ['POST /v1/messages/send', 'PUT /v1/conversations/:phone_number/:contact/read'];
+/**
+ * Operations without an audit entry: a message stores its sender, a read mark concerns only the reader, and a setup link
+ * has no account.
+ */
+const unaudited = [
+  'POST /v1/messages/send',
+  'PUT /v1/conversations/:phone_number/:contact/read',
+  'POST /setup/:token/by-hand',
+];
 
 describe('the audit log (specification section 12.6)', () => {
   const { service, team } = givenTeam();
