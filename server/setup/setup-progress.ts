@@ -42,8 +42,8 @@ export function setupChecks(input: ProgressInput): readonly SetupCheck[] {
   return [
     addressCheck(input),
     pollCheck(input),
-    textCheck(input.text),
     ...(form === 26 ? [] : [tick('switches')]),
+    textCheck(input.text),
     ...replies,
     ...(form === 26 ? [tick('charger'), tick('wifi'), tick('time')] : []),
     ...lockChecks(input),
