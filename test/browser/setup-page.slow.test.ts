@@ -85,7 +85,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'End this link' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Not everything is tested' }).waitFor();
+    await page.getByRole('heading', { name: 'Not all steps are done' }).waitFor();
     await page.getByText('Have a message sent to your second phone').waitFor();
     await assertSound(page, 'setup-ended');
     assert.equal((await page.goto(setupUrl))?.status(), 404);
