@@ -71,7 +71,7 @@ export const healthCauseTexts: Readonly<Record<HealthCause, CauseTexts>> = {
   automation_stopped: {
     cause: 'The iPhone has been silent for over an hour, and no automation has started Ownline Outbox again.',
     advice:
-      'Run Ownline Outbox on the iPhone. In Shortcuts, Automation: the times of day and Charger each have to say Run Immediately.',
+      'Run Ownline Outbox on the iPhone. Then look at its automations in Shortcuts: with iOS 27, tap its three dots, and each is on; with an older iOS, tap Automation, and each says Run Immediately.',
   },
 };
 

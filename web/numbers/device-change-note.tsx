@@ -42,7 +42,7 @@ function deviceChangeTexts(change: DeviceChange): DeviceChangeTexts {
       title: 'iOS was probably updated',
       seen: `“${name}” had iOS ${osBefore}, and has iOS ${os} now.`,
       advice:
-        'An update may change the automations: in Shortcuts, Automation, each still has to say Run Immediately. If the iPhone was not updated, another one of its owner runs a copy of the shortcuts.',
+        'An update may change the automations. In Shortcuts, tap the three dots on both shortcuts: each automation is on. With iOS 26 and older, tap Automation: each says Run Immediately. If the iPhone was not updated, another one of its owner runs a copy of the shortcuts.',
     };
   }
   const system = hasOtherSystem ? `, with iOS ${os} instead of ${osBefore}` : '';

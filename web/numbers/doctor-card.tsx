@@ -37,12 +37,12 @@ const checks: readonly Check[] = [
   {
     title: 'Both shortcuts may run while the iPhone is locked',
     detail:
-      'In Shortcuts: hold your finger on each, then Edit, the i in a circle, Privacy, Allow Running When Locked. Do not stop one that runs.',
+      'It is so by itself. To look: in Shortcuts, hold your finger on each, then Edit, the i in a circle, Privacy, Allow Running When Locked. Do not stop one that runs.',
   },
   {
     title: 'The automations start it again',
     detail:
-      'In Shortcuts, Automation: four times of day and Charger run Ownline Outbox, and each says Run Immediately. Check this after every update of iOS.',
+      'With iOS 27, tap the three dots on Ownline Outbox in Shortcuts: its automations are on. With an older iOS, tap Automation: Charger, Wi-Fi and a time of day run it, and each says Run Immediately. Check this after every update of iOS.',
   },
   {
     title: 'iMessage is on',
