@@ -252,7 +252,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await page.getByText('no automation has started Ownline Outbox again').waitFor();
     await card(page, 'Test iPhone').getByRole('link', { name: 'Check the iPhone' }).click();
     await page.getByText('Check these on the iPhone').waitFor();
-    await page.getByText('the times of day and Charger each have to say Run Immediately').waitFor();
+    await page.getByText('with iOS 27, tap its three dots, and each is on').waitFor();
     for (const check of [
       /Low Power Mode is off/,
       /Allow Running When Locked/,
