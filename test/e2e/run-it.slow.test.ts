@@ -41,9 +41,9 @@ ${blocks}`
     const request = (await PageBlocks.read('docs/connect-an-iphone.md')).one('sh setup');
     const answer = await runScript(`set -eu\nOWNLINE=${service.baseUrl}\nKEY=${api.key}\n${request}`);
     const { setup_url } = JSON.parse(answer) as { readonly setup_url: string };
-    const page = await fetch(`${setup_url}?view=phone`);
-    assert.equal(page.status, 200);
-    assert.match(await page.text(), /Before you start/);
+    const state = await fetch(`${setup_url}/state`);
+    assert.equal(state.status, 200);
+    assert.match(await state.text(), /"phone_number":"\+14155550102"/);
   });
 
   describe('the rehearsal of 402 and 429 in docs/errors.md (specification sections 5.4, 7.2 and 8)', () => {
