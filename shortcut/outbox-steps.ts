@@ -47,8 +47,9 @@ export function outboxSteps(connection: Connection | undefined): readonly Step[]
     repeat(5000, [
       ...keepAsText('Raw', poll),
       // A phone keeps each result of a run in memory. So the fields of an answer are not read again while nothing comes
-      // and each answer is the same. Then Session, Last and Pause remain as they are.
-      when([variable('Raw'), 'is not', variable('Known')], readNewAnswer),
+      // and each answer is the same. Then Session, Last and Pause remain as they are. An empty answer clears Raw, and an If
+      // without an input takes Otherwise.
+      when([variable('Raw'), 'is', variable('Known')], [], readNewAnswer),
       when([variable('Pause'), 'is not', '0'], [wait(variable('Pause'))]),
       // An empty result ends each round of the loop. Otherwise the phone would collect the results of all rounds in
       // memory.

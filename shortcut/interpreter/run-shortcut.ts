@@ -238,11 +238,13 @@ class Run {
     await sleep(this.#phone.clock, seconds * 1_000, this.#signal);
   }
 
-  #holds({ input, condition, operand }: Extract<Operation, { kind: 'if' }>): boolean {
-    const value = this.#value(input);
+  #holds({ input: source, condition, operand }: Extract<Operation, { kind: 'if' }>): boolean {
+    const value = this.#value(source);
     if (value.isDictionaryValue)
       throw new WorkflowError('an If compares a dictionary value, which the editor shows as blank');
-    return compare(textOf(value), condition, this.#text(operand));
+    const input = textOf(value);
+    // An empty value clears a variable. An If without an input then takes Otherwise, whatever its condition is.
+    return input !== '' && compare(input, condition, this.#text(operand));
   }
 
   #entries(entries: readonly Entry[]): Record<string, string> {

@@ -204,7 +204,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     assert.equal(end.kind === 'failed' && end.index, 4);
   });
 
-  it('If compares a text by is, is not, begins with and contains, and otherwise runs Otherwise', async () => {
+  it('If compares a text by is, is not, begins with and contains, and otherwise or without a text runs Otherwise', async () => {
     const holds = async (held: string, condition: Condition, operand: string) => {
       const shown = await shownBy([
         ...keep('Held', text(held)),
@@ -216,14 +216,15 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
       await Promise.all([
         holds('send', 'is', 'send'),
         holds('sent', 'is', 'send'),
-        holds('', 'is not', '0'),
+        holds('1', 'is not', '0'),
         holds('0', 'is not', '0'),
+        holds('', 'is not', '0'),
         holds('{"a":1}', 'begins with', '{'),
         holds(' {', 'begins with', '{'),
         holds('a ses_1 b', 'contains', 'ses_'),
         holds('<p>', 'contains', 'ses_'),
       ]),
-      [true, false, true, false, true, false, true, false],
+      [true, false, true, false, false, true, false, true, false],
     );
   });
 

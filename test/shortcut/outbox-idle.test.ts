@@ -61,4 +61,9 @@ describe('rounds of Ownline Outbox in which nothing comes (specification section
     );
     assert.equal(kept.length, 6);
   });
+
+  it('each poll with an empty answer is repeated after 15 s (§11.11/outbox)', async (context) => {
+    const { reports } = await poll(context, [idle, '', '', '', idle], [15_000, 15_000, 15_000]);
+    assert.deepEqual(reports, ['new none', ...Array(5).fill('ses_1 none')]);
+  });
 });
