@@ -43,11 +43,13 @@ export function inboundSteps(connection: Connection | undefined): readonly Step[
       ...keep('Run', randomNumber(1, 1_000_000)),
       ...keepText('Done', 'no'),
       ...keepText('Again', 'no'),
-      repeat(10, [whenNotDone([...tryOnce, whenNotDone([wait(15), ...keepText('Again', 'yes')])]), nothing]),
+      repeat(10, [whenNotDone([waitIfAgain, ...tryOnce, ...keepText('Again', 'yes')]), nothing]),
     ]),
   ];
 }
 
+/** The wait comes before a further call, so that a run ends with its last call. */
+const waitIfAgain = when([variable('Again'), 'is', 'yes'], [wait(15)]);
 const whenNotDone = (steps: readonly Step[]) => when([variable('Done'), 'is', 'no'], steps);
 
 const inbound = post('/v1/device/inbound', [
