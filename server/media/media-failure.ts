@@ -17,7 +17,7 @@ export type MediaFailure =
 const texts: Readonly<Record<Exclude<MediaFailure, `http_${number}`>, string>> = {
   empty: 'the file has 0 bytes',
   too_large: 'the file is larger than 5 MB',
-  unsupported_type: 'the file is of a type that an iPhone does not send',
+  unsupported_type: 'the file is of a type that an iPhone does not send; put a link to it into the text',
   compressed: 'the answer was compressed (Content-Encoding), although no compression was asked for',
   redirects: 'the address redirected more than three times',
   invalid_redirect: 'the address redirected to a URL that is not valid, is too long or has a user name',

@@ -62,7 +62,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     world.host.set('/lie.png', answerOf(200, Buffer.from('<html>'), { 'content-type': 'image/png' }));
     const { code, text } = await world.failure(await world.send('/lie.png'));
     assert.equal(code, 'media_unavailable');
-    assert.match(text, /of a type that an iPhone does not send/);
+    assert.match(text, /of a type that an iPhone does not send; put a link to it into the text\.$/);
   });
 
   it('a file of 5 MB arrives, and one byte more fails with media_too_large, with or without a Content-Length (§2.8/media-size, §3.2/media-too-large)', async () => {
