@@ -53,6 +53,13 @@ function casesOf(outages: readonly number[], runs = [2, 4, 6], starterCounts = [
   );
 }
 
+/** An outage of two minutes begins after the fourth call. */
+function laterOutages(): Case[] {
+  return [...texts.keys()].flatMap((automations) =>
+    [2, 6].map((seconds) => caseOf(automations, seconds, 24, 120, 4)),
+  );
+}
+
 /** An equal text comes 61 s after the last call for the first one. */
 function twoAnswers(automations: number): Case {
   const text = texts.get(automations) ?? '';
@@ -65,16 +72,12 @@ function twoAnswers(automations: number): Case {
 /** Cases, and the marks of the messages that each makes. */
 const tables = {
   tested: { cases: casesOf([0, 60, 120]), marks: 'false' },
-  laterOutage: {
-    cases: [5, 7, 10].flatMap((automations) =>
-      [2, 6].map((seconds) => caseOf(automations, seconds, 24, 120, 4)),
-    ),
-    marks: 'false',
-  },
+  laterOutage: { cases: laterOutages(), marks: 'false' },
   untested: { cases: casesOf([0, 60, 120], [2, 6]), marks: 'false' },
+  untestedLaterOutage: { cases: laterOutages(), marks: 'false' },
   untestedLongOutage: { cases: casesOf([300, 480], [3], [0, 24]), marks: 'false, true' },
   longOutage: { cases: casesOf([300, 480], [3], [0, 24]), marks: 'false, true' },
-  twoAnswers: { cases: [5, 7, 10].map(twoAnswers), marks: 'false, false' },
+  twoAnswers: { cases: [...texts.keys()].map(twoAnswers), marks: 'false, false' },
 } as const satisfies Readonly<Record<string, { readonly cases: readonly Case[]; readonly marks: string }>>;
 
 describe('texts of a modelled queue of automations (specification section 11.5)', () => {
@@ -141,7 +144,14 @@ describe('texts of a modelled queue of automations (specification section 11.5)'
           ...tables.twoAnswers.cases,
         ],
       },
-      { number: untested, cases: [...tables.untested.cases, ...tables.untestedLongOutage.cases] },
+      {
+        number: untested,
+        cases: [
+          ...tables.untested.cases,
+          ...tables.untestedLaterOutage.cases,
+          ...tables.untestedLongOutage.cases,
+        ],
+      },
     ]),
   );
 
@@ -162,7 +172,10 @@ describe('texts of a modelled queue of automations (specification section 11.5)'
     await assertMarks(tables.laterOutage);
   });
 
-  it('one text is one message also if no test of its automations passed', () => assertMarks(tables.untested));
+  it('one text is one message also if no test of its automations passed', async () => {
+    await assertMarks(tables.untested);
+    await assertMarks(tables.untestedLaterOutage);
+  });
 
   it('a longer outage makes one more message, which is marked (§2.6/possible-repeat)', async () => {
     await assertMarks(tables.longOutage);
