@@ -154,7 +154,8 @@ class ListBuilder {
       case 'shortcut_input':
         return 'Shortcut Input';
       case 'repeat_item':
-        return `Repeat Item › ${reference.property}`;
+        // The property is offered after the type Message was chosen.
+        return `Repeat Item, as Message › ${reference.property}`;
       case 'result': {
         const name = resultNames[reference.of.kind];
         if (reference.of === this.#previous) return `${name} of the action before`;

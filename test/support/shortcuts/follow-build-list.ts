@@ -171,7 +171,7 @@ function tokenString(text: string, made: readonly Line[]): PropertyDictionary {
   return { Value: value, WFSerializationType: 'WFTextTokenString' };
 }
 
-/** The variable that a person chooses for `[Server]`, `[Text of action 1]` or `[Repeat Item › Sender]`. */
+/** The variable that a person chooses for `[Server]`, `[Text of action 1]` or `[Repeat Item, as Message › Sender]`. */
 function variableOf(text: string, made: readonly Line[]): PropertyDictionary {
   const words = /^\[([^\]]+)\]$/.exec(text)?.[1];
   if (words === undefined) throw new Error(`the build list uses "${text}", which is no variable`);
@@ -186,9 +186,9 @@ function variableOf(text: string, made: readonly Line[]): PropertyDictionary {
   const ofProperty = { Type: 'WFPropertyVariableAggrandizement', PropertyName: property ?? '' };
   if (name === 'Shortcut Input') return { Type: 'ExtensionInput' };
   if (property === undefined) return { Type: 'Variable', VariableName: name };
-  if (name === 'Repeat Item') {
+  if (name === 'Repeat Item, as Message') {
     const asMessage = coercedTo('WFMessageContentItem');
-    return { Type: 'Variable', VariableName: name, Aggrandizements: [asMessage, ofProperty] };
+    return { Type: 'Variable', VariableName: 'Repeat Item', Aggrandizements: [asMessage, ofProperty] };
   }
   const asFile = coercedTo('WFGenericFileContentItem');
   const userInfo = { PropertyUserInfo: 'WFFileExtensionProperty' };
