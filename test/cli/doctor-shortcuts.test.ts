@@ -181,6 +181,10 @@ describe('ownline doctor and the published shortcuts (specification section 10.1
         /^warning .* its file is no binary property list/,
       ],
       [
+        records.share(inbound.name, arraysThatNameTheNextTwice(30)),
+        /^warning .* its file is no binary property list/,
+      ],
+      [
         'https://localhost:1/shortcuts/1',
         /^warning .* could not be checked: localhost:1 failed with ECONNREFUSED/,
       ],
@@ -191,6 +195,18 @@ describe('ownline doctor and the published shortcuts (specification section 10.1
     }
   });
 });
+
+/** A property list of 162 bytes that a parser without a bound would expand to a billion arrays. */
+function arraysThatNameTheNextTwice(levels: number): Buffer {
+  const arrays = Array.from({ length: levels }, (_, n) => [0xa2, n + 1, n + 1]);
+  const offsets = Array.from({ length: levels + 1 }, (_, n) => 8 + 3 * n);
+  const trailer = Buffer.alloc(32);
+  // The sizes of an offset and a reference, the number of objects, and the offset of the table of offsets.
+  trailer.writeUInt16BE(0x0101, 6);
+  trailer.writeUInt8(levels + 1, 15);
+  trailer.writeUInt8(9 + 3 * levels, 31);
+  return Buffer.concat([Buffer.from('bplist00'), Buffer.from([...arrays.flat(), 0xa0, ...offsets]), trailer]);
+}
 
 /** Replaces a text in the values of an action. */
 function replaceText(action: WorkflowAction, from: RegExp, to: string): WorkflowAction {

@@ -29,6 +29,10 @@ const SharedRecord = Type.Object({
 
 const timeoutMs = 10_000;
 
+/** Bytes that the parser may read, with some more for each read. The files of this release cost less than a tenth. */
+const parseCostMax = 2_000_000;
+const sliceCost = 16;
+
 /** Reads the record of a link such as `https://www.icloud.com/shortcuts/<id>`, and the file that it names. */
 export async function readSharedShortcut(
   link: string,
@@ -55,10 +59,25 @@ export async function readSharedShortcut(
   // The file may be missing for a moment, while the record is there.
   if (!Buffer.isBuffer(file)) return { ...file, isGone: false };
   try {
-    return { name: name.value, workflow: JSON.parse(JSON.stringify(parseBuffer(file)[0])) };
+    return { name: name.value, workflow: JSON.parse(JSON.stringify(parseBounded(file))) };
   } catch {
     return { reason: 'its file is no binary property list', isGone: false };
   }
+}
+
+/**
+ * Parses a binary property list with a bound on the work. The parser reads an object anew for each reference to it. So
+ * in a small file, arrays that name another one twice would fill the memory. It reads each part by `slice`.
+ */
+function parseBounded(file: Buffer): unknown {
+  let left = parseCostMax;
+  const slice = (start: number, end: number) => {
+    left -= sliceCost + end - start;
+    // NaN, of a reference to no object, is refused as well.
+    if (!(left >= 0)) throw new RangeError('the property list is too large');
+    return file.subarray(start, end);
+  };
+  return parseBuffer(Object.assign(file, { slice }))[0];
 }
 
 function parseRecord(json: Buffer): Static<typeof SharedRecord> | undefined {
