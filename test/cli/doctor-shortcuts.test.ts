@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Check } from '#server/cli/doctor/check.ts';
 import { checkShortcuts } from '#server/cli/doctor/check-shortcuts.ts';
+import { findDifferences } from '#server/cli/doctor/compare-workflow.ts';
 import { readConfig } from '#server/platform/config.ts';
 import type { PropertyDictionary, PropertyList } from '#shortcut/property-list/property-list.ts';
 import { isPropertyArray, isPropertyDictionary } from '#shortcut/property-list/property-list.ts';
@@ -149,6 +150,17 @@ describe('ownline doctor and the published shortcuts (specification section 10.1
         /^Publish Ownline Inbound for iOS 27 again, and set SHORTCUT_INBOUND_27_URL/,
       );
     });
+
+  it('ownline doctor names an automation that waits for something else', () => {
+    for (const [shortcut, from, to, missing] of [
+      [outbox, '"WFConnectionType":"both"', '"WFConnectionType":"connected"', 'WFPlugInTrigger both'],
+      [inbound, /\{"Operator".*?\}\}/, '$&,$&', 'WFMessageTrigger “ ”'],
+    ] as const) {
+      const workflow = buildWorkflow(shortcut, undefined, 27);
+      const [difference] = findDifferences(JSON.parse(JSON.stringify(workflow).replace(from, to)), workflow);
+      assert.match(difference?.text ?? '', new RegExp(`^lacks 1 of \\d+ automations \\(${missing}\\)$`));
+    }
+  });
 
   it('ownline doctor fails for a link to another shortcut or to none, and warns if the link could not be checked', async () => {
     const record = (address: string) =>

@@ -98,14 +98,23 @@ function* compareActions(
   yield { state: 'warning', text: `has other values in the actions ${names}${others}` };
 }
 
-/** Names of the automations; whether they are switched on, and the times of day, depend on the iPhone. */
+/**
+ * Names of the automations, with what they wait for. Whether they are switched on, and the times of day, depend on the
+ * iPhone.
+ */
 const triggersOf = (workflow: unknown): string[] => listAt(workflow, 'WFWorkflowTriggers').map(triggerName);
 
 function triggerName(trigger: unknown): string {
-  const identifier = String(at(trigger, 'WFTriggerIdentifier'));
-  const conditions = at(trigger, 'WFTriggerSerializedParameters', 'WFMessageConditions', 'Value');
-  const [row] = listAt(conditions, 'WFActionParameterFilterTemplates');
-  return row === undefined ? identifier : `${identifier} “${at(row, 'Values', 'Text')}”`;
+  const parameters = at(trigger, 'WFTriggerSerializedParameters');
+  const conditions = listAt(
+    at(parameters, 'WFMessageConditions', 'Value'),
+    'WFActionParameterFilterTemplates',
+  );
+  const details = [
+    at(parameters, 'WFConnectionType') ?? [],
+    conditions.map((row) => `“${at(row, 'Values', 'Text')}”`),
+  ];
+  return [at(trigger, 'WFTriggerIdentifier'), ...details.flat()].join(' ');
 }
 
 function* compareTriggers(published: readonly string[], expected: readonly string[]): Generator<Difference> {
