@@ -140,6 +140,7 @@ function isRepeat(row: FingerprintRow, isAgain: boolean, now: Date): boolean {
   );
 }
 
+/** The time between two calls. It is positive also if the service's clock was set back between them. */
 function passed(since: Date, now: Date): number {
-  return now.getTime() - since.getTime();
+  return Math.abs(now.getTime() - since.getTime());
 }

@@ -45,6 +45,15 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.equal(await stored(), 2);
   });
 
+  it('an equal text is another message, although the clock was set back between the two', async () => {
+    const { receive } = await connect();
+    const first = await receive('Yes', '1');
+    service.clock.jump(-3_600_000);
+    service.clock.advance(50 * 60_000);
+    assert.notEqual(await receive('Yes', '2'), first);
+    service.clock.jump(3_600_000);
+  });
+
   it('several automations that fire for one text make one message, even if each repeats its call later', async () => {
     const { receive, stored } = await connect();
     const runs = ['1', '2', '3'];
