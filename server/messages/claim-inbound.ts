@@ -107,8 +107,8 @@ export async function claimInbound(
   const [runBefore, textBefore] = [earlier(ofRun), earlier(ofText)];
   // The claim may have waited for another call.
   const now = clock.now();
-  const change = (left: number, messageId: MessageId, storedAt: Date) =>
-    changeFingerprints.run(trx, { ...rowsOf(left), messageId, storedAt, lastCallAt: now });
+  const change = (rows: Fingerprints, messageId: MessageId, storedAt: Date) =>
+    changeFingerprints.run(trx, { ...rows, messageId, storedAt, lastCallAt: now });
 
   const isSameCall = runBefore !== undefined && passed(runBefore.last_call_at, now) <= inboundRunMs;
   const repeated = isSameCall
@@ -117,14 +117,17 @@ export async function claimInbound(
       ? textBefore
       : undefined;
   if (repeated) {
-    const { message_id } = repeated;
+    const { message_id, stored_at } = repeated;
     if (textBefore?.message_id === message_id) {
       const left = isSameCall ? textBefore.calls_left : Math.max(textBefore.calls_left - 1, 0);
-      await change(left, message_id, textBefore.stored_at);
+      await change(rowsOf(left), message_id, textBefore.stored_at);
+    } else if (ofRun) {
+      // Later equal texts are another message, and the run still belongs to this one.
+      await change({ numberId, fingerprints: [ofRun], callsLeft: [0] }, message_id, stored_at);
     }
     return { id: message_id, isSameCall, possibleRepeat: false };
   }
-  if (runBefore || textBefore) await change(callsLeft, id, now);
+  if (runBefore || textBefore) await change(rowsOf(callsLeft), id, now);
   const possibleRepeat =
     textBefore !== undefined &&
     (textBefore.calls_left > 0 || isAgain) &&

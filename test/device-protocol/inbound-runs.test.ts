@@ -45,6 +45,18 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.equal(await stored(), 2);
   });
 
+  it('a run that goes on repeating its call belongs to its message, also while equal texts are another one', async () => {
+    const { receive } = await connect();
+    const first = await receive('Yes', '1');
+    service.clock.advance(61_000);
+    const second = await receive('Yes', '2');
+    for (const minutes of [10, 14, 14]) {
+      service.clock.advance(minutes * 60_000);
+      assert.equal(await receive('Yes', '1'), first, `${minutes} minutes after its latest call`);
+    }
+    assert.notEqual(second, first);
+  });
+
   it('an equal text is another message, although the clock was set back between the two', async () => {
     const { receive } = await connect();
     const first = await receive('Yes', '1');
