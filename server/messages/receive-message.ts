@@ -174,15 +174,18 @@ function storeOnce(
     const file = written ? [written.sha256.toString('hex')] : [];
     const identity = { ...inbound, content: [inbound.from, inbound.text, ...file] };
     const claimed = await claimInbound(trx, services, number, identity, id);
-    if (claimed.id !== id) {
-      // An equal text in another call may follow an opt-in, so it opts the sender out again. A repeated call does not.
-      if (keyword === 'opt_out' && !claimed.isSameCall)
-        await applyKeyword(trx, services, number, { id: claimed.id, from: inbound.from, at }, keyword);
-      return claimed.id;
-    }
     const contact = senderContact(inbound.from);
     const teamId = number.team_id;
     const key = { teamId, contact, contactHash: services.secrets.contactHash(teamId, contact) };
+    if (claimed.id !== id) {
+      // An equal text in another call may be another text. So a STOP after an opt-in opts the sender out again, and a
+      // START after an opt-out is shown to the team. A repeated call has no effect.
+      if (keyword === 'opt_out' && !claimed.isSameCall)
+        await applyKeyword(trx, services, number, { id: claimed.id, from: inbound.from, at }, keyword);
+      if (keyword === 'opt_in' && !claimed.isSameCall)
+        await ignoreLateStart(trx, number, inbound.text, key, at);
+      return claimed.id;
+    }
     const isLateStart =
       keyword === 'opt_in' &&
       !inbound.deviceGivenId &&

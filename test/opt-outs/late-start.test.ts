@@ -78,4 +78,18 @@ describe('a START that may be a late repeat (specification section 4.6)', () => 
     await receive('Quit');
     assert.equal((await optOutOf(from))?.ignored_start_at, null, 'another opt-out');
   });
+
+  it('a START is noted that is the same message as one before the opt-out, and not as a repeated call of its run (§4.6/late-start)', async () => {
+    const from = '+12125550901';
+    const receive = async (text: string, run: string) => {
+      service.clock.advance(10_000);
+      return (await number.wire.call('inbound', { from, text, run })).id;
+    };
+    const id = await receive('START', '1');
+    await receive('STOP', '2');
+    assert.equal(await receive('START', '1'), id);
+    assert.equal((await optOutOf(from))?.ignored_start_at, null);
+    assert.equal(await receive('START', '3'), id);
+    assert.ok((await optOutOf(from))?.ignored_start_at);
+  });
 });
