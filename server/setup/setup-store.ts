@@ -59,11 +59,13 @@ const returningNumber = 'RETURNING (SELECT number_id FROM setup_links WHERE team
 const changed = { changes: 'number', team: ':team_id', ids: 'number_id' } as const;
 
 // When the recipient of the lock test's text replied before the iPhone could be unlocked.
+const ofLockText = (column: string) =>
+  `(SELECT ${column} FROM messages x WHERE x.team_id = t.team_id AND x.id = t.lock_message_id)`;
 const lockReplyAt = `coalesce(t.lock_reply_at, (
-  SELECT r.created_at FROM messages x
-  JOIN messages r ON r.team_id = x.team_id AND r.from_handle = x.to_handle AND r.number_id = x.number_id
-  WHERE x.team_id = t.team_id AND x.id = t.lock_message_id AND x.to_handle <> '' AND r.direction = 'inbound'
-    AND r.created_at >= x.created_at AND r.created_at <= t.lock_started_at + interval '${unlockAfterMs} milliseconds'
+  SELECT r.created_at FROM messages r
+  WHERE r.team_id = t.team_id AND r.from_handle = ${ofLockText("nullif(x.to_handle, '')")} AND r.id > t.lock_message_id
+    AND r.number_id = ${ofLockText('x.number_id')} AND r.direction = 'inbound'
+    AND r.created_at <= t.lock_started_at + interval '${unlockAfterMs} milliseconds'
   ORDER BY r.id LIMIT 1))`;
 
 // The number's session belongs to this link's phone or to an older one: a newer link, whose phone could replace it, ends
