@@ -6,7 +6,7 @@ import type { MessageStatus } from './message.ts';
  */
 
 /** The kind of shortcut files: for iOS 27 and newer, with automations inside, or for iOS 17 to 26. */
-export type ShortcutForm = 26 | 27;
+export type FileForm = 26 | 27;
 
 /** How a phone gets the two shortcuts (the available way with the fewest steps). */
 export type InstallWay =
@@ -34,8 +34,8 @@ export type SetupState = {
     readonly setting: string;
   };
   /** By the phone's poll, else by the person's choice, which is kept with the link; null: not known yet. */
-  readonly form: ShortcutForm | null;
-  readonly install: Readonly<Record<ShortcutForm, InstallWay>>;
+  readonly form: FileForm | null;
+  readonly install: Readonly<Record<FileForm, InstallWay>>;
   /** The setup code, once a click has asked for it; null before. */
   readonly code: string | null;
   /** The phone of this link, after its first poll. Name and version are cleaned of hidden characters. */
@@ -91,6 +91,8 @@ export type SetupReason =
   | 'loopback'
   // poll: the iPhone still runs the shortcut of an older link
   | 'old_shortcut'
+  // poll: it has iOS 27, and got the shortcuts for iOS 17 to 26
+  | 'other_form'
   // text
   | 'queued'
   | 'handed_out'

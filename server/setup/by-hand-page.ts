@@ -1,4 +1,4 @@
-import type { ShortcutForm } from '#contract/setup.ts';
+import type { FileForm } from '#contract/setup.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { pageAnswer } from '#server/platform/http/html-page.ts';
 import type { Answer } from '#server/platform/http/route.ts';
@@ -25,7 +25,7 @@ interface ByHand {
   readonly server: string;
   /** Undefined until a person has clicked to show it. */
   readonly deviceToken: string | undefined;
-  readonly form: ShortcutForm;
+  readonly form: FileForm;
 }
 
 /** The page with both shortcuts as lists to build, for a technician (specification section 11.8). */
@@ -44,6 +44,7 @@ ${form === 27 && automations}`;
 }
 
 /** A shortcut that is built by hand lacks the automations that a file for iOS 27 has in it. */
-const automations: Html = html`<section><h2>Automations</h2><p>Make each in Shortcuts: Automation, +, Run Immediately, Next.</p>
+const automations: Html = html`<section><h2>Automations</h2><p>Open the shortcut, tap Edit, then Automation, and choose what starts it. For a message, change Sender to Message Contains.</p>
+<p>On iOS 17 to 26: in the tab Automation tap +, choose what starts it, then Run Immediately, Next, and the shortcut.</p>
 <ul>${automationSets.needed.map((text) => html`<li>Message, Message Contains ${text === ' ' ? 'a single space' : html`<code>${text}</code>`}: ${inbound.name}</li>`)}
 <li>Charger, Is Connected and Is Disconnected: ${outbox.name}</li><li>Wi-Fi, Any Network: ${outbox.name}</li><li>Time of Day, 6:00, Daily: ${outbox.name}</li></ul></section>`;

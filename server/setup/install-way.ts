@@ -14,7 +14,7 @@ export type InstallServices = Pick<Runtime, 'config' | 'logger'> & {
 
 /**
  * Chooses the available way with the fewest steps for the form of a phone's iOS (specification section 11.8). After the
- * signing command failed, the next best way is used for some minutes.
+ * signing command failed, the next best way is used for some minutes; and while too many files wait for it.
  * @param connection undefined until the device token was shown or claimed
  */
 export async function chooseInstallWay(
@@ -27,10 +27,10 @@ export async function chooseInstallWay(
   if (!connection) return { kind: 'signed', ready: false };
   const files = unsigned(connection, form);
   const found = await Promise.all(files.map((file) => signer.find(file)));
-  if (found.every((file) => file !== undefined)) return { kind: 'signed', ready: true };
-  return files.some((file) => signer.hasFailed(file))
-    ? chooseGenericWay(services, form)
-    : { kind: 'signed', ready: false };
+  // The files are signed in their order, so the first one that is missing decides.
+  const next = files.find((_, index) => !found[index]);
+  if (next && !signer.accepts(next)) return chooseGenericWay(services, form);
+  return { kind: 'signed', ready: !next };
 }
 
 /** The way that a phone without a token would get, for each form; `by_hand` says that nothing is published for it. */

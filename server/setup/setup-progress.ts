@@ -1,4 +1,4 @@
-import type { SetupCheck, SetupCheckName, SetupTick, ShortcutForm } from '#contract/setup.ts';
+import type { FileForm, SetupCheck, SetupCheckName, SetupTick } from '#contract/setup.ts';
 import { inboundTests } from '#server/devices/inbound-tests.ts';
 import { timeOfId } from '#server/platform/ids/ids.ts';
 import { oldShortcutAfterMs } from './limits.ts';
@@ -11,7 +11,7 @@ import { isSent, type TestText } from './test-text.ts';
 export const setupTicks = ['switches', 'charger', 'wifi', 'time'] as const satisfies readonly SetupTick[];
 
 export interface ProgressInput extends LockTestInput {
-  readonly form: ShortcutForm | null;
+  readonly form: FileForm | null;
   /** The test text that was accepted last. */
   readonly text: TestText | undefined;
   readonly address: PhoneAddress;
@@ -20,7 +20,7 @@ export interface ProgressInput extends LockTestInput {
 }
 
 /** The form of shortcut files for a phone: its system decides once it has polled, before that the person. */
-export function formOf({ session_id, system_version, form }: SetupFactsRow): ShortcutForm | null {
+export function formOf({ session_id, system_version, form }: SetupFactsRow): FileForm | null {
   const [major] = (session_id !== null && /\d+/.exec(system_version ?? '')) || [];
   if (major === undefined) return form;
   return Number(major) >= 27 ? 27 : 26;
@@ -59,8 +59,11 @@ function addressCheck({ facts, address: { problem }, openAt }: ProgressInput): S
   return { name: 'address', state, reason: problem ?? null };
 }
 
-function pollCheck({ facts, now, sessionLifeMs }: ProgressInput): SetupCheck {
-  if (facts.session_id !== null) return { name: 'poll', state: 'done', reason: null };
+function pollCheck({ facts, form, now, sessionLifeMs }: ProgressInput): SetupCheck {
+  // Shortcuts for iOS 17 to 26 have no automations to switch on.
+  const hasOtherForm = facts.form === 26 && form === 27 && !facts.ticks.includes('switches');
+  if (facts.session_id !== null)
+    return { name: 'poll', state: 'done', reason: hasOtherForm ? 'other_form' : null };
   return runsOldShortcut(facts, now, sessionLifeMs)
     ? { name: 'poll', state: 'failed', reason: 'old_shortcut' }
     : { name: 'poll', state: 'open', reason: null };

@@ -81,7 +81,10 @@ export function setupStateRoutes(
     ),
     action(
       'test-text',
-      { to: Type.String({ maxLength: 100 }), after: Type.Optional(Type.Integer()) },
+      {
+        to: Type.String({ maxLength: 100 }),
+        after: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
+      },
       (setup, { to, after = null }) => sendTestText(services, setup, to.trim(), after),
     ),
     action('lock-test', {}, (setup) => startLockTest(services, setup)),

@@ -1,4 +1,4 @@
-import type { ShortcutForm } from '#contract/setup.ts';
+import type { FileForm } from '#contract/setup.ts';
 import { query } from '#server/database/query.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import type { SetupLinkRow } from '#server/devices/device-store.ts';
@@ -23,7 +23,7 @@ export interface SetupFactsRow {
   readonly other_session_id: DeviceSessionId | null;
   readonly other_seen_at: Date | null;
   /** The form of shortcut files that the person chose. */
-  readonly form: ShortcutForm | null;
+  readonly form: FileForm | null;
   /** Names of the ticks that the person has set. */
   readonly ticks: readonly string[];
   /** The test texts that were accepted, in their order. */
@@ -93,7 +93,7 @@ export async function getSetupFacts(db: Queryable, { team_id, id }: LinkKey): Pr
   return facts;
 }
 
-export const storeForm = query<LinkKey & { form: ShortcutForm }, { number_id: string }>(
+export const storeForm = query<LinkKey & { form: FileForm }, { number_id: string }>(
   'setup.store-form',
   `INSERT INTO setup_tests (team_id, setup_link_id, form) VALUES (:team_id, :id, :form)
    ON CONFLICT (team_id, setup_link_id) DO UPDATE SET form = excluded.form ${returningNumber}`,

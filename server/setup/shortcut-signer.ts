@@ -47,10 +47,12 @@ export class ShortcutSigner {
     return (await this.#isKept(path)) ? readSignedFile(path).catch(() => undefined) : undefined;
   }
 
-  /** True if the command failed to sign this file recently. */
-  hasFailed(shortcut: UnsignedShortcut): boolean {
-    const failedAtMs = this.#failures.get(this.#pathOf(shortcut));
-    return failedAtMs !== undefined && this.#services.clock.nowMs() - failedAtMs < signFailureRetentionMs;
+  /** False if the command failed to sign this file recently, or too many other files wait. */
+  accepts(shortcut: UnsignedShortcut): boolean {
+    const path = this.#pathOf(shortcut);
+    const failedAtMs = this.#failures.get(path) ?? -Infinity;
+    const hasFailed = this.#services.clock.nowMs() - failedAtMs < signFailureRetentionMs;
+    return this.#jobs.has(path) || (!hasFailed && this.#jobs.size <= signWaitingMax);
   }
 
   /**
@@ -61,12 +63,12 @@ export class ShortcutSigner {
     const path = this.#pathOf(shortcut);
     const present = this.#jobs.get(path);
     if (present) return present;
-    if (this.hasFailed(shortcut)) return undefined;
-    if (this.#jobs.size > signWaitingMax) {
-      this.#services.logger.warn(
-        { shortcut: shortcut.name },
-        `SHORTCUT_SIGN_COMMAND was not run: ${signWaitingMax} files wait for it already.`,
-      );
+    if (!this.accepts(shortcut)) {
+      if (this.#jobs.size > signWaitingMax)
+        this.#services.logger.warn(
+          { shortcut: shortcut.name },
+          `SHORTCUT_SIGN_COMMAND was not run: ${signWaitingMax} files wait for it already.`,
+        );
       return undefined;
     }
     const job = this.#latestJob.then(() => this.#attempt(shortcut)).finally(() => this.#jobs.delete(path));

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { Page } from 'playwright-core';
-import type { ShortcutForm } from '#contract/setup.ts';
+import type { Locator, Page } from 'playwright-core';
+import type { FileForm } from '#contract/setup.ts';
+import { automationSets } from '#shortcut/inbound-coverage/coverage.ts';
 import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
 import { buildWorkflow, shortcuts } from '#shortcut/shortcuts.ts';
 import { keepPicture, startBrowser } from '#test/support/browser/browser.ts';
@@ -18,6 +19,7 @@ import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { iphoneAgent } from '#test/support/setup/setup-page.ts';
 import { ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
+import { isShown, steps as stepsOf } from '../../web/setup/steps.ts';
 
 const friend = '+14155550199';
 
@@ -36,6 +38,29 @@ const setups = [
     steps: ['Add two shortcuts', 'Let it send', 'Let replies come in', 'Keep it running', 'Test it locked'],
   },
 ] as const;
+
+/** Taps of the page's instructions that are not on the page: to come back to it, and for a question of Safari. */
+const tapsElsewhere: Readonly<Record<string, number>> = {
+  start: 1,
+  connected: 1,
+  made: 1,
+  automation: 1,
+  starter: 1,
+};
+
+/** The taps on the page that its instructions name, in all steps. */
+const tapsOnPage = (form: FileForm) =>
+  stepsOf[form]
+    .flatMap(({ instructions }) => instructions)
+    .filter((one) => one.place === 'page' && one.part && isShown(one, 'files'))
+    .reduce((sum, { text, taps }) => sum + taps - (tapsElsewhere[text] ?? 0), 0);
+
+/** How often the page says in a step that the iPhone asks: *Always Allow*. */
+const questionsOf: Readonly<Record<string, number>> = {
+  'Add two shortcuts': 1,
+  'Let it send': 3,
+  'Let replies come in': 1,
+};
 
 /** The heading of the step that is open. */
 const openStep = (page: Page) => page.getByRole('button', { expanded: true });
@@ -67,7 +92,7 @@ describe('an iPhone is connected, from the link to the last check (specification
   );
 
   /** Opens the setup page on a computer, and on the iPhone by the QR code. */
-  async function openPages(phoneNumber: string, form: ShortcutForm) {
+  async function openPages(phoneNumber: string, form: FileForm) {
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
     const computer = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     const complaints = [complaintsAbout(computer, front.url)];
@@ -81,14 +106,18 @@ describe('an iPhone is connected, from the link to the last check (specification
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     complaints.push(complaintsAbout(page, front.url));
+    // A computer has no app Shortcuts, so its links open nothing.
+    await page.addInitScript(
+      "addEventListener('click', (event) => event.target.closest('a[href^=\"shortcuts:\"]') && event.preventDefault())",
+    );
     await page.goto(scanned ?? '');
     return { page, computer, complaints };
   }
 
   /** Taps the button that gets a shortcut. @returns its file without the signature, and the setup code */
-  async function getShortcut(page: Page, name: string) {
+  async function getShortcut(page: Page, name: string, tap: (button: Locator) => Promise<void>) {
     const downloading = page.waitForEvent('download');
-    await page.getByRole('link', { name: `Get ${name}` }).click();
+    await tap(page.getByRole('link', { name: `Get ${name}` }));
     const download = await downloading;
     assert.equal(download.suggestedFilename(), `${name}.shortcut`);
     const chunks: Buffer[] = [];
@@ -100,6 +129,11 @@ describe('an iPhone is connected, from the link to the last check (specification
   for (const { form, ios, phoneNumber, steps } of setups) {
     it(`a person connects an iPhone with iOS ${ios} step by step, and it sends and receives while it is locked (§11.8/connect)`, async (context) => {
       const { page, computer, complaints } = await openPages(phoneNumber, form);
+      let [taps, questions] = [0, 0];
+      const tap = async (target: Locator) => {
+        taps += 1;
+        await target.click();
+      };
       const isDone = (title: string) =>
         computer.getByText(title).and(computer.locator('.text-good-ink')).first().waitFor();
       const followed: string[] = [];
@@ -109,13 +143,14 @@ describe('an iPhone is connected, from the link to the last check (specification
         assert.equal(await openStep(page).count(), 1);
         await keepPicture(page, `connect-${form}-${name.replaceAll(' ', '-')}`);
         followed.push(name);
+        questions = questionsOf[name] ?? 0;
       };
-      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      await tap(page.getByRole('button', { name: 'Start', exact: true }));
       await nextStep();
       const files = new Map<string, Buffer>();
       let setupCode = '';
       for (const { name } of shortcuts) {
-        const got = await getShortcut(page, name);
+        const got = await getShortcut(page, name, tap);
         files.set(name, got.file);
         setupCode = got.setupCode;
       }
@@ -128,27 +163,34 @@ describe('an iPhone is connected, from the link to the last check (specification
         fetch: front.fetch,
       });
       context.after(() => phone.switchOff());
+      phone.onQuestion(() => {
+        questions -= 1;
+        return questions < 0 ? 'never' : 'always';
+      });
       phone.switchOnAutomations();
       const run = phone.startOutbox();
       await isDone('The iPhone is connected');
       if (form === 27) {
         await page.getByText(`Connected: Front desk, iOS ${ios}`).waitFor();
         // A step closes with its last tick, so the test uses click(): check() would look at the square afterwards.
-        await page.getByRole('checkbox').click();
+        await tap(page.getByRole('checkbox'));
       }
 
       await nextStep();
-      await page.getByLabel('Number of the second phone').fill('415 555 0199');
-      await page.getByRole('button', { name: 'Send the test' }).click();
+      await tap(page.getByLabel('Number of the second phone'));
+      await page.keyboard.type('415 555 0199');
+      await tap(page.getByRole('button', { name: 'Send the test' }));
       await nextStep();
       assert.equal(phone.sent.at(-1)?.to, friend);
       await isDone('The test was sent');
 
-      /** Takes a text as the automations of the iPhone do; the simulated one has none of its own before iOS 27. */
-      const receive = async (content: string) => {
-        const message = { sender: friend, content, recipients: [phoneNumber] };
-        await (form === 27 ? phone.incoming(message) : phone.receive(message));
-      };
+      const receive = (content: string) =>
+        phone.incoming({ sender: friend, content, recipients: [phoneNumber] });
+      const newAutomation = () => tap(page.getByRole('link', { name: 'New automation' }));
+      if (form === 26) {
+        await newAutomation();
+        phone.makeAutomations(automationSets.needed);
+      }
       for (const reply of ['7 pm', 'Seen', 'No', 'Thanks', 'Hi']) {
         await page.getByText(`${reply} not here yet`).waitFor();
         await receive(reply);
@@ -156,11 +198,12 @@ describe('an iPhone is connected, from the link to the last check (specification
       }
       if (form === 26) {
         await nextStep();
-        for (const box of await page.getByRole('checkbox').all()) await box.click();
+        await newAutomation();
+        for (const box of await page.getByRole('checkbox').all()) await tap(box);
       }
 
       await nextStep();
-      await page.getByRole('button', { name: 'I lock it now' }).click();
+      await tap(page.getByRole('button', { name: 'I lock it now' }));
       await page.getByText('Leave it locked until').waitFor();
       phone.lock();
       const polls = async () => (await findNumber(team.api, phoneNumber))?.last_seen_at;
@@ -179,6 +222,7 @@ describe('an iPhone is connected, from the link to the last check (specification
       await keepPicture(page, `connect-${form}-all-done`);
       await keepPicture(computer, `connect-${form}-computer`);
       assert.deepEqual(followed, steps);
+      assert.equal(taps, tapsOnPage(form));
       assert.deepEqual(complaints, [[], []]);
 
       await page.getByRole('button', { name: 'Finish and close the link' }).click();

@@ -116,6 +116,18 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     assert.equal(await page.locator('h2 > [aria-expanded=true]').count(), 0, 'the heading closes it again');
   });
 
+  it('a browser that blocks its storage shows the page in its language (§11.8/languages)', async () => {
+    const { setupUrl } = await connectNumber(service, team);
+    const page = await newPage(browser, phone);
+    await page.addInitScript(
+      "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } })",
+    );
+    await page.goto(`${setupUrl}?view=phone`);
+    await page.getByRole('combobox').selectOption('de');
+    await page.getByText('Zwei Kurzbefehle hinzufügen').waitFor();
+    await page.context().close();
+  });
+
   it('both views list the checks that are left (§11.8/left)', async () => {
     const { setupUrl, page } = await openSteps();
     const computer = await visit(`${setupUrl}?view=computer`);

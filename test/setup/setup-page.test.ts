@@ -186,6 +186,27 @@ describe('the setup page (specification section 11.8)', () => {
     assert.deepEqual([state.phone?.name, state.phone?.ios], ['Mia’s <b>iPhone', '18.1']);
   });
 
+  it('the poll says if an iPhone with iOS 27 got older shortcuts, until its switches are ticked (§11.8/form)', async () => {
+    for (const [form, os, expected] of [
+      [26, '27.0', 'done other_form'],
+      [27, '27.0', 'done'],
+      [26, '26.4', 'done'],
+      [27, '26.4', 'done'],
+    ] as const) {
+      const setupUrl = await newLink();
+      const { state } = await act(setupUrl, 'claim', { form });
+      await new DeviceWire(service.baseUrl, tokenOf(state)).poll({ os });
+      assert.equal((await readState(setupUrl)).checks.poll, expected, `${form} on iOS ${os}`);
+      assert.equal((await act(setupUrl, 'ticks', { name: 'switches', made: true })).checks.poll, 'done');
+    }
+  });
+
+  it('the count of test texts is refused if no link can have sent so many (§11.8/test-text)', async () => {
+    const setupUrl = await newLink();
+    for (const after of [-1, 101, 100_000])
+      assert.equal((await act(setupUrl, 'test-text', { to: friend, after })).status, 400, String(after));
+  });
+
   it('an older shortcut that goes on after three minutes is named (§11.8/old-shortcut)', async () => {
     const number = await connectNumber(service, team);
     const setupUrl = await reconnect(number.numberId);

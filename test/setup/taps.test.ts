@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import type { ShortcutForm } from '#contract/setup.ts';
+import type { FileForm } from '#contract/setup.ts';
 import { inbound, outbox } from '#shortcut/shortcuts.ts';
 import { automationCounts, type Instruction, isShown, steps } from '../../web/setup/steps.ts';
 
@@ -9,7 +9,7 @@ import { automationCounts, type Instruction, isShown, steps } from '../../web/se
 const tapsMax = { 27: 60, 26: 110 } as const;
 
 /** Adds up the effort of connecting an iPhone for the first time, with shortcuts that are offered as links. */
-function effortOf(form: ShortcutForm) {
+function effortOf(form: FileForm) {
   const done = steps[form]
     .flatMap(({ instructions }) => instructions)
     .filter((one) => isShown(one, 'links') && !one.isForSecondSetup);

@@ -1,16 +1,18 @@
 import type { ReactNode } from 'react';
-import type { SetupState } from '#contract/setup.ts';
+import type { FileForm } from '#contract/setup.ts';
 import { CopyButton, CopyRow } from '#web/kit/copy.tsx';
-import { ByHandLink } from './parts.tsx';
+import { ByHandLink, FormQuestion } from './parts.tsx';
 import { Fold, Say } from './rich.tsx';
-import { numberOf, useSetup } from './setup-context.ts';
+import { forms, numberOf, useSetup } from './setup-context.ts';
 import { fill } from './texts/texts.ts';
 
 /** A message for the operator, to copy. It has no secret in it. */
 function OperatorMessage({ text }: { readonly text: string }): ReactNode {
-  const { texts, state, form } = useSetup();
+  const { texts, state } = useSetup();
   const number = numberOf(state);
-  const settings = ['OUTBOX', 'INBOUND'].map((name) => `SHORTCUT_${name}_${form === 26 ? '' : '27_'}URL`);
+  const settings = useMissingForms().flatMap((form) =>
+    ['OUTBOX', 'INBOUND'].map((name) => `SHORTCUT_${name}_${form === 26 ? '' : '27_'}URL`),
+  );
   const values = { number, setting: state.address.setting, settings: settings.join(', ') };
   const message = fill(text, values);
   return (
@@ -58,20 +60,37 @@ export function AddressBox({ children }: { readonly children: ReactNode }): Reac
   return isToChange && state.code === null ? <Fold title={texts.address.anyway}>{children}</Fold> : children;
 }
 
-/** True if nothing adds the shortcuts, and no technician has begun to build them. */
-export const isByHand = ({ code, install }: SetupState, form: 26 | 27) =>
-  code === null && install[form].kind === 'by_hand';
+/** The forms that this iPhone may have, and for which nothing adds the shortcuts; none once the link was claimed. */
+function useMissingForms(): readonly FileForm[] {
+  const { state, form } = useSetup();
+  const possible = forms.filter((one) => (form ?? one) === one && state.code === null);
+  return possible.filter((one) => state.install[one].kind === 'by_hand');
+}
+
+/** True if nothing adds the shortcuts, whichever form the iPhone needs, and no technician has begun to build them. */
+export function useIsByHand(): boolean {
+  const { form } = useSetup();
+  return useMissingForms().length === (form ? 1 : forms.length);
+}
+
+/** The iOS for which nothing adds the shortcuts, while it is not known which one the iPhone has. */
+export function MissingFormNote(): ReactNode {
+  const { texts } = useSetup();
+  const [missing] = useMissingForms();
+  return missing && <Say text={texts.byHand.only} values={{ ios: texts.form[missing] }} className="mt-2" />;
+}
 
 /** The server offers no button that adds the shortcuts: its operator has to prepare that, or a technician builds them. */
 export function ByHandNote(): ReactNode {
-  const { texts, state, form = 27 } = useSetup();
+  const { texts, state, form } = useSetup();
   const { byHand } = texts;
-  const way = state.install[form];
+  const way = state.install[form ?? 27];
   return (
     <section className="mt-4 rounded-xl border border-line bg-surface p-4 shadow-card">
       <h2 className="text-lg font-semibold">{byHand.title}</h2>
       <p className="mt-1">{way.kind === 'by_hand' && way.failed ? byHand.failed : byHand.why}</p>
       <OperatorMessage text={byHand.message} />
+      <div className="mt-4 empty:hidden">{form && <FormQuestion />}</div>
       <Fold title={byHand.technician}>
         <p className="mb-2">{byHand.technicianHow}</p>
         <ByHandLink look="second" />

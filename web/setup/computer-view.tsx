@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { setupMinutes } from '#contract/setup-minutes.ts';
 import { CopyRow } from '#web/kit/copy.tsx';
 import { QrCode } from '#web/kit/qr-code.tsx';
-import { ByHandNote, isByHand } from './address-note.tsx';
+import { ByHandNote, MissingFormNote, useIsByHand } from './address-note.tsx';
 import { AllDone, EndEarly } from './end.tsx';
 import { Say } from './rich.tsx';
 import { isStepDone, numberOf, stepsOf, useSetup } from './setup-context.ts';
@@ -18,7 +18,7 @@ export function ComputerView(): ReactNode {
   const number = numberOf(state);
   return (
     <>
-      {isByHand(state, form) && <ByHandNote />}
+      {useIsByHand() ? <ByHandNote /> : <MissingFormNote />}
       <AllDone />
       <div className="mt-4 grid items-start gap-4 md:grid-cols-2">
         <section className={`${card} grid gap-3`}>

@@ -1,7 +1,7 @@
 import './setup.css';
 import { type ReactNode, StrictMode, useEffect, useState, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
-import type { ShortcutForm } from '#contract/setup.ts';
+import type { FileForm } from '#contract/setup.ts';
 import { Brand } from '#web/shell/brand.tsx';
 // This import makes the page follow the system's theme while it is open.
 import '#web/shell/theme.ts';
@@ -25,7 +25,7 @@ const view = new URLSearchParams(location.search).get('view');
 const isPhone = view === 'phone' || (view !== 'computer' && navigator.userAgent.includes('iPhone'));
 
 /** iOS by the browser. Since iOS 26, Safari calls the system 18.6, and its own version is that of iOS. */
-function browserForm(): ShortcutForm | undefined {
+function browserForm(): FileForm | undefined {
   const version = /iPhone.* Version\/(\d+)/.exec(navigator.userAgent)?.[1];
   return version === undefined ? undefined : Number(version) >= 27 ? 27 : 26;
 }

@@ -1,10 +1,10 @@
 import { type ComponentProps, type ReactNode, useRef } from 'react';
-import type { SetupTick, ShortcutForm } from '#contract/setup.ts';
+import type { FileForm, SetupTick } from '#contract/setup.ts';
 import { Button, buttonStyle } from '#web/kit/button.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { CopyButton, copyShown, writeToClipboard } from '#web/kit/copy.tsx';
 import { Rich, Say } from './rich.tsx';
-import { startTime, useSetup } from './setup-context.ts';
+import { forms, startTime, useSetup } from './setup-context.ts';
 import { CheckLine } from './signs.tsx';
 import { fill } from './texts/texts.ts';
 
@@ -48,27 +48,35 @@ function RefusedNote({ request }: { readonly request: Request }): ReactNode {
   );
 }
 
-/** Starts the setup: claims the link. It asks for iOS if neither the server nor the browser knows it. */
+/** Which iOS the iPhone has, until its poll says it: a question, or what is assumed, with a button to correct it. */
+export function FormQuestion(): ReactNode {
+  const { texts, state, connection, form } = useSetup();
+  if (state.phone) return null;
+  const question = form === undefined ? 'ask' : form === 27 ? 'isNew' : 'isOld';
+  return (
+    <div className="text-sm text-quiet">
+      <Say text={texts.form[question]} />
+      <div className="mt-1 flex flex-wrap items-center gap-2">
+        {form && texts.form.change}
+        {forms
+          .filter((one) => one !== form)
+          .map((one) => (
+            <Button key={one} size="small" onClick={() => void connection.chooseForm(one)}>
+              {texts.form[one]}
+            </Button>
+          ))}
+      </div>
+      <RefusedNote request="form" />
+    </div>
+  );
+}
+
+/** Starts the setup: claims the link. */
 export function Start(): ReactNode {
   const { texts, state, connection, form } = useSetup();
-  const question = form === undefined ? 'ask' : form === 27 ? 'isNew' : 'isOld';
-  const choices = ([27, 26] as const).filter((one) => one !== form);
   return (
     <div className="grid gap-3">
-      {state.phone === null && (
-        <div className="text-sm text-quiet">
-          <Say text={texts.form[question]} />
-          <div className="mt-1 flex flex-wrap items-center gap-2">
-            {form && texts.form.change}
-            {choices.map((one: ShortcutForm) => (
-              <Button key={one} size="small" onClick={() => void connection.chooseForm(one)}>
-                {texts.form[one]}
-              </Button>
-            ))}
-          </div>
-          <RefusedNote request="form" />
-        </div>
-      )}
+      <FormQuestion />
       {state.code === null && (
         <RequestButton
           request="claim"
@@ -90,6 +98,7 @@ export function InstallButton({ name }: { readonly name: keyof typeof names }): 
   const frame = useRef<HTMLDivElement>(null);
   const way = state.install[form];
   const file = `${connection.path}/files/${form}/${encodeURIComponent(`${names[name]}.shortcut`)}`;
+  if (way.kind === 'signed' && !way.ready) return <PrepareButton form={form} />;
   const copy = async () => {
     if (state.code === null || way.kind === 'signed') return;
     if (!(await writeToClipboard(state.code))) copyShown(state.code, null, frame.current);
@@ -100,6 +109,16 @@ export function InstallButton({ name }: { readonly name: keyof typeof names }): 
         {fill(texts.buttons.get, { name: names[name] })}
       </LinkButton>
     </div>
+  );
+}
+
+/** Makes the signed files: they failed before, or are for another iOS than at the start. */
+function PrepareButton({ form }: { readonly form: FileForm }): ReactNode {
+  const { texts, busy, connection } = useSetup();
+  return (
+    <RequestButton request="claim" onClick={() => void connection.claim(form)}>
+      {busy === 'claim' ? texts.buttons.preparing : texts.buttons.prepare}
+    </RequestButton>
   );
 }
 
@@ -136,7 +155,9 @@ export function PollLine(): ReactNode {
   return (
     <div aria-live="polite" className="grid gap-2">
       {state.phone ? (
-        <CheckLine state="done" title={<Rich text={texts.poll.connected} values={state.phone} />} />
+        <CheckLine state="done" title={<Rich text={texts.poll.connected} values={state.phone} />}>
+          {check?.reason === 'other_form' && <Say text={texts.poll.other_form} className="text-warn-ink" />}
+        </CheckLine>
       ) : (
         <>
           <CheckLine state={check?.state ?? 'open'} title={<Rich text={text} />} />

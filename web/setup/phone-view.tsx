@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useReducer, useRef, useState } from 'react';
 import { setupMinutes } from '#contract/setup-minutes.ts';
-import { AddressBox, ByHandNote, isByHand } from './address-note.tsx';
+import { AddressBox, ByHandNote, useIsByHand } from './address-note.tsx';
 import { AllDone, EndEarly } from './end.tsx';
 import { InstructionLine } from './instruction-line.tsx';
 import { Say } from './rich.tsx';
@@ -18,7 +18,7 @@ export function PhoneView(): ReactNode {
   const steps = stepsOf(form);
   const done = steps.filter((step) => isStepDone(state, step));
   const [open, toggle] = useOpenStep(steps, done);
-  if (form && isByHand(state, form)) return <ByHandNote />;
+  if (useIsByHand()) return <ByHandNote />;
   return (
     <AddressBox>
       <Say text={texts.intro} values={{ minutes: setupMinutes[form ?? 27] }} className="mt-2 text-quiet" />

@@ -1,4 +1,4 @@
-import type { SetupRefusal, SetupState, SetupTick, ShortcutForm } from '#contract/setup.ts';
+import type { FileForm, SetupRefusal, SetupState, SetupTick } from '#contract/setup.ts';
 import { readError } from '#web/api/api-answer.ts';
 
 /** Pause after the first failed request for the state; each further failure doubles it. */
@@ -44,6 +44,7 @@ export class SetupConnection {
     refused: undefined,
   };
   #turn = new AbortController();
+  #isFinishing = false;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -65,9 +66,7 @@ export class SetupConnection {
       try {
         const seen = this.#received?.version ?? '';
         const response = await fetch(`${this.path}/state?seen=${encodeURIComponent(seen)}`, { signal });
-        const { phase, busy } = this.#snapshot;
-        // If this page closes the link, the answer to that decides, whichever of the two arrives first.
-        if (response.status === 404 && phase === 'open' && busy !== 'done') this.#change({ phase: 'over' });
+        if (response.status === 404) this.#leave();
         else if (response.ok) {
           failures = 0;
           if (response.status === 200) this.#receive((await response.json()) as SetupState);
@@ -84,8 +83,8 @@ export class SetupConnection {
     }
   }
 
-  claim = (form: ShortcutForm) => this.#post('claim', { form });
-  chooseForm = (form: ShortcutForm) => this.#post('form', { form });
+  claim = (form: FileForm) => this.#post('claim', { form });
+  chooseForm = (form: FileForm) => this.#post('form', { form });
   sendTest = (to: string, after: number) => this.#post('test-text', { to, after });
   startLockTest = () => this.#post('lock-test', {});
 
@@ -101,7 +100,14 @@ export class SetupConnection {
 
   /** Closes the link. */
   async finish(): Promise<void> {
+    this.#isFinishing = true;
     if (await this.#post('done', {})) this.#change({ phase: 'closed' });
+    this.#isFinishing = false;
+  }
+
+  /** The link is over. While this page closes it, the answer to that decides, whichever answer arrives first. */
+  #leave(isFinish = false): void {
+    if (this.#snapshot.phase === 'open' && this.#isFinishing === isFinish) this.#change({ phase: 'over' });
   }
 
   /** @returns true if the request was accepted */
@@ -119,7 +125,7 @@ export class SetupConnection {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    if (response.status === 404) this.#change({ phase: 'over' });
+    if (response.status === 404) this.#leave(path === 'done');
     else if (response.ok) this.#receive((await response.json()) as SetupState);
     else {
       const { message, reason } = readError(await response.text());

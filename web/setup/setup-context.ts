@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
-import type { SetupState, ShortcutForm } from '#contract/setup.ts';
+import type { FileForm, SetupState } from '#contract/setup.ts';
 import type { SetupConnection, SetupSnapshot } from './setup-connection.ts';
 import { type Step, startHour, steps } from './steps.ts';
 import type { Texts, Values } from './texts/texts.ts';
@@ -11,7 +11,7 @@ interface Setup extends Omit<SetupSnapshot, 'phase'> {
   readonly locale: string;
   readonly connection: SetupConnection;
   /** The form of the shortcuts; undefined until the server, the browser or the person has said it. */
-  readonly form: ShortcutForm | undefined;
+  readonly form: FileForm | undefined;
 }
 
 export const SetupContext = createContext<Setup | undefined>(undefined);
@@ -35,7 +35,9 @@ export const isAllDone = ({ checks }: SetupState) => checks.every(({ state }) =>
 export const numberOf = ({ number }: SetupState) =>
   formatPhoneNumber(number.phone_number).replaceAll(' ', '\u00a0');
 
-export const stepsOf = (form: ShortcutForm | undefined) => steps[form ?? 27];
+export const forms: readonly FileForm[] = [27, 26];
+
+export const stepsOf = (form: FileForm | undefined) => steps[form ?? 27];
 
 export const timeOfDay = (locale: string, at: Date): string =>
   new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' }).format(at);

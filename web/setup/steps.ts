@@ -1,4 +1,4 @@
-import type { InstallWay, ShortcutForm } from '#contract/setup.ts';
+import type { FileForm, InstallWay } from '#contract/setup.ts';
 import type { Texts } from './texts/texts.ts';
 
 /** The app of the iPhone in which a person does something, or the second phone. */
@@ -124,7 +124,7 @@ const locked: Step = {
 };
 
 /** The steps of the page for each form of the shortcuts (specification section 11.8). */
-export const steps: Readonly<Record<ShortcutForm, readonly Step[]>> = {
+export const steps: Readonly<Record<FileForm, readonly Step[]>> = {
   27: [
     prepare,
     {

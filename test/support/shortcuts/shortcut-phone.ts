@@ -103,6 +103,11 @@ export class ShortcutPhone {
     );
   }
 
+  /** Makes automations for messages, as a person does before iOS 27. @param texts of *Message Contains* */
+  makeAutomations(texts: readonly string[]): void {
+    this.#messageTexts = texts;
+  }
+
   /** Takes a text: each automation that is on and matches starts Inbound, one run after the other. */
   incoming(message: ReceivedMessage): Promise<readonly RunEnd[]> {
     const matching = this.#messageTexts.filter((text) => contains(message.content, text));

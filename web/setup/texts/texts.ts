@@ -23,15 +23,22 @@ const languageOf = (locale: string) => locale.split('-')[0] ?? '';
 
 const key = 'ownline.setup.language';
 
+/** The storage of this device; undefined if the browser blocks it. */
+function storage(): Storage | undefined {
+  try {
+    return localStorage;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The language that was chosen on this device, else the first one of the browser that the page speaks. */
 export function preferredLanguage(): Language {
-  const wanted = [localStorage.getItem(key) ?? '', ...navigator.languages.map(languageOf)];
+  const wanted = [storage()?.getItem(key) ?? '', ...navigator.languages.map(languageOf)];
   return wanted.find(isLanguage) ?? 'en';
 }
 
-export function keepLanguage(language: Language): void {
-  localStorage.setItem(key, language);
-}
+export const keepLanguage = (language: Language) => storage()?.setItem(key, language);
 
 /**
  * The browser's locale for a language: its region decides how times are written. Some browsers name locales that Intl
