@@ -11,7 +11,7 @@ import { exactTime } from '#web/kit/format.ts';
 import { QrCode } from '#web/kit/qr-code.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { ConnectProgress } from './connect-progress.tsx';
-import { firstPollRereadMs } from './number-queries.ts';
+import { firstPollRereadMs, publishedShortcutsQuery } from './number-queries.ts';
 import { isOwnAddress } from './own-address.ts';
 import { UnpublishedNote } from './unpublished-note.tsx';
 
@@ -41,6 +41,7 @@ export function SetupLinkView({
   readonly onRenew: () => void;
 }): ReactNode {
   const team = useTeam();
+  const published = useQuery(publishedShortcutsQuery(team.id));
   const home = useQuery({ ...homeQuery(team.id), refetchInterval: rereadEvery(() => firstPollRereadMs) });
   const number = home.data?.numbers.find(({ phone_number }) => phone_number === link.phoneNumber);
   const progress = number?.setup_link ?? 'unopened';
@@ -70,7 +71,8 @@ export function SetupLinkView({
     );
   }
   const isReachable = !isOwnAddress(link.url);
-  const isCodeShown = progress === 'unopened' && isReachable;
+  // The code waits for the note above it, which says that something is missing.
+  const isCodeShown = progress === 'unopened' && isReachable && !published.isPending;
   return (
     <div className="flex flex-col gap-5">
       {progress === 'unopened' && !isReachable && <UnreachableNote url={link.url} />}

@@ -20,7 +20,7 @@ export function UnpublishedNote(): ReactNode {
   const isOne = missing.length === 1;
   const which = isOne ? ` for ${first.ios}` : '';
   const message =
-    `Please publish the shortcuts of Ownline${which}: share both as iCloud links from one iPhone, without a Mac, and set ` +
+    `Please publish the shortcuts of Ownline${which}: share both as iCloud links from one iPhone, and set ` +
     `${missing.map(({ settings }) => settings).join(', ')}; or set SHORTCUT_SIGN_COMMAND. ` +
     'docs/iphone.md of Ownline has the steps. Until then, a technician builds them by hand on each iPhone, for an hour.';
   return (
@@ -28,8 +28,8 @@ export function UnpublishedNote(): ReactNode {
       <p className="font-semibold">The shortcuts{which} are not published yet</p>
       <p>
         On {isOne ? `an iPhone with ${first.ios}` : 'each iPhone'}, a technician has to build them by hand,
-        for an hour. The operator of this server publishes them once: as iCloud links from one iPhone, without
-        a Mac, or with a command that signs them (docs/iphone.md of Ownline).
+        for an hour. The operator of this server publishes them once: as iCloud links from one iPhone, or with
+        a command that signs them (docs/iphone.md of Ownline).
       </p>
       <div className="mt-2.5">
         <CopyButton text={message} label="Copy a message for the operator" />
