@@ -118,6 +118,7 @@ export type SetupReply = {
 /** `details.reason` of a refused request of the page; other errors have an English message only. */
 export type SetupRefusal =
   | 'not_a_number'
+  | 'own_number'
   | 'other_recipient'
   | 'recipients_used'
   | 'texts_used'

@@ -36,6 +36,11 @@ export async function sendTestText(
       'not_a_number',
       'This is not a phone number. Type it with its country code, such as +1 415 555 0199.',
     );
+  if (to === number.phone_number)
+    throw setupRefusal(
+      'own_number',
+      'This is the number of this iPhone. Type the number of the second phone.',
+    );
   const facts = await getSetupFacts(pool, link);
   if (facts.session_id === null) throw notPolledError();
   const sent = await findSentTestText(services, link, facts.message_ids);

@@ -115,7 +115,8 @@ describe('tests on the setup page (specification section 11.8)', () => {
 
     it('a link sends its test texts to two numbers at most, so that one typo can be corrected, and a refused number does not count (§11.8/test-recipients)', async () => {
       const { setupUrl, phoneNumber } = await connectNumber(service, team);
-      assert.equal((await sendText(setupUrl, phoneNumber)).status, 400, 'its own number');
+      const own = await sendText(setupUrl, phoneNumber);
+      assert.deepEqual([own.status, own.error.reason], [400, 'own_number']);
       assert.equal((await sendText(setupUrl, '+14155559902')).status, 200, 'mistyped');
       assert.equal((await sendText(setupUrl, friend)).status, 200, 'corrected');
       const third = await sendText(setupUrl, '+14155559903');

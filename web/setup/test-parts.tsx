@@ -52,9 +52,10 @@ export function TestText(): ReactNode {
 
 /** Starts the lock test. */
 export function LockButton(): ReactNode {
-  const { texts, connection } = useSetup();
+  const { texts, state, connection } = useSetup();
+  const isRunning = state.checks.some((check) => check.name === 'locked' && check.state === 'busy');
   return (
-    <RequestButton request="lock-test" onClick={() => void connection.startLockTest()}>
+    <RequestButton request="lock-test" disabled={isRunning} onClick={() => void connection.startLockTest()}>
       {texts.buttons.lockNow}
     </RequestButton>
   );
