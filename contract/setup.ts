@@ -119,7 +119,6 @@ export type SetupReply = {
 export type SetupRefusal =
   | 'not_a_number'
   | 'own_number'
-  | 'other_recipient'
   | 'recipients_used'
   | 'texts_used'
   | 'not_polled'

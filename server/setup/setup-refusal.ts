@@ -1,12 +1,7 @@
 import type { SetupRefusal } from '#contract/setup.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 
-const ofRecipient: readonly SetupRefusal[] = [
-  'not_a_number',
-  'own_number',
-  'other_recipient',
-  'recipients_used',
-];
+const ofRecipient: readonly SetupRefusal[] = ['not_a_number', 'own_number', 'recipients_used'];
 
 /** A refused request of the setup page: 400, param to, if the recipient is the reason; otherwise 409. */
 export function setupRefusal(reason: SetupRefusal, message: string): AppError {
