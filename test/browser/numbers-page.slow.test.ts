@@ -303,7 +303,8 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     const { team, owner } = await newSetting();
     const { phoneNumber, numberId } = await connectNumber(service, team);
     const id = await team.api.send({ from: phoneNumber, to, content: 'Too late' });
-    const page = await open(owner, `/numbers/${numberId}`, { look: phone });
+    // A change of the number may let the page read it once more after it is gone.
+    const page = await open(owner, `/numbers/${numberId}`, { look: phone, provokes: /404/ });
     const dialog = page.getByRole('dialog');
     const deleting = page.getByRole('button', { name: 'Delete number' });
     await deleting.click();
