@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { optOutWords } from '#contract/opt-out-words.ts';
-import { missedWords } from '#shortcut/inbound-coverage/coverage.ts';
 import { newPage, phone } from '#test/support/browser/browser.ts';
 import { measureFirstLoad } from '#test/support/browser/first-load.ts';
 import { keyboardStops } from '#test/support/browser/page-checks.ts';
@@ -250,13 +248,6 @@ describe('the setup page in a browser (specification section 11.8)', () => {
       await look(page);
     });
   }
-
-  it('the page names the opt-out words that only an optional automation catches (§11.8/missed-opt-outs)', async () => {
-    const { replies } = (await readTexts('en')) as { readonly replies: { readonly moreHow: string } };
-    for (const word of missedWords(Object.values(optOutWords).flat(), 'needed'))
-      assert.ok(replies.moreHow.includes(word), word);
-    assert.deepEqual(missedWords(Object.values(optOutWords).flat(), 'full'), []);
-  });
 
   it('the first load of the page takes at most 120 KB, all from this server (§11.8/first-load)', async () => {
     const { setupUrl } = await connectNumber(service, team);

@@ -24,16 +24,16 @@ export function Say({ className, ...rest }: RichProps & { readonly className?: s
   );
 }
 
-/** A closed box. */
-export function Fold({
-  title,
-  children,
-}: {
+interface FoldProps {
   readonly title: string;
+  readonly isOpen?: boolean;
   readonly children: ReactNode;
-}): ReactNode {
+}
+
+/** A box that is closed at first, unless `isOpen`. */
+export function Fold({ title, isOpen = false, children }: FoldProps): ReactNode {
   return (
-    <details className="mt-4">
+    <details className="mt-4" open={isOpen}>
       <summary className="min-h-9 font-medium">{title}</summary>
       {children}
     </details>

@@ -162,8 +162,8 @@ export const steps: Readonly<Record<FileForm, readonly Step[]>> = {
         // Six taps each: +, Message, Message Contains, Run Immediately, Next, Ownline Inbound.
         shortcuts('fourMore', 24, 12, { typed: ['e', 'o', 'a', 'i'] }),
         page('back', 1, 0),
-        ...testReplies,
         page('more', 0, 0, { part: 'more_replies' }),
+        ...testReplies,
       ],
     },
     {

@@ -105,10 +105,10 @@ export function Replies(): ReactNode {
 
 /** Further automations, for other languages and for texts that ask for a letter or a digit. */
 export function MoreReplies(): ReactNode {
-  const { texts, state } = useSetup();
+  const { texts, state, locale } = useSetup();
   const further = state.replies.filter(({ set }) => set !== 'needed');
   return (
-    <Fold title={texts.replies.more}>
+    <Fold title={texts.replies.more} isOpen={!locale.startsWith('en')}>
       <Say text={texts.replies.moreHow} className="my-2" />
       {further.map((reply) => (
         <ReplyLine key={reply.name} reply={reply} text={texts.replies.moreLine} />
