@@ -1,9 +1,10 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { FileForm } from '#contract/setup.ts';
 import type { Connection } from './connection.ts';
 import { writeBinaryPropertyList } from './property-list/write-binary.ts';
 import { writeXmlPropertyList } from './property-list/write-xml.ts';
-import { buildWorkflow, type FileForm, shortcuts } from './shortcuts.ts';
+import { buildWorkflow, shortcuts } from './shortcuts.ts';
 
 export interface ExportedShortcut {
   readonly name: string;

@@ -1,3 +1,4 @@
+import type { FileForm } from '#contract/setup.ts';
 import { compileActions } from './compile-workflow.ts';
 import { type Connection, importQuestion } from './connection.ts';
 import { automationSets } from './inbound-coverage/coverage.ts';
@@ -26,9 +27,6 @@ export interface Shortcut {
   /** The automations that start it, which files for iOS 27 have in them. */
   readonly triggers: readonly Trigger[];
 }
-
-/** The newest iOS whose form of file is meant: 26 stands for iOS 17 to 26, where a file has no automations. */
-export type FileForm = 26 | 27;
 
 export const outbox: Shortcut = {
   name: 'Ownline Outbox',

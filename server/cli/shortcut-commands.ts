@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
+import type { FileForm } from '#contract/setup.ts';
 import { type ExportedShortcut, exportShortcuts } from '#shortcut/export-shortcuts.ts';
-import type { FileForm } from '#shortcut/shortcuts.ts';
 import { type ClaimedDevice, CommandError, claimDevice } from '#simulated-phone/device-client.ts';
 import { resolveSecretOptions, secretOptionHint } from './command-options.ts';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { InstallWay } from '#contract/setup.ts';
+import type { FileForm, InstallWay } from '#contract/setup.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Connection } from '#shortcut/connection.ts';
 import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
-import { buildWorkflow, type FileForm, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';
+import { buildWorkflow, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';
 import type { ShortcutSigner, UnsignedShortcut } from './shortcut-signer.ts';
 import { readSignedFile, shortcutFileEnding, shortcutFolder } from './signed-file.ts';
 

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileForm } from '#shortcut/shortcuts.ts';
+import type { FileForm } from '#contract/setup.ts';
 import { shortcutFileMaxBytes } from './limits.ts';
 
 /** The file name ending that iOS opens with Shortcuts. */

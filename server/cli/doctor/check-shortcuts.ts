@@ -1,19 +1,12 @@
 import { join } from 'node:path';
-import type { InstallWay } from '#contract/setup.ts';
+import type { FileForm, InstallWay } from '#contract/setup.ts';
 import type { Config } from '#server/platform/config.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { publishedForms, shortcutFileName } from '#server/setup/install-way.ts';
 import { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
 import { readSignedFile, shortcutFolder } from '#server/setup/signed-file.ts';
-import {
-  buildWorkflow,
-  type FileForm,
-  inbound,
-  outbox,
-  type Shortcut,
-  shortcuts,
-} from '#shortcut/shortcuts.ts';
+import { buildWorkflow, inbound, outbox, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 import { findDifferences } from './compare-workflow.ts';
 import type { Authorities } from './public-client.ts';
