@@ -73,8 +73,8 @@ export type SetupCheckName =
   /** A reply came in meanwhile. */
   | 'locked_reply';
 
-/** Things that a person ticks, because the server can't see them. Form 27 has `switches`, form 26 the others. */
-export type SetupTick = 'switches' | 'charger' | 'wifi' | 'time';
+/** Things that a person ticks, because the server can't see them. Form 27 has `switches`, form 26 the starters, both `arrived`. */
+export type SetupTick = 'switches' | 'arrived' | 'charger' | 'wifi' | 'time';
 
 /** A setup check with its state. */
 export type SetupCheck = {

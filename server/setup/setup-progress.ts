@@ -8,7 +8,13 @@ import type { SetupFactsRow } from './setup-store.ts';
 import { isSent, type TestText } from './test-text.ts';
 
 /** Things that a person ticks, because the server can't see them. */
-export const setupTicks = ['switches', 'charger', 'wifi', 'time'] as const satisfies readonly SetupTick[];
+export const setupTicks = [
+  'switches',
+  'arrived',
+  'charger',
+  'wifi',
+  'time',
+] as const satisfies readonly SetupTick[];
 
 export interface ProgressInput extends LockTestInput {
   readonly form: FileForm | null;
@@ -44,6 +50,7 @@ export function setupChecks(input: ProgressInput): readonly SetupCheck[] {
     pollCheck(input),
     ...(form === 26 ? [] : [tick('switches')]),
     textCheck(input.text),
+    tick('arrived'),
     ...replies,
     ...(form === 26 ? [tick('charger'), tick('wifi'), tick('time')] : []),
     ...lockChecks(input),

@@ -180,6 +180,7 @@ describe('an iPhone is connected, from the link to the last check (specification
       await tap(page.getByLabel('Number of the second phone'));
       await page.keyboard.type('415 555 0199');
       await tap(page.getByRole('button', { name: 'Send the test' }));
+      await tap(page.getByRole('checkbox'));
       await nextStep();
       assert.equal(phone.sent.at(-1)?.to, friend);
       await isDone('The test was sent');

@@ -64,8 +64,8 @@ describe('the setup page (specification section 11.8)', () => {
     const setupUrl = await newLink();
     const start = ['address', 'poll'];
     const end = ['locked', 'locked_reply'];
-    const newer = [...start, 'switches', 'text', ...replies, ...end];
-    const older = [...start, 'text', ...replies, 'charger', 'wifi', 'time', ...end];
+    const newer = [...start, 'switches', 'text', 'arrived', ...replies, ...end];
+    const older = [...start, 'text', 'arrived', ...replies, 'charger', 'wifi', 'time', ...end];
     const now = async () => {
       const { state } = await readState(setupUrl);
       return [state.form, state.checks.map(({ name }) => name)];

@@ -11,7 +11,7 @@ import {
 import { Say } from './rich.tsx';
 import { numberOf, startTime, useSetup } from './setup-context.ts';
 import { automationCounts, type Instruction, type PartName } from './steps.ts';
-import { LockButton, LockResult, MoreReplies, Replies, TestText } from './test-parts.tsx';
+import { Arrived, LockButton, LockResult, MoreReplies, Replies, TestText } from './test-parts.tsx';
 
 /** The parts of the page that belong to instructions: a button, a field or a list. */
 const parts = {
@@ -23,6 +23,7 @@ const parts = {
   poll: PollLine,
   switches: () => <Ticks names={['switches']} />,
   text: TestText,
+  arrived: Arrived,
   automation: NewAutomation,
   replies: Replies,
   more_replies: MoreReplies,

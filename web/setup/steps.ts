@@ -26,7 +26,7 @@ const drawings = ['add', 'allow', 'choose', 'contains', 'download', 'run', 'swit
 type DrawingName = (typeof drawings)[number];
 
 const buttons = ['start', 'inbound', 'outbox', 'code', 'by_hand', 'automation', 'text', 'lock'] as const;
-const results = ['poll', 'switches', 'replies', 'more_replies', 'starters', 'locked'] as const;
+const results = ['poll', 'switches', 'arrived', 'replies', 'more_replies', 'starters', 'locked'] as const;
 export type PartName = (typeof buttons | typeof results)[number];
 
 export interface Step {
@@ -99,11 +99,11 @@ const runIt: readonly Instruction[] = [
 
 const send: Step = {
   name: 'send',
-  checks: /^text$/,
+  checks: /^(text|arrived)$/,
   instructions: [
     page('number', 2, 0, { typed: ['+14155550100'], part: 'text' }),
     page('allowThree', 3, 3, { drawing: 'allow' }),
-    secondPhone('arrived', 0, 0),
+    page('arrived', 1, 0, { part: 'arrived' }),
   ],
 };
 

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { SetupReply } from '#contract/setup.ts';
-import { RequestButton } from './parts.tsx';
+import { RequestButton, Ticks } from './parts.tsx';
 import { Fold, Rich, Say } from './rich.tsx';
 import { timeOfDay, useSetup } from './setup-context.ts';
 import { CheckLine, EnglishNote } from './signs.tsx';
@@ -47,6 +47,20 @@ export function TestText(): ReactNode {
         )}
       </div>
     </form>
+  );
+}
+
+/** Whether the test has arrived, once it was sent. */
+export function Arrived(): ReactNode {
+  const { texts, state } = useSetup();
+  const isSent = state.checks.some((check) => check.name === 'text' && check.state === 'done');
+  return (
+    isSent && (
+      <>
+        <Ticks names={['arrived']} />
+        <Say text={texts.text.notThere} className="text-sm text-quiet" />
+      </>
+    )
   );
 }
 
