@@ -1,4 +1,4 @@
-import type { MessageStatus } from './message.ts';
+import type { FailureCode, MessageStatus } from './message.ts';
 
 /*
  * The setup page's JSON (specification section 11.8). The server states facts and codes; the page has the words, in
@@ -48,7 +48,8 @@ export type SetupState = {
   readonly text: {
     readonly to: string | null;
     readonly status: MessageStatus | null;
-    /** Why it failed, an English sentence; null if it did not. */
+    /** Why it failed, as a code and as an English sentence; null if it did not. */
+    readonly error_code: FailureCode | null;
     readonly error: string | null;
     readonly count: number;
     readonly left: number;

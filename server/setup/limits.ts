@@ -14,6 +14,9 @@ export const lockTestMs = 120_000;
 /** How long the page asks the person to keep the phone locked: the test and one more poll, rounded up to minutes. */
 export const unlockAfterMs = 3 * 60_000;
 
+/** How long the phone stays locked after its text was sent at least, so that the person can reply. */
+export const unlockAfterTextMs = 90_000;
+
 /** How long after the start of a lock test its text is sent, because the phone is locked by then. */
 export const lockTextDelayMs = 45_000;
 

@@ -1,5 +1,5 @@
 import type { SetupCheck, SetupReason } from '#contract/setup.ts';
-import { lockTestMs, lockTextMaxMs, unlockAfterMs } from './limits.ts';
+import { lockTestMs, lockTextMaxMs, unlockAfterMs, unlockAfterTextMs } from './limits.ts';
 import type { SetupFactsRow } from './setup-store.ts';
 import { isSent, type TestText } from './test-text.ts';
 
@@ -36,14 +36,16 @@ export function lockOutcome({ facts, lockText, now, sessionLifeMs }: LockTestInp
   return !hasSent && polledForMs > lockTextMaxMs ? 'text_late' : 'running';
 }
 
-/** When the person may unlock the iPhone; undefined before the first lock test. */
-function unlockTime({ lock_started_at: at }: LockTestInput['facts']): Date | undefined {
-  return at ? new Date(at.getTime() + unlockAfterMs) : undefined;
+/** When the person may unlock the iPhone; undefined before the first lock test. The SQL of the reply has the same rule. */
+function unlockTime({ facts: { lock_started_at: at }, lockText }: LockTestInput): Date | undefined {
+  if (!at) return undefined;
+  const textMs = lockText?.at.getTime() ?? 0;
+  return new Date(Math.max(at.getTime() + unlockAfterMs, textMs + unlockAfterTextMs));
 }
 
 /** The time to show until which the iPhone stays locked: while the test or its reply can still pass; else undefined. */
 export function shownUnlockTime(input: LockTestInput): Date | undefined {
-  const at = unlockTime(input.facts);
+  const at = unlockTime(input);
   const outcome = lockOutcome(input);
   const waitsForReply = outcome === 'passed' && at && input.now < at && !input.facts.lock_reply_at;
   return outcome === 'running' || waitsForReply ? at : undefined;
@@ -61,9 +63,10 @@ export function lockChecks(input: LockTestInput): readonly SetupCheck[] {
   ];
 }
 
-function replyState({ facts, lockText, now }: LockTestInput, outcome: LockOutcome): SetupCheck['state'] {
+function replyState(input: LockTestInput, outcome: LockOutcome): SetupCheck['state'] {
+  const { facts, lockText, now } = input;
   if (facts.lock_reply_at) return 'done';
-  const until = unlockTime(facts);
+  const until = unlockTime(input);
   if (outcome === 'running' || (lockText && until && now < until)) return 'busy';
   return lockText ? 'failed' : 'open';
 }

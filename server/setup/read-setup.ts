@@ -98,6 +98,7 @@ export async function readSetup(
     text: {
       to: text?.to || null,
       status: text?.status ?? null,
+      error_code: text?.errorCode ?? null,
       error: text?.error ?? null,
       count: facts.text_count,
       left: testTextsMax - facts.text_count,

@@ -3,7 +3,7 @@ import { query } from '#server/database/query.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import type { SetupLinkRow } from '#server/devices/device-store.ts';
 import type { DeviceId, DeviceSessionId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
-import { testRecipientsMax, testTextsMax, unlockAfterMs } from './limits.ts';
+import { testRecipientsMax, testTextsMax, unlockAfterMs, unlockAfterTextMs } from './limits.ts';
 
 /** The database's facts about a setup link: its phone, the phone's session and the setup page's tests. */
 export interface SetupFactsRow {
@@ -65,7 +65,8 @@ const lockReplyAt = `coalesce(t.lock_reply_at, (
   SELECT r.created_at FROM messages r
   WHERE r.team_id = t.team_id AND r.from_handle = ${ofLockText("nullif(x.to_handle, '')")} AND r.id > t.lock_message_id
     AND r.number_id = ${ofLockText('x.number_id')} AND r.direction = 'inbound'
-    AND r.created_at <= t.lock_started_at + interval '${unlockAfterMs} milliseconds'
+    AND r.created_at <= greatest(t.lock_started_at + interval '${unlockAfterMs} milliseconds',
+      ${ofLockText('coalesce(x.sent_at, x.created_at)')} + interval '${unlockAfterTextMs} milliseconds')
   ORDER BY r.id LIMIT 1))`;
 
 // The number's session belongs to this link's phone or to an older one: a newer link, whose phone could replace it, ends

@@ -1,4 +1,4 @@
-import type { MessageStatus } from '#contract/message.ts';
+import type { FailureCode, MessageStatus } from '#contract/message.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { SetupLinkRow } from '#server/devices/device-store.ts';
 import { failureMessage } from '#server/messages/message-status.ts';
@@ -10,7 +10,10 @@ export interface TestText {
   /** '' once the recipient was erased. */
   readonly to: string;
   readonly status: MessageStatus;
-  /** Why the text failed, as a sentence; null if it did not. */
+  /** When it was sent, or accepted if it was not sent yet. */
+  readonly at: Date;
+  /** Why the text failed, as a code and as a sentence; null if it did not. */
+  readonly errorCode: FailureCode | null;
   readonly error: string | null;
 }
 
@@ -24,9 +27,10 @@ export async function readTestText(
 ): Promise<TestText | undefined> {
   const message = await findMessage(database.pool, { teamId: link.team_id, messageId });
   if (!message) return undefined;
-  const { to_handle: to, status, error_code, device_error, may_have_been_sent, media_failure } = message;
-  const error = error_code && failureMessage(error_code, device_error, may_have_been_sent, media_failure);
-  return { to, status, error };
+  const { to_handle: to, status, error_code: errorCode, device_error, may_have_been_sent } = message;
+  const error =
+    errorCode && failureMessage(errorCode, device_error, may_have_been_sent, message.media_failure);
+  return { to, status, at: message.sent_at ?? message.created_at, errorCode, error };
 }
 
 /** Finds the link's last test text that was sent. @param messageIds the link's test texts in order */

@@ -236,5 +236,18 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     await pollFor(late.wire, 144);
     await late.reply(friend);
     assert.equal(await late.check(), 'failed', 'it may have been unlocked by then');
+
+    const slow = await start();
+    const setStatus = (status: string) => team.api.put(`/v1/numbers/${slow.numberId}`, { status });
+    service.clock.advance(46_000);
+    await until('the text is accepted', async () => (await textsOf(slow.phoneNumber)).length === 2);
+    await setStatus('paused');
+    await pollFor(slow.wire, 120);
+    await setStatus('active');
+    await slow.wire.poll({ last: (await takeMessage(slow.wire)).id ?? '' });
+    await pollFor(slow.wire, 72);
+    assert.equal(await slow.check(), 'busy');
+    await slow.reply(friend);
+    assert.equal(await slow.check(), 'done', 'less than 90 s after the text was sent');
   });
 });

@@ -18,10 +18,10 @@ describe('tests on the setup page (specification section 11.8)', () => {
   describe('the test text', () => {
     it('it is an ordinary message: the next poll gets it, and its report passes the check (§11.8/test-text)', async () => {
       const { setupUrl, wire, phoneNumber } = await connectNumber(service, team);
-      const none = { to: null, status: null, error: null, count: 0, left: 5 };
+      const none = { to: null, status: null, error_code: null, error: null, count: 0, left: 5 };
       assert.deepEqual((await readState(setupUrl)).state.text, none);
       const { status, state, checks } = await sendText(setupUrl, '(415) 555-9901');
-      const queued = { to: friend, status: 'queued', error: null, count: 1, left: 4 };
+      const queued = { to: friend, status: 'queued', error_code: null, error: null, count: 1, left: 4 };
       assert.deepEqual([status, state.text, checks.text], [200, queued, 'busy queued']);
       const handedOut = await takeMessage(wire);
       assert.deepEqual([handedOut.action, handedOut.to], ['send', friend]);
@@ -54,6 +54,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       await wire.poll({ last: id, last_status: 'failed', last_error: 'no iMessage' });
       const { checks, state } = await readState(setupUrl);
       assert.equal(checks.text, 'failed');
+      assert.equal(state.text.error_code, 'device_error');
       assert.equal(state.text.error, 'The phone could not send the message. The phone said: no iMessage');
     });
 
