@@ -25,7 +25,7 @@ export type SetupState = {
   /** The address of the page, for the QR code. */
   readonly url: string;
   readonly number: { readonly phone_number: string; readonly label: string };
-  /** True if an iPhone was connected to the number before this link: its old shortcuts have to go first. */
+  /** True if an iPhone was connected to the number before this link. */
   readonly had_phone: boolean;
   readonly address: {
     readonly problem: 'loopback' | 'private' | 'plain_http' | null;

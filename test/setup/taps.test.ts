@@ -10,9 +10,7 @@ const tapsMax = { 27: 60, 26: 110 } as const;
 
 /** Adds up the effort of connecting an iPhone for the first time, with shortcuts that are offered as links. */
 function effortOf(form: FileForm) {
-  const done = steps[form]
-    .flatMap(({ instructions }) => instructions)
-    .filter((one) => isShown(one, 'links') && !one.isForSecondSetup);
+  const done = steps[form].flatMap(({ instructions }) => instructions).filter((one) => isShown(one, 'links'));
   const sum = (of: (one: Instruction) => number) => done.reduce((total, one) => total + of(one), 0);
   const apps = done.map(({ place }) => place).filter((place) => place !== 'second_phone');
   return {

@@ -90,8 +90,8 @@ function OpenPage(): ReactNode {
       <p className="text-quiet empty:hidden">
         <bdi>{number.label}</bdi>
       </p>
-      <p role="status" className="text-sm text-warn-ink">
-        {!isConnected && texts.offline}
+      <p role="status" className="sticky top-0 z-10 text-sm text-warn-ink">
+        {!isConnected && <span className="block bg-warn-tint px-3 py-2">{texts.offline}</span>}
       </p>
       <AddressNote isHopeless={isHopeless} />
       {!isHopeless && (isPhone ? <PhoneView /> : <ComputerView />)}

@@ -147,6 +147,15 @@ export function NewAutomation(): ReactNode {
   return <LinkButton href="shortcuts://create-automation">{useSetup().texts.buttons.automation}</LinkButton>;
 }
 
+/** Runs the shortcut that asks for messages. */
+export function RunButton(): ReactNode {
+  return (
+    <LinkButton look="second" href="shortcuts://run-shortcut?name=Ownline%20Outbox">
+      {useSetup().texts.buttons.run}
+    </LinkButton>
+  );
+}
+
 /** Whether this link's iPhone has connected. While it has not, a button runs the shortcut. */
 export function PollLine(): ReactNode {
   const { texts, state } = useSetup();
@@ -162,9 +171,7 @@ export function PollLine(): ReactNode {
         <>
           <CheckLine state={check?.state ?? 'open'} title={<Rich text={text} />} />
           <Say text={texts.poll.again} className="text-sm text-quiet" />
-          <LinkButton look="second" href="shortcuts://run-shortcut?name=Ownline%20Outbox">
-            {texts.buttons.run}
-          </LinkButton>
+          <RunButton />
         </>
       )}
     </div>

@@ -18,7 +18,12 @@ export function PhoneView(): ReactNode {
   const steps = stepsOf(form);
   const done = steps.filter((step) => isStepDone(state, step));
   const [open, toggle] = useOpenStep(steps, done);
-  if (useIsByHand()) return <ByHandNote />;
+  if (useIsByHand())
+    return (
+      <AddressBox>
+        <ByHandNote />
+      </AddressBox>
+    );
   return (
     <AddressBox>
       <Say text={texts.intro} values={{ minutes: setupMinutes[form ?? 27] }} className="mt-2 text-quiet" />
@@ -92,7 +97,7 @@ function StepBox({ step, number, isOpen, onToggle }: StepBoxProps): ReactNode {
   const { name, instructions } = step;
   const isDone = isStepDone(state, step);
   const way = state.install[form].kind;
-  const shown = instructions.filter((one) => isShown(one, way) && (!one.isForSecondSetup || state.had_phone));
+  const shown = instructions.filter((one) => isShown(one, way));
   const look = isDone ? 'bg-good-tint text-good-ink' : 'bg-accent-tint text-accent-ink';
   return (
     <section className="mt-3 rounded-xl border border-line bg-surface shadow-card">

@@ -70,7 +70,11 @@ export class SetupConnection {
         else if (response.ok) {
           failures = 0;
           if (response.status === 200) this.#receive((await response.json()) as SetupState);
-          this.#change({ isConnected: true });
+          const { refused } = this.#snapshot;
+          this.#change({
+            isConnected: true,
+            refused: refused?.reason === 'connection' ? undefined : refused,
+          });
         } else throw new Error(`status ${response.status}`);
         await pause(Number(response.headers.get('retry-after') ?? 0) * 1_000, signal);
       } catch {

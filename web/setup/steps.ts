@@ -18,8 +18,6 @@ export interface Instruction {
   readonly part?: PartName;
   /** The ways to install for which it is shown; by default all. */
   readonly ways?: readonly InstallWay['kind'][];
-  /** True if it is only shown if an iPhone was connected before; it is not counted. */
-  readonly isForSecondSetup?: boolean;
 }
 
 const drawings = ['add', 'allow', 'choose', 'contains', 'download', 'run', 'switches', 'triggers'] as const;
@@ -55,20 +53,20 @@ const settings = on('settings');
 const shortcuts = on('shortcuts');
 const secondPhone = on('second_phone');
 
-const prepare: Step = {
+const prepare = (messages: 'messages' | 'messages26'): Step => ({
   name: 'prepare',
   checks: /^address$/,
   instructions: [
     page('cable', 0, 1),
     page('secondPhone', 0, 0),
     // Settings, Apps, Messages.
-    settings('messages', 3, 3),
+    settings(messages, 3, 3),
     // Back twice, General, Software Update, Automatic Updates, the switch.
     settings('updates', 6, 3),
     // Back to Safari, and the button.
     page('start', 2, 1, { part: 'start' }),
   ],
-};
+});
 
 const offered = ['links', 'files', 'signed'] as const;
 
@@ -87,7 +85,8 @@ function add(name: 'inbound' | 'outbox'): readonly Instruction[] {
 
 const back = page('back', 1, 0, { ways: offered });
 const addFirst: readonly Instruction[] = [
-  shortcuts('removeOld', 6, 2, { ways: offered, isForSecondSetup: true }),
+  // Nothing to do on an iPhone that was not connected before.
+  page('removeOld', 0, 0, { ways: offered }),
   page('byHand', 0, 0, { part: 'by_hand', ways: ['by_hand'] }),
   ...add('inbound'),
 ];
@@ -126,7 +125,7 @@ const locked: Step = {
 /** The steps of the page for each form of the shortcuts (specification section 11.8). */
 export const steps: Readonly<Record<FileForm, readonly Step[]>> = {
   27: [
-    prepare,
+    prepare('messages'),
     {
       name: 'add',
       checks: /^(poll|switches)$/,
@@ -146,7 +145,7 @@ export const steps: Readonly<Record<FileForm, readonly Step[]>> = {
     locked,
   ],
   26: [
-    prepare,
+    prepare('messages26'),
     { name: 'add', checks: /^poll$/, instructions: [...addFirst, back, ...add('outbox'), ...runIt] },
     send,
     {

@@ -1,19 +1,30 @@
 import { type ReactNode, useState } from 'react';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { SetupReply } from '#contract/setup.ts';
-import { RequestButton, Ticks } from './parts.tsx';
+import { RequestButton, RunButton, Ticks } from './parts.tsx';
 import { Fold, Rich, Say } from './rich.tsx';
 import { timeOfDay, useSetup } from './setup-context.ts';
 import { CheckLine, EnglishNote } from './signs.tsx';
+import { useUnchanged } from './use-unchanged.ts';
+
+/** How long a test text may stay as it is before the page offers to run the shortcut. */
+const stillAfterMs = 60_000;
+
+/** How long after the start of a lock test a person who still sees the page is told to lock the iPhone. */
+const notLockedAfterMs = 20_000;
 
 /** Sends the test, and says what became of it. */
 export function TestText(): ReactNode {
   const { texts, state, connection } = useSetup();
-  const { to, count, error } = state.text;
+  const { to, count, error, error_code } = state.text;
   const sentTo = to === null ? '' : formatPhoneNumber(to);
   const [typed, setTyped] = useState(sentTo);
   const check = state.checks.find(({ name }) => name === 'text');
   const kind = { done: 'sent', busy: check?.reason ?? 'queued', failed: 'failed', open: '' } as const;
+  const isStill = useUnchanged(
+    check?.state === 'busy' ? `${count} ${check.reason}` : undefined,
+    stillAfterMs,
+  );
   const text = texts.text[kind[check?.state ?? 'open'] as keyof typeof texts.text];
   return (
     <form
@@ -42,9 +53,16 @@ export function TestText(): ReactNode {
       <div aria-live="polite">
         {check && text && (
           <CheckLine state={check.state} title={<Rich text={text} values={{ to: sentTo }} />}>
-            {check.state === 'failed' && <EnglishNote text={error} />}
+            {check.state === 'failed' &&
+              (error_code === 'device_timeout' ? (
+                <Say text={texts.text.device_timeout} />
+              ) : (
+                <EnglishNote text={error} />
+              ))}
           </CheckLine>
         )}
+        {isStill && <Say text={texts.text.still} className="my-2" />}
+        {isStill && <RunButton />}
       </div>
     </form>
   );
@@ -83,9 +101,11 @@ export function LockResult(): ReactNode {
   const [locked, reply] = (['locked', 'locked_reply'] as const).map((name) =>
     state.checks.find((check) => check.name === name),
   );
+  const isNotLocked = useUnchanged(locked?.state === 'busy' ? 'busy' : undefined, notLockedAfterMs);
   const why = texts.lock[locked?.reason as keyof typeof texts.lock] ?? texts.lock.text_late;
   return (
     <div aria-live="polite" className="grid gap-2">
+      {isNotLocked && <Say text={texts.lock.not_locked} className="font-semibold text-warn-ink" />}
       {time && <Say text={texts.lock.until} values={{ time }} className="text-lg font-semibold" />}
       <CheckLine state={locked?.state ?? 'open'} title={texts.checks.locked}>
         {locked?.state === 'failed' && <Say text={why} />}
