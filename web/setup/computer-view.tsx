@@ -2,9 +2,9 @@ import type { ReactNode } from 'react';
 import { setupMinutes } from '#contract/setup-minutes.ts';
 import { CopyRow } from '#web/kit/copy.tsx';
 import { QrCode } from '#web/kit/qr-code.tsx';
-import { ByHandNote, MissingFormNote, useIsByHand } from './address-note.tsx';
+import { AddressBox, ByHandNote, MissingFormNote, useIsByHand } from './address-note.tsx';
 import { AllDone, EndEarly } from './end.tsx';
-import { Say } from './rich.tsx';
+import { Fold, Say } from './rich.tsx';
 import { isStepDone, numberOf, stepsOf, useSetup } from './setup-context.ts';
 import { CheckLine, CheckTitle, Circle } from './signs.tsx';
 import { fill } from './texts/texts.ts';
@@ -13,28 +13,48 @@ const card = 'rounded-xl border border-line bg-surface px-5 py-4 shadow-card';
 
 /** The page on a computer: the way to the iPhone, and its progress. */
 export function ComputerView(): ReactNode {
-  const { texts, state, form = 27 } = useSetup();
-  const { computer } = texts;
-  const number = numberOf(state);
+  const { texts } = useSetup();
+  const isByHand = useIsByHand();
   return (
     <>
-      {useIsByHand() ? <ByHandNote /> : <MissingFormNote />}
+      {!isByHand && <MissingFormNote />}
       <AllDone />
       <div className="mt-4 grid items-start gap-4 md:grid-cols-2">
-        <section className={`${card} grid gap-3`}>
-          <h2 className="text-lg font-semibold">{computer.scan}</h2>
-          <Say text={computer.scanHow} values={{ number, minutes: setupMinutes[form] }} />
-          <QrCode text={state.url} label={computer.qr} />
-          <p className="text-sm text-quiet">{computer.send}</p>
-          <CopyRow value={state.url} what={computer.addressName} words={texts} />
-          <a href="?view=phone" className="text-accent-ink underline">
-            {computer.isPhone}
-          </a>
-        </section>
+        <div>
+          <AddressBox>
+            {isByHand && <ByHandNote />}
+            {isByHand ? (
+              <Fold title={texts.computer.scan}>
+                <Scan />
+              </Fold>
+            ) : (
+              <Scan />
+            )}
+          </AddressBox>
+        </div>
         <Progress />
       </div>
       <EndEarly />
     </>
+  );
+}
+
+/** The QR code and the address of the page. */
+function Scan(): ReactNode {
+  const { texts, state, form = 27 } = useSetup();
+  const { computer } = texts;
+  const number = numberOf(state);
+  return (
+    <section className={`${card} grid gap-3`}>
+      <h2 className="text-lg font-semibold">{computer.scan}</h2>
+      <Say text={computer.scanHow} values={{ number, minutes: setupMinutes[form] }} />
+      <QrCode text={state.url} label={computer.qr} />
+      <p className="text-sm text-quiet">{computer.send}</p>
+      <CopyRow value={state.url} what={computer.addressName} words={texts} />
+      <a href="?view=phone" className="text-accent-ink underline">
+        {computer.isPhone}
+      </a>
+    </section>
   );
 }
 
