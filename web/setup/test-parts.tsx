@@ -10,7 +10,7 @@ import { useUnchanged } from './use-unchanged.ts';
 /** How long a test text may stay as it is before the page offers to run the shortcut. */
 const stillAfterMs = 60_000;
 
-/** How long after the start of a lock test a person who still sees the page is told to lock the iPhone. */
+/** How long the page may still be seen during a lock test before it asks to lock the iPhone. */
 const notLockedAfterMs = 20_000;
 
 /** Sends the test, and says what became of it. */
