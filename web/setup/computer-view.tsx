@@ -79,7 +79,9 @@ function Progress(): ReactNode {
               {state.checks
                 .filter(({ name }) => step.checks.test(name))
                 .map((check) => (
-                  <CheckLine key={check.name} state={check.state} title={<CheckTitle name={check.name} />} />
+                  <CheckLine key={check.name} state={check.state} title={<CheckTitle name={check.name} />}>
+                    {check.state === 'failed' && <p>{texts.computer.failed}</p>}
+                  </CheckLine>
                 ))}
             </div>
           </li>

@@ -9,7 +9,7 @@ import {
   Ticks,
 } from './parts.tsx';
 import { Say } from './rich.tsx';
-import { numberOf, startTime, useSetup } from './setup-context.ts';
+import { numberOf, startTime, testedNumber, useSetup } from './setup-context.ts';
 import { automationCounts, type Instruction, type PartName } from './steps.ts';
 import { Arrived, LockButton, LockResult, MoreReplies, Replies, TestText } from './test-parts.tsx';
 
@@ -46,7 +46,10 @@ export function InstructionLine({ text, drawing, part }: Instruction): ReactNode
   const number = numberOf(state);
   return (
     <li>
-      <Say text={texts.instructions[text]} values={{ number, ...automationCounts, ...startTime(locale) }} />
+      <Say
+        text={texts.instructions[text]}
+        values={{ number, to: testedNumber(state), ...automationCounts, ...startTime(locale) }}
+      />
       {drawing && (
         <div
           aria-hidden="true"

@@ -35,6 +35,10 @@ export const isAllDone = ({ checks }: SetupState) => checks.every(({ state }) =>
 export const numberOf = ({ number }: SetupState) =>
   formatPhoneNumber(number.phone_number).replaceAll(' ', '\u00a0');
 
+/** The number of the second phone, as far as a test went to it. */
+export const testedNumber = ({ text }: SetupState) =>
+  text.to ? formatPhoneNumber(text.to).replaceAll(' ', '\u00a0') : '…';
+
 export const forms: readonly FileForm[] = [27, 26];
 
 export const stepsOf = (form: FileForm | undefined) => steps[form ?? 27];

@@ -3,7 +3,7 @@ import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { SetupReply } from '#contract/setup.ts';
 import { RequestButton, RunButton, Ticks } from './parts.tsx';
 import { Fold, Rich, Say } from './rich.tsx';
-import { timeOfDay, useSetup } from './setup-context.ts';
+import { testedNumber, timeOfDay, useSetup } from './setup-context.ts';
 import { CheckLine, EnglishNote } from './signs.tsx';
 import { useUnchanged } from './use-unchanged.ts';
 
@@ -112,7 +112,7 @@ export function LockResult(): ReactNode {
         {locked?.state === 'failed' && <EnglishNote text={error} />}
       </CheckLine>
       <CheckLine state={reply?.state ?? 'open'} title={texts.checks.locked_reply}>
-        {reply?.state === 'failed' && <Say text={texts.lock.no_reply} />}
+        {reply?.state === 'failed' && <Say text={texts.lock.no_reply} values={{ to: testedNumber(state) }} />}
       </CheckLine>
     </div>
   );
