@@ -1,5 +1,6 @@
-import { allows, covers, keyGrants, type Role, roleGrants } from '#contract/permissions.ts';
+import { allows, covers, keyGrants, roleGrants } from '#contract/permissions.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
+import type { HookEvents } from '#server/database/hooks.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
@@ -57,21 +58,23 @@ async function isCreatedBy(trx: Transaction, key: ApiKeyRow, member: MemberRow):
   return creator?.id === member.account_id;
 }
 
-type KeyCreator = { readonly team_id: TeamId; readonly id: MemberId };
+/** Revokes the API keys that a removed member created, if the remover asks for it (specification section 12.4). */
+export async function revokeKeysOfRemovedMember(
+  trx: Transaction,
+  { revokeKeys, ...ending }: HookEvents['memberRemoved'],
+  services: Runtime,
+): Promise<void> {
+  if (revokeKeys) await revokeMemberKeys(trx, services, { ...ending, only: null });
+}
 
-/**
- * Revokes the API keys that a removed member created, in the same transaction (specification section 12.4).
- * @param only the keys to revoke; null for all
- */
-export async function revokeMemberKeys(
+/** @param only the keys to revoke; null for all */
+async function revokeMemberKeys(
   trx: Transaction,
   services: Runtime,
-  { team_id: teamId, id: memberId }: KeyCreator,
-  by: AuditActor,
-  only: readonly KeyId[] | null = null,
+  creator: { teamId: TeamId; memberId: MemberId; by: AuditActor; only: readonly KeyId[] | null },
 ): Promise<void> {
-  const revoked = await revokeKeysByMember(trx, { teamId, memberId, at: services.clock.now(), only });
-  for (const key of revoked) await auditRevoked(trx, services, teamId, key, by);
+  const revoked = await revokeKeysByMember(trx, { ...creator, at: services.clock.now() });
+  for (const key of revoked) await auditRevoked(trx, services, creator.teamId, key, creator.by);
 }
 
 /**
@@ -81,15 +84,13 @@ export async function revokeMemberKeys(
  */
 export async function revokeExcessKeys(
   trx: Transaction,
+  { role, ...creator }: HookEvents['roleChanged'],
   services: Runtime,
-  creator: KeyCreator & { readonly role: Role },
-  by: AuditActor,
 ): Promise<void> {
-  const keys = await listLiveKeysByMember(trx, { teamId: creator.team_id, memberId: creator.id });
-  const wider = keys.filter(({ permissions }) => !covers(keyGrants(creator.role), permissions));
+  const keys = await listLiveKeysByMember(trx, creator);
+  const wider = keys.filter(({ permissions }) => !covers(keyGrants(role), permissions));
   if (wider.length === 0) return;
-  const only = wider.map(({ id }) => id);
-  await revokeMemberKeys(trx, services, creator, by, only);
+  await revokeMemberKeys(trx, services, { ...creator, only: wider.map(({ id }) => id) });
 }
 
 function auditRevoked(

@@ -6,18 +6,14 @@ import { notFound } from '#server/platform/app-error.ts';
 import { type Principal, type Route, route } from '#server/platform/http/route.ts';
 import { type MemberId, parseId } from '#server/platform/ids/ids.ts';
 import { lockMember } from '#server/teams/members/member-store.ts';
-import { ensureTestTeam, type OnTestTeamCreated } from '#server/teams/team/create-team.ts';
+import { ensureTestTeam } from '#server/teams/team/create-team.ts';
 import { listLiveKeys } from './api-key-store.ts';
 import { createKey } from './create-key.ts';
 import { keyView } from './key-view.ts';
 import { revokeKey } from './revoke-keys.ts';
 
 /** Routes of API keys, for people only: an API key creates no keys (specification sections 5.1 and 5.3). */
-export function apiKeyRoutes(
-  services: Runtime & {
-    readonly onTestTeamCreated: readonly OnTestTeamCreated[];
-  },
-): Route[] {
+export function apiKeyRoutes(services: Runtime): Route[] {
   const { database } = services;
   return [
     route({

@@ -68,7 +68,6 @@ import {
   createRestoreHoldLoop,
   registerJobMetrics,
 } from './background-jobs.ts';
-import { leasePostponers } from './clock-step-effects.ts';
 import { firstRun } from './first-run.ts';
 import { warnOfUnreachableLinks } from './link-warnings.ts';
 import { toListenError } from './listen-error.ts';
@@ -120,11 +119,9 @@ async function open(
   lifecycle.onClose('database', () => runtime.database.close());
   await rehashOptOuts(runtime);
   const loops: Loop[] = [];
-  const clockSync = new ClockSync(runtime, {
-    leases: leasePostponers,
-    onJump: () => {
-      for (const loop of loops) loop.notify();
-    },
+  const clockSync = new ClockSync(runtime);
+  clockSync.onJump(() => {
+    for (const loop of loops) loop.notify();
   });
   await clockSync.run();
   signal.throwIfAborted();

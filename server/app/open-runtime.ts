@@ -8,6 +8,7 @@ import { Ids } from '#server/platform/ids/ids.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
+import { effects } from './effects.ts';
 
 /** Opens the runtime on a database with the schema, for the server and for the command line. */
 export async function openRuntime(
@@ -22,7 +23,7 @@ export async function openRuntime(
     await initializeClock(database.pool, clock);
     const secrets = await loadSecrets(database.pool, config);
     const restoreHold = await RestoreHold.read(database.pool);
-    return { config, clock, ids: new Ids(clock), secrets, database, restoreHold, logger, metrics };
+    return { config, clock, ids: new Ids(clock), secrets, database, restoreHold, logger, metrics, effects };
   } catch (error) {
     await database.close();
     throw error;

@@ -42,14 +42,6 @@ import { deliveryRoutes } from '#server/webhooks/deliveries/delivery-routes.ts';
 import { webhookRoutes } from '#server/webhooks/endpoints/routes.ts';
 import { apiReferenceRoutes } from './api-reference-routes.ts';
 import { type HealthServices, healthRoutes } from './health-routes.ts';
-import {
-  contactErasedHooks,
-  memberRemovedHooks,
-  numberRemovedHooks,
-  optedOutHooks,
-  roleChangedHooks,
-  testTeamCreatedHooks,
-} from './transaction-hooks.ts';
 
 interface RouteServices extends HealthServices {
   readonly heldPolls: PollRegistry;
@@ -81,15 +73,14 @@ export function createRoutes(services: RouteServices): Route[] {
 
 function routesOfSlices(services: RouteServices): Route[] {
   const { requireSession, sends } = services;
-  const roleChangeServices = { ...services, onRoleChanged: roleChangedHooks(services) };
   return [
     ...teamRoutes(services),
-    ...memberRoutes({ ...roleChangeServices, onMemberRemoved: memberRemovedHooks(services) }),
+    ...memberRoutes(services),
     ...invitationRoutes(services),
-    ...acceptancePageRoutes(roleChangeServices, requireSession),
-    ...numberRoutes({ ...services, onNumberRemoved: numberRemovedHooks(services) }),
+    ...acceptancePageRoutes(services, requireSession),
+    ...numberRoutes(services),
     ...eventRoutes(services),
-    ...optOutRoutes({ ...services, onOptedOut: optedOutHooks(services) }),
+    ...optOutRoutes(services),
     ...mediaRoutes(services),
     ...messageRoutes({ ...services, sends }),
     ...webhookRoutes(services),
@@ -103,13 +94,13 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...setupPageRoutes(services),
     ...setupStateRoutes({ ...services, sends }),
     ...publishedShortcutsRoutes(services),
-    ...apiKeyRoutes({ ...services, onTestTeamCreated: testTeamCreatedHooks(services) }),
+    ...apiKeyRoutes(services),
     ...usageRoutes(services),
     ...auditRoutes(services),
     ...signInRoutes(services),
     ...accountRoutes(services),
     ...passkeyRoutes(services),
-    ...dashboardRoutes({ ...services, onContactErased: contactErasedHooks() }),
+    ...dashboardRoutes(services),
     ...webRoutes(services),
     ...pageFileRoutes(),
     ...conversationRoutes(services),

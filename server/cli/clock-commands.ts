@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { leasePostponers } from '#server/app/clock-step-effects.ts';
 import { sampleDatabaseClock } from '#server/database/clock-store.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import { followClockStep } from '#server/database/follow-clock-step.ts';
@@ -15,7 +14,8 @@ export function addClockCommands(program: Command): void {
     .option('--json', 'print as JSON', false)
     .action(async (options: { json: boolean }) => {
       const status = await withRuntime(async (runtime) => {
-        await watch(runtime).run();
+        // Detects a step since the last process of the service ran.
+        await new ClockSync(runtime).run();
         return clockStatus(runtime);
       });
       printResult(status, options.json);
@@ -27,18 +27,13 @@ export function addClockCommands(program: Command): void {
     .option('--json', 'print as JSON', false)
     .action(async (options: { json: boolean }) => {
       const result = await withRuntime(async (runtime) => {
-        await watch(runtime).run();
-        const movedMs = await followClockStep(runtime, leasePostponers);
+        await new ClockSync(runtime).run();
+        const movedMs = await followClockStep(runtime);
         const { settled, service_time, database_time } = await clockStatus(runtime);
         return { confirmed: true, moved_seconds: movedMs / 1_000, settled, service_time, database_time };
       });
       printResult(result, options.json);
     });
-}
-
-/** Creates the service's check of the clock, to detect a step since the last process of the service ran. */
-function watch(runtime: Runtime): ClockSync {
-  return new ClockSync(runtime, { leases: leasePostponers, onJump: () => undefined });
 }
 
 async function clockStatus({ database }: Runtime) {

@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { type Erasure, erasureCountMax } from '#contract/erasure.ts';
-import { contactErasedHooks } from '#server/app/transaction-hooks.ts';
 import { eraseContact } from '#server/dashboard/erasure/erase-contact.ts';
 import { operator } from '#server/platform/actor.ts';
 import { AppError } from '#server/platform/app-error.ts';
@@ -41,9 +40,8 @@ export function addErasureCommands(program: Command): void {
         armFailpoint(runtime.config.failpoint);
         const teamId = readTeamId(options.team);
         await requireTeam(runtime, teamId);
-        const services = { ...runtime, onContactErased: contactErasedHooks() };
         const erase = (dryRun: boolean) =>
-          eraseContact(services, teamId, { contact: options.contact, dryRun, waitMs }, operator);
+          eraseContact(runtime, teamId, { contact: options.contact, dryRun, waitMs }, operator);
         const counted = await erase(true);
         if (options.dryRun) return counted;
         if (!options.yes) await confirm(options.contact, counted);

@@ -4,7 +4,6 @@ import { listLiveKeys } from '#server/api-keys/api-key-store.ts';
 import { createKey } from '#server/api-keys/create-key.ts';
 import { keyView } from '#server/api-keys/key-view.ts';
 import { revokeKey } from '#server/api-keys/revoke-keys.ts';
-import { testTeamCreatedHooks } from '#server/app/transaction-hooks.ts';
 import { operator } from '#server/platform/actor.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
@@ -36,9 +35,8 @@ export function addKeyCommands(program: Command): void {
       const teamId = readTeamId(options.team);
       const result = await withRuntime(async (runtime) => {
         await requireTeam(runtime, teamId);
-        const services = { ...runtime, onTestTeamCreated: testTeamCreatedHooks(runtime) };
         const made = await runtime.database.transaction(async (trx) => {
-          const test = options.test ? { testTeamId: await ensureTestTeam(trx, services, teamId) } : {};
+          const test = options.test ? { testTeamId: await ensureTestTeam(trx, runtime, teamId) } : {};
           const { name } = options;
           return createKey(trx, runtime, { teamId, name, permissions: grants, by: operator, ...test });
         });

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { isE164 } from '#contract/phone-number.ts';
-import { numberRemovedHooks } from '#server/app/transaction-hooks.ts';
 import { deleteNumber } from '#server/numbers/change-number.ts';
 import { findVerifiedNumberByPhone, firstIdOfDay, listNumbers } from '#server/numbers/number-store.ts';
 import { numberView } from '#server/numbers/number-view.ts';
@@ -42,12 +41,7 @@ export function addNumberCommands(program: Command): void {
       const result = await withRuntime(async (runtime) => {
         const held = await findVerifiedNumberByPhone(runtime.database.pool, options);
         if (!held) throw notFound('verified number');
-        await deleteNumber(
-          { ...runtime, onNumberRemoved: numberRemovedHooks(runtime) },
-          held.team_id,
-          held.id,
-          operator,
-        );
+        await deleteNumber(runtime, held.team_id, held.id, operator);
         return { released: true, phone_number: held.phone_number, team_id: publicId('team', held.team_id) };
       });
       printResult(result, options.json);

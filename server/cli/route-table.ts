@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
 import { createRequireSession } from '#server/accounts/sessions/session-authenticator.ts';
+import { effects } from '#server/app/effects.ts';
 import { createRoutes } from '#server/app/routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { Changes } from '#server/dashboard/changes.ts';
@@ -77,6 +78,7 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
     restoreHold: new RestoreHold(undefined),
     logger,
     metrics: createMetrics(),
+    effects,
   };
   const changes = new Changes(logger);
   return {

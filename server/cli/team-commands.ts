@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { isPlanName, planNames, plans } from '#contract/plans.ts';
-import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { operator } from '#server/platform/actor.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
@@ -108,9 +107,8 @@ export function addLinkCommands(program: Command): void {
       const teamId = options.team === undefined ? undefined : readTeamId(options.team);
       const link = await withRuntime(async (runtime) => {
         if (teamId !== undefined) await requireTeam(runtime, teamId);
-        const services = { ...runtime, onRoleChanged: roleChangedHooks(runtime) };
         return {
-          result: await createSignInOrOwnerLink(services, options.email, teamId),
+          result: await createSignInOrOwnerLink(runtime, options.email, teamId),
           problems: explainUnreachableLinks(runtime.config),
         };
       });

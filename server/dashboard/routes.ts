@@ -15,7 +15,7 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import { findFirstTeam } from '#server/teams/team/team-store.ts';
 import { findDelivery } from '#server/webhooks/deliveries/delivery-store.ts';
 import { webhookTargetOf } from '#server/webhooks/endpoints/routes.ts';
-import { eraseContact, type OnContactErased } from './erasure/erase-contact.ts';
+import { eraseContact } from './erasure/erase-contact.ts';
 import { getHome } from './home/get-home.ts';
 import type { LiveStreams } from './live/live-streams.ts';
 import { getPlanUsage } from './plan-usage.ts';
@@ -30,7 +30,6 @@ const erasureWaitMs = 4_000;
 
 interface DashboardServices extends Runtime {
   readonly liveStreams: LiveStreams;
-  readonly onContactErased: readonly OnContactErased[];
 }
 
 /** Routes for what the pages of the dashboard show and /v1 does not have (specification section 12). */

@@ -9,7 +9,7 @@ import {
   saveBootClockReading,
   writeStep,
 } from './clock-store.ts';
-import { followClockStep, type PostponeLeases } from './follow-clock-step.ts';
+import { followClockStep } from './follow-clock-step.ts';
 import {
   bootClockReadingIntervalMs,
   clockSettleMs,
@@ -22,14 +22,6 @@ import type { Runtime } from './runtime.ts';
 const readsMax = 3;
 
 const advice = `Until then nothing expires and nothing is deleted. Set the clock right; if it is right now, run \`${commandLine} clock confirm\`.`;
-
-interface SyncOptions {
-  /** Functions that postpone leases when the service's time follows a step. */
-  readonly leases: readonly PostponeLeases[];
-  /** Called after the service's time jumped, so that timers are checked again. */
-  readonly onJump: () => void;
-  readonly host?: HostClock;
-}
 
 /** The clock's state, as operators see it. */
 export interface ClockStatus {
@@ -45,9 +37,9 @@ export interface ClockStatus {
  * the clock was steady for 10 minutes, or an operator confirms the step. Until then nothing expires after a step ahead.
  */
 export class ClockSync {
-  readonly #services: Pick<Runtime, 'database' | 'clock' | 'logger' | 'metrics'>;
-  readonly #options: SyncOptions;
+  readonly #services: Runtime;
   readonly #host: HostClock;
+  readonly #onJump: (() => void)[] = [];
   readonly #steps: Counter;
   /** The clock's state when this process last read it. */
   #known: ClockState | undefined;
@@ -57,10 +49,9 @@ export class ClockSync {
   #readAtMs = Number.NEGATIVE_INFINITY;
   readonly #watchesSinceMs: number;
 
-  constructor(services: Pick<Runtime, 'database' | 'clock' | 'logger' | 'metrics'>, options: SyncOptions) {
+  constructor(services: Runtime, host: HostClock = createHostClock()) {
     this.#services = services;
-    this.#options = options;
-    this.#host = options.host ?? createHostClock();
+    this.#host = host;
     this.#aligned = this.#readUptime();
     this.#watchesSinceMs = services.clock.elapsedMs();
     const { metrics } = services;
@@ -87,6 +78,11 @@ export class ClockSync {
       settled: heldMs === 0 && this.#services.clock.mayExpire,
       step_seconds: heldMs === 0 ? 0 : -heldMs / 1_000,
     };
+  }
+
+  /** Calls `run` after each jump of the service's time, so that timers are checked again. */
+  onJump(run: () => void): void {
+    this.#onJump.push(run);
   }
 
   /** True if rows may expire or be deleted now. Every sweep that deletes or expires rows checks this first. */
@@ -122,7 +118,7 @@ export class ClockSync {
       return false;
     }
     if (this.#steadyMs(sample) >= clockSettleMs) {
-      await followClockStep(this.#services, this.#options.leases, sample.version);
+      await followClockStep(this.#services, sample.version);
       return false;
     }
     // Differences within the reading's own error are not corrected.
@@ -149,7 +145,7 @@ export class ClockSync {
     if (followedMs !== 0) this.#logFollowed(followedMs);
     if (sample.held_ms !== 0 || followedMs === 0) this.#logStep(sample, known?.held_ms ?? 0);
     this.#decideExpiry(sample);
-    if (jumpMs !== 0) this.#options.onJump();
+    if (jumpMs !== 0) for (const run of this.#onJump) run();
   }
 
   #doubtFromStart(sample: ClockSample): void {

@@ -1,13 +1,7 @@
 import { clockChannel } from './channels.ts';
 import { lockClockState, markStepFollowed } from './clock-store.ts';
+import { runHooks } from './hooks.ts';
 import type { Runtime } from './runtime.ts';
-import type { Transaction } from './statement.ts';
-
-/** Keeps leases alive over a step ahead: postpones each lease that ends after `now` by the step. */
-export type PostponeLeases = (
-  trx: Transaction,
-  step: { readonly now: Date; readonly byMs: number },
-) => Promise<void>;
 
 /**
  * Follows a held clock step on all processes (decision 0020), once the database's clock was steady long enough or an
@@ -15,16 +9,13 @@ export type PostponeLeases = (
  * @param version the version of the state that the decision is based on; undefined: any
  * @returns how far the service's time moves
  */
-export async function followClockStep(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
-  leases: readonly PostponeLeases[],
-  version?: number,
-): Promise<number> {
+export async function followClockStep(services: Runtime, version?: number): Promise<number> {
+  const { database, clock } = services;
   const byMs = await database.transaction(async (trx) => {
     const state = await lockClockState(trx);
     if (version !== undefined && state.version !== version) return 0;
-    if (state.held_ms < 0)
-      for (const postpone of leases) await postpone(trx, { now: clock.now(), byMs: -state.held_ms });
+    const step = { now: clock.now(), byMs: -state.held_ms };
+    if (step.byMs > 0) await runHooks(trx, services, 'clockStepped', step);
     await markStepFollowed(trx);
     return -state.held_ms;
   });

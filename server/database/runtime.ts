@@ -5,6 +5,7 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import type { Database } from './database.ts';
+import type { Effects } from './hooks.ts';
 import type { RestoreHold } from './restore-hold.ts';
 
 /**
@@ -20,4 +21,6 @@ export interface Runtime {
   readonly restoreHold: RestoreHold;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** The transaction hooks of all slices. */
+  readonly effects: Effects<Runtime>;
 }

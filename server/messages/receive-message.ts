@@ -254,7 +254,7 @@ async function applyKeyword(
     message: { id: message.id, number, receivedAt: message.at },
   };
   if (keyword === 'opt_in') await optIn(trx, services, change);
-  else if (await optOut(trx, services, change)) await failMessagesToContact(trx, services, change);
+  else if (await optOut(trx, services, change)) await failMessagesToContact(trx, change, services);
 }
 
 /** The sender as it is stored, which is the contact of the message: a mail address in lower case, and no long text. */

@@ -1,9 +1,9 @@
 import type { PacingMode } from '#contract/pacing.ts';
 import { phoneQueueChannel } from '#server/database/channels.ts';
+import type { HookEvents } from '#server/database/hooks.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import type { NumberRow } from '#server/numbers/number-store.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { failQueued, type UnsentCode } from './fail-queued.ts';
@@ -211,13 +211,13 @@ export function failOfTeam(
  * because the team's sends wait for this transaction.
  */
 export async function failMessagesOfDeletedNumber(
-  services: Runtime,
   trx: Transaction,
-  number: NumberRow,
+  { teamId, numberId }: HookEvents['numberRemoved'],
+  services: Runtime,
 ): Promise<void> {
-  const rows = await ofNumber.rows(trx, { numberId: number.id, limit: roundMax });
+  const rows = await ofNumber.rows(trx, { numberId, limit: roundMax });
   const ids = rows.map((row) => row.message_id);
-  await failQueued(trx, services, number.team_id, ids, 'number_removed');
+  await failQueued(trx, services, teamId, ids, 'number_removed');
 }
 
 /**
@@ -226,8 +226,8 @@ export async function failMessagesOfDeletedNumber(
  */
 export async function failMessagesToContact(
   trx: Transaction,
+  { teamId, contact }: HookEvents['optedOut'],
   services: Runtime,
-  { teamId, contact }: { readonly teamId: TeamId; readonly contact: string },
 ): Promise<void> {
   const rows = await toContact.rows(trx, { teamId, contact, limit: roundMax });
   if (rows.length === 0) return;

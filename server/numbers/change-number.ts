@@ -2,8 +2,8 @@ import type { UpdateNumberRequest } from '#contract/number.ts';
 import { testLine } from '#contract/test-line.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import { pacingChannel, phoneQueueChannel } from '#server/database/channels.ts';
+import { runHooks } from '#server/database/hooks.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { forbidden, notFound } from '#server/platform/app-error.ts';
 import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
@@ -54,20 +54,12 @@ export async function updateNumber(
 }
 
 /**
- * Transaction hook: runs when a number is deleted. It is wired in transaction-hooks.ts, because this slice does not
- * import messages.
- */
-export type OnNumberRemoved = (trx: Transaction, number: NumberRow) => Promise<void>;
-
-/**
  * Deletes a number (specification section 4.2). Its queued messages fail with number_removed, and its phone's next poll
  * is answered with stop. The row stays for late reports and the history.
  * @throws AppError 403 for the test line; 404
  */
 export async function deleteNumber(
-  services: Runtime & {
-    readonly onNumberRemoved: readonly OnNumberRemoved[];
-  },
+  services: Runtime,
   teamId: TeamId,
   numberId: NumberId,
   by: AuditActor,
@@ -79,7 +71,7 @@ export async function deleteNumber(
     const number = await lockNumber(trx, { teamId, numberId });
     if (number?.phone_number === testLine) throw forbidden('The line of test keys can’t be deleted.');
     if (!number || !(await markDeleted(trx, { teamId, numberId, at: clock.now() }))) throw notFound('number');
-    for (const hook of services.onNumberRemoved) await hook(trx, number);
+    await runHooks(trx, services, 'numberRemoved', { teamId, numberId });
     await recordAudit(trx, services, {
       by,
       action: by.kind === 'operator' ? 'number.released' : 'number.deleted',

@@ -3,12 +3,13 @@ import { isFictionalNumber } from '#contract/number.ts';
 import { testLine } from '#contract/test-line.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import { simulatedNumbersChannel } from '#server/database/channels.ts';
+import type { HookEvents } from '#server/database/hooks.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { lockTeam, type TeamRow } from '#server/teams/team/team-store.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
 import { pendingNumberMs } from './limits.ts';
 import { findSimulatedNumber, insertNumber, listTakenPhoneNumbers } from './number-store.ts';
 
@@ -96,11 +97,11 @@ function randomFictionalNumber(): string {
  */
 export async function createTestLine(
   trx: Transaction,
+  { teamId }: HookEvents['testTeamCreated'],
   { database, clock, ids }: Runtime,
-  testTeam: TeamRow,
 ): Promise<void> {
   await insertNumber(trx, {
-    teamId: testTeam.id,
+    teamId,
     numberId: ids.next('num'),
     phoneNumber: testLine,
     createdAt: clock.now(),

@@ -12,7 +12,7 @@ import {
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { deleteNumber, type OnNumberRemoved, updateNumber } from './change-number.ts';
+import { deleteNumber, updateNumber } from './change-number.ts';
 import { reconnectNumber, startNumberVerification } from './connect-number.ts';
 import { createSimulatedNumber } from './create-simulated-number.ts';
 import { listNumberFacts } from './number-facts-store.ts';
@@ -29,9 +29,7 @@ import {
   verifyNumberExamples,
 } from './route-examples.ts';
 
-export function numberRoutes(
-  services: Runtime & { readonly onNumberRemoved: readonly OnNumberRemoved[] },
-): Route[] {
+export function numberRoutes(services: Runtime): Route[] {
   const today = () => ({ todayFirstId: firstIdOfDay(services.clock) });
   return [
     route({

@@ -1,6 +1,7 @@
 import type { ContactEventType } from '#contract/event.ts';
 import { isFictionalNumber } from '#contract/number.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
+import { runHooks } from '#server/database/hooks.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
@@ -99,15 +100,6 @@ async function record(
 }
 
 /**
- * Transaction hook: runs when a contact opts out. It is wired in transaction-hooks.ts, because this slice does not
- * import messages.
- */
-export type OnOptedOut = (
-  trx: Transaction,
-  optedOut: { readonly teamId: TeamId; readonly contact: string },
-) => Promise<void>;
-
-/**
  * Opts a contact out by request (specification section 4.6); the contact's queued messages fail, as after a text STOP.
  * A contact that is already opted out keeps its earlier opt-out.
  * @param principal isTest for a test key, which opts out fictional contacts only: no erasure reaches a test team
@@ -115,7 +107,7 @@ export type OnOptedOut = (
  * @throws AppError 400, param contact
  */
 export async function createOptOut(
-  services: Runtime & { readonly onOptedOut: readonly OnOptedOut[] },
+  services: Runtime,
   { teamId, isTest }: Pick<Principal, 'teamId' | 'isTest'>,
   contact: string,
   by: AuditActor,
@@ -132,7 +124,7 @@ export async function createOptOut(
     await lockUsage(trx, { teamIds: [teamId] });
     const created = await optOut(trx, services, change);
     if (created) {
-      for (const hook of services.onOptedOut) await hook(trx, change);
+      await runHooks(trx, services, 'optedOut', change);
       return created;
     }
     // The contact was opted out already, and `optOut` has locked the row.

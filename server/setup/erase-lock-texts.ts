@@ -1,3 +1,4 @@
+import type { HookEvents } from '#server/database/hooks.ts';
 import { transactionQuery } from '#server/database/query.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
@@ -36,13 +37,12 @@ const eraseRecipients = transactionQuery<
 
 /**
  * Erases a contact from the setup tests of a team (specification section 12.14): a lock test whose text has not been
- * sent fails. Transaction hook of the erasure, wired in transaction-hooks.ts.
- * @param handles all spellings
+ * sent fails.
  */
 export async function eraseLockTexts(
   trx: Transaction,
-  { team_id, handles }: { readonly team_id: TeamId; readonly handles: readonly string[] },
+  { teamId, handles }: HookEvents['contactErased'],
 ): Promise<void> {
-  await erase.run(trx, { teamId: team_id, handles, refusal });
-  await eraseRecipients.run(trx, { teamId: team_id, handles });
+  await erase.run(trx, { teamId, handles, refusal });
+  await eraseRecipients.run(trx, { teamId, handles });
 }

@@ -72,7 +72,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
   });
 
   it('a link of the operator on a server without teams is refused with the command that makes one', async () => {
-    const refused = createSignInOrOwnerLink({ ...runtime, onRoleChanged: [] }, 'ada@example.com', undefined);
+    const refused = createSignInOrOwnerLink(runtime, 'ada@example.com', undefined);
     await assert.rejects(
       refused,
       /has no account, and this server has no team yet\. .*: ownline team create/,
@@ -83,25 +83,23 @@ describe('the first start on an empty database (specification section 10.1)', ()
     await fillDemo(runtime);
     await start();
     assert.equal(await count('teams'), 2);
-    const services = { ...runtime, onRoleChanged: [] };
-    const { opens } = await createSignInOrOwnerLink(services, 'ada@example.com', undefined);
+    const { opens } = await createSignInOrOwnerLink(runtime, 'ada@example.com', undefined);
     assert.equal(opens, 'owner_invitation');
   });
 
   it('a link for a person of the demo signs in and nothing else, and the owner link of the first start stays good (§10.12/own-accounts)', async () => {
     await start();
     const { email } = await fillDemo(runtime);
-    const services = { ...runtime, onRoleChanged: [] };
     const firstTeam = (await findFirstTeam(runtime.database.pool))?.id;
     const members = await count('members');
     for (const chosen of [undefined, firstTeam])
-      assert.equal((await createSignInOrOwnerLink(services, email, chosen)).opens, 'sign_in');
-    const stranger = createSignInOrOwnerLink(services, 'ada@demo.example.com', undefined);
+      assert.equal((await createSignInOrOwnerLink(runtime, email, chosen)).opens, 'sign_in');
+    const stranger = createSignInOrOwnerLink(runtime, 'ada@demo.example.com', undefined);
     await assert.rejects(stranger, /ada@demo\.example\.com is an address of the demo, and has no account/);
     assert.equal(await count('members'), members);
     const shown = await readFile(join(config.dataDir, 'first-start.txt'), 'utf8');
     const token = /\/invite\/(\S+)/.exec(shown)?.[1] ?? '';
-    assert.equal((await loadInvitation(services, token, undefined))?.invitation.role, 'owner');
+    assert.equal((await loadInvitation(runtime, token, undefined))?.invitation.role, 'owner');
   });
 
   it('the first start makes no team and no key if the key file can’t be written, and the error names DATA_DIR', async () => {

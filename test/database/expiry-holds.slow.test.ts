@@ -90,7 +90,7 @@ describe('expiry while a clock step is held (specification section 10.7, decisio
       feedPolls: new FeedPollRegistry(),
       uses: new LastUsedTimes(runtime),
       sends: createSendBatcher(runtime),
-      clockSync: new ClockSync(runtime, { leases: [], onJump: () => undefined }),
+      clockSync: new ClockSync(runtime),
       nightlyBackup: new NightlyBackup(runtime, service.databaseUrl),
     };
     loops = createBackgroundJobs(services);

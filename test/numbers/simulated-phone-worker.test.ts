@@ -64,7 +64,7 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
   // Each test starts without numbers of the one before.
   afterEach(async () => {
     for (const { team, numberId } of made.splice(0)) {
-      await deleteNumber({ ...service.runtime, onNumberRemoved: [] }, team.id, numberId, operator);
+      await deleteNumber(service.runtime, team.id, numberId, operator);
     }
   });
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { createSignInOrOwnerLink } from '#server/teams/invitations/owner-link.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
@@ -15,10 +14,7 @@ import { givenService } from '#test/support/service/given-team.ts';
 describe('links of the operator (specification sections 10.1 and 12.1)', () => {
   const service = givenService({ APP_URL: 'http://127.0.0.1:{port}' });
 
-  const link = (email: string, team?: TeamId) => {
-    const services = { ...service.runtime, onRoleChanged: roleChangedHooks(service.runtime) };
-    return createSignInOrOwnerLink(services, email, team);
-  };
+  const link = (email: string, team?: TeamId) => createSignInOrOwnerLink(service.runtime, email, team);
   const people = async (api: ApiClient) =>
     ((await api.get('/v1/team/members')).json.members as { email: string; role: string }[]).map(
       ({ email, role }) => `${email} ${role}`,

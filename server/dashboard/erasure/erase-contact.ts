@@ -1,7 +1,7 @@
 import { type Erasure, erasureCountMax } from '#contract/erasure.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
+import { runHooks } from '#server/database/hooks.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { countMessagesOfContact, listHandlesOfContact } from '#server/messages/erase-messages.ts';
 import { parseContact, parseNewContact, removeSeparators } from '#server/opt-outs/contact.ts';
 import { insertErasure } from '#server/opt-outs/erasure-store.ts';
@@ -10,19 +10,6 @@ import type { AuditActor } from '#server/platform/actor.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { runErasure } from './run-erasure.ts';
-
-/**
- * Transaction hook: erases a contact from data of slices that the dashboard does not import. It is wired in
- * transaction-hooks.ts.
- */
-export type OnContactErased = (
-  trx: Transaction,
-  erased: { readonly team_id: TeamId; readonly handles: readonly string[] },
-) => Promise<void>;
-
-type Services = Runtime & {
-  readonly onContactErased: readonly OnContactErased[];
-};
 
 interface ErasureRequest {
   /** The contact, in any spelling of its handle. */
@@ -43,7 +30,7 @@ interface ErasureRequest {
  * @throws AppError 400, param contact
  */
 export async function eraseContact(
-  services: Services,
+  services: Runtime,
   teamId: TeamId,
   { contact: text, dryRun, waitMs }: ErasureRequest,
   by: AuditActor,
@@ -58,7 +45,7 @@ export async function eraseContact(
   const { erasure, isOptedOut } = await database.transaction(async (trx) => {
     const optOut = await eraseOptOut(trx, key);
     const row = await insertErasure(trx, { ...subject, contact_events: optOut.events });
-    for (const hook of services.onContactErased) await hook(trx, row);
+    await runHooks(trx, services, 'contactErased', { teamId, handles: row.handles });
     await recordAudit(trx, services, { by, action: 'contact.erased', teamId, details: { ...counts } });
     return { erasure: row, isOptedOut: optOut.isOptedOut };
   });
@@ -72,7 +59,7 @@ export async function eraseContact(
  * brackets. A number without a country code that no message has is refused, because nothing would be erased.
  * @throws AppError 400, param contact
  */
-async function findSubject({ database, clock, ids }: Services, teamId: TeamId, text: string) {
+async function findSubject({ database, clock, ids }: Runtime, teamId: TeamId, text: string) {
   const now = clock.now();
   const find = async (contact: string) => {
     const found = await listHandlesOfContact(database.pages, teamId, contact);

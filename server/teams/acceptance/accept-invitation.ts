@@ -24,7 +24,6 @@ import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { markAccepted, recordAcceptance } from '#server/teams/invitations/invitation-store.ts';
 import { joinTeam } from '#server/teams/invitations/join-team.ts';
-import type { RoleChangeServices } from '#server/teams/members/roles.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
 import { hashFormToken, resolveDoubleSubmit } from './double-submit.ts';
 import { type LoadedInvitation, loadInvitation } from './load-invitation.ts';
@@ -54,10 +53,7 @@ interface NewPerson {
  * has to be verified; 400 for address, name or password; 409, param email, where the address has an account; 402 where
  * the plan has no free seat
  */
-export async function acceptInvitation(
-  services: RoleChangeServices,
-  acceptance: Acceptance,
-): Promise<string[]> {
+export async function acceptInvitation(services: Runtime, acceptance: Acceptance): Promise<string[]> {
   try {
     return await acceptOnce(services, acceptance);
   } catch (error) {
@@ -74,7 +70,7 @@ export async function acceptInvitation(
  * signed in.
  */
 async function acceptOnce(
-  services: RoleChangeServices,
+  services: Runtime,
   { token, signedIn, fields, formToken, request }: Acceptance,
 ): Promise<string[]> {
   const opened = await loadInvitation(services, token, signedIn);

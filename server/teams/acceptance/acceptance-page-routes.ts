@@ -1,10 +1,10 @@
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import { isMailEnabled } from '#server/mail/queue-mail.ts';
 import { randomToken } from '#server/platform/crypto.ts';
 import { redirectTo, withAppBasePath } from '#server/platform/http/app-base-path.ts';
 import { formRoutes } from '#server/platform/http/form-route.ts';
 import type { Route } from '#server/platform/http/route.ts';
-import type { RoleChangeServices } from '#server/teams/members/roles.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { acceptanceFields, acceptancePage, invitationEndPage } from './acceptance-page.ts';
 import { findInvitationEnd, loadInvitation } from './load-invitation.ts';
@@ -14,7 +14,7 @@ import { findInvitationEnd, loadInvitation } from './load-invitation.ts';
  * changes nothing, so a mail scanner that opens links accepts no invitation. A submit of its form joins the team and
  * redirects to the dashboard. After the invitation's end, the page and the submit show how it ended.
  */
-export function acceptancePageRoutes(services: RoleChangeServices, requireSession: RequireSession): Route[] {
+export function acceptancePageRoutes(services: Runtime, requireSession: RequireSession): Route[] {
   const { config } = services;
   const base = withAppBasePath(config.appUrl, '');
   return formRoutes({

@@ -1,13 +1,14 @@
 import type { Role } from '#contract/permissions.ts';
 import type { AccountRow } from '#server/accounts/account/account-store.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict } from '#server/platform/app-error.ts';
 import { isDemoAddress } from '#server/platform/demo-domain.ts';
 import { type MemberId, publicId } from '#server/platform/ids/ids.ts';
 import { countMembers, findMemberByAccount, insertMember } from '#server/teams/members/member-store.ts';
-import { applyRole, type RoleChangeServices } from '#server/teams/members/roles.ts';
+import { applyRole } from '#server/teams/members/roles.ts';
 import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
 import { findDemoTeam, type TeamRow } from '#server/teams/team/team-store.ts';
 import { revokeSupersededInvitations } from './invitations.ts';
@@ -27,7 +28,7 @@ interface Joining {
  */
 export async function joinTeam(
   trx: Transaction,
-  services: RoleChangeServices,
+  services: Runtime,
   team: TeamRow,
   { account, role, by }: Joining,
 ): Promise<MemberId> {

@@ -11,7 +11,6 @@ import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
 import { isDemoAddress } from '#server/platform/demo-domain.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { countOwners, findMemberByAccount } from '#server/teams/members/member-store.ts';
-import type { RoleChangeServices } from '#server/teams/members/roles.ts';
 import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
 import { anyTeamExists, findOnlyTeam, lockTeam, type TeamRow } from '#server/teams/team/team-store.ts';
 import { countSeats, insertInvitation } from './invitation-store.ts';
@@ -91,7 +90,7 @@ async function requireFreeSeat(trx: Transaction, { config, clock }: Runtime, tea
  * link can help; 402 where the plan has no free seat
  */
 export async function createSignInOrOwnerLink(
-  services: RoleChangeServices,
+  services: Runtime,
   text: string,
   chosen: TeamId | undefined,
 ): Promise<OperatorLink> {
@@ -139,7 +138,7 @@ async function findTeamToOwn(trx: Transaction, chosen: TeamId | undefined): Prom
 
 async function grantOwnership(
   trx: Transaction,
-  services: RoleChangeServices,
+  services: Runtime,
   team: TeamRow,
   account: AccountRow,
 ): Promise<void> {

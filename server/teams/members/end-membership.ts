@@ -1,6 +1,7 @@
 import { lockAccount } from '#server/accounts/account/account-store.ts';
 import { endSessions } from '#server/accounts/sessions/session-store.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
+import { runHooks } from '#server/database/hooks.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
@@ -19,23 +20,12 @@ interface MembershipEnd {
   readonly by: AuditActor;
 }
 
-/** Transaction hook at the end of a membership. transaction-hooks.ts wires it, because teams do not import API keys. */
-export type OnMemberRemoved = (trx: Transaction, ending: MembershipEnd) => Promise<void>;
-
-export interface MemberRemovalServices extends Runtime {
-  readonly onMemberRemoved: readonly OnMemberRemoved[];
-}
-
 /**
  * Ends a membership (specification section 12.4). An account without another team is signed out everywhere. The
  * account's row is locked, so that the later of two concurrent removals sees the earlier one. The caller has locked the
  * team's row and has checked the permission.
  */
-async function endMembership(
-  trx: Transaction,
-  services: MemberRemovalServices,
-  ending: MembershipEnd,
-): Promise<void> {
+async function endMembership(trx: Transaction, services: Runtime, ending: MembershipEnd): Promise<void> {
   const { member, action, revokeKeys, by } = ending;
   const accountId = member.account_id;
   await lockAccount(trx, accountId);
@@ -48,7 +38,8 @@ async function endMembership(
     target: publicId('usr', member.id),
     details: { email: member.email, role: member.role, revoke_keys: revokeKeys },
   });
-  for (const hook of services.onMemberRemoved) await hook(trx, ending);
+  const { team_id: teamId, id: memberId } = member;
+  await runHooks(trx, services, 'memberRemoved', { teamId, memberId, revokeKeys, by });
   if ((await listMemberships(trx, accountId)).length > 0) return;
   const ended = await endSessions(trx, { accountId, exceptId: null });
   if (ended > 0) await recordAudit(trx, services, { by, action: 'account.signed_out_everywhere', accountId });
@@ -60,7 +51,7 @@ async function endMembership(
  * @throws AppError 404 for an unknown member; 400, param id, for an owner; 429 for too many changes by API keys
  */
 export async function removeMember(
-  services: MemberRemovalServices,
+  services: Runtime,
   teamId: TeamId,
   memberId: MemberId,
   { revokeKeys, by }: Pick<MembershipEnd, 'revokeKeys' | 'by'>,
@@ -85,7 +76,7 @@ export async function removeMember(
  * @throws AppError 404 for a former member; 409 for the last owner
  */
 export async function leaveTeam(
-  services: MemberRemovalServices,
+  services: Runtime,
   teamId: TeamId,
   { revokeKeys, by }: Pick<MembershipEnd, 'revokeKeys' | 'by'>,
 ): Promise<void> {

@@ -1,5 +1,6 @@
 import type { GivenRole, Role } from '#contract/permissions.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
+import { runHooks } from '#server/database/hooks.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
@@ -9,23 +10,13 @@ import { mailKeyChange } from './mail-key-change.ts';
 import { countOwners, findMember, type MemberProfileRow, setRole } from './member-store.ts';
 import { runTeamChange } from './run-team-change.ts';
 
-/** Transaction hook (transaction-hooks.ts): adjusts a member's creations, such as API keys, to a new role. */
-export type OnRoleChanged = (
-  trx: Transaction,
-  moved: { readonly member: MemberProfileRow; readonly by: AuditActor },
-) => Promise<void>;
-
-export interface RoleChangeServices extends Runtime {
-  readonly onRoleChanged: readonly OnRoleChanged[];
-}
-
 /**
  * Sets a member's role and records it in the audit log; if the member has the role already, nothing happens. The caller
  * has locked the team's row and has checked the permission.
  */
 export async function applyRole(
   trx: Transaction,
-  services: RoleChangeServices,
+  services: Runtime,
   member: MemberProfileRow,
   role: Role,
   by: AuditActor,
@@ -40,9 +31,9 @@ export async function applyRole(
     target: publicId('usr', member.id),
     details: { role, before: member.role },
   });
-  const moved = { ...member, role };
-  for (const hook of services.onRoleChanged) await hook(trx, { member: moved, by });
-  return moved;
+  const { team_id: teamId, id: memberId } = member;
+  await runHooks(trx, services, 'roleChanged', { teamId, memberId, role, by });
+  return { ...member, role };
 }
 
 /**
@@ -62,7 +53,7 @@ export async function requireAnotherOwner(trx: Transaction, teamId: TeamId): Pro
  * @throws AppError 404 for an unknown member; 400, param id, for an owner; 429 for too many changes by API keys
  */
 export async function changeRole(
-  services: RoleChangeServices,
+  services: Runtime,
   teamId: TeamId,
   memberId: MemberId,
   role: GivenRole | undefined,
@@ -84,7 +75,7 @@ export async function changeRole(
 
 /** Makes a member an owner (specification section 12.4); for an owner nothing changes. @throws AppError 404 */
 export async function promoteOwner(
-  services: RoleChangeServices,
+  services: Runtime,
   teamId: TeamId,
   memberId: MemberId,
   by: AuditActor,
@@ -102,7 +93,7 @@ export async function promoteOwner(
  * @throws AppError 404 where no owner has this id; 409 for the last owner
  */
 export async function demoteOwner(
-  services: RoleChangeServices,
+  services: Runtime,
   teamId: TeamId,
   memberId: MemberId,
   by: AuditActor,

@@ -8,9 +8,9 @@ import { publicId } from '#server/platform/ids/ids.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { teamView } from '#server/teams/team/team-view.ts';
 import { renameTeam } from './change-team.ts';
-import { leaveTeam, type MemberRemovalServices, removeMember } from './end-membership.ts';
+import { leaveTeam, removeMember } from './end-membership.ts';
 import { listMembers, type MemberProfileRow } from './member-store.ts';
-import { changeRole, demoteOwner, promoteOwner, type RoleChangeServices } from './roles.ts';
+import { changeRole, demoteOwner, promoteOwner } from './roles.ts';
 import {
   changeRoleExamples,
   getTeamExamples,
@@ -65,13 +65,11 @@ export function teamRoutes(services: Runtime): Route[] {
   ];
 }
 
-type Services = RoleChangeServices & MemberRemovalServices;
-
-export function memberRoutes(services: Services): Route[] {
+export function memberRoutes(services: Runtime): Route[] {
   return [...publicRoutes(services), ...personalRoutes(services)];
 }
 
-function publicRoutes(services: Services): Route[] {
+function publicRoutes(services: Runtime): Route[] {
   return [
     route({
       method: 'GET',
@@ -142,7 +140,7 @@ function publicRoutes(services: Services): Route[] {
 }
 
 /** Routes of the dashboard that no API key may use: making owners, and leaving a team. */
-function personalRoutes(services: Services): Route[] {
+function personalRoutes(services: Runtime): Route[] {
   return [
     ownerRoute(services, 'PUT', promoteOwner),
     ownerRoute(services, 'DELETE', demoteOwner),
@@ -161,7 +159,7 @@ function personalRoutes(services: Services): Route[] {
   ];
 }
 
-function ownerRoute(services: Services, method: 'PUT' | 'DELETE', change: typeof promoteOwner): Route {
+function ownerRoute(services: Runtime, method: 'PUT' | 'DELETE', change: typeof promoteOwner): Route {
   return route({
     method,
     path: '/app/teams/:team_id/team/owners/:id',

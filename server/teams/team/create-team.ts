@@ -1,6 +1,7 @@
 import { type PlanName, plans } from '#contract/plans.ts';
 import { validateName } from '#server/accounts/account/account.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
+import { runHooks } from '#server/database/hooks.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
@@ -39,18 +40,11 @@ export async function createTeam(
   return team;
 }
 
-/** Transaction hook: runs when a test team is created. It is wired in transaction-hooks.ts. */
-export type OnTestTeamCreated = (trx: Transaction, testTeam: TeamRow) => Promise<void>;
-
 /**
  * Returns the test team of a team, and creates it for the first test key (specification section 5.4, decision 0042). It
  * has the team's plan, and the largest monthly limit: test messages do not use up any month. @throws 404
  */
-export async function ensureTestTeam(
-  trx: Transaction,
-  services: Pick<Runtime, 'ids' | 'clock'> & { readonly onTestTeamCreated: readonly OnTestTeamCreated[] },
-  teamId: TeamId,
-): Promise<TeamId> {
+export async function ensureTestTeam(trx: Transaction, services: Runtime, teamId: TeamId): Promise<TeamId> {
   const team = await lockTeam(trx, teamId);
   if (!team || team.test_of !== null) throw notFound('team');
   const found = await findTestTeam(trx, teamId);
@@ -64,6 +58,6 @@ export async function ensureTestTeam(
     test_of: teamId,
   };
   await insertTeam(trx, testTeam);
-  for (const hook of services.onTestTeamCreated) await hook(trx, testTeam);
+  await runHooks(trx, services, 'testTeamCreated', { teamId: testTeam.id });
   return testTeam.id;
 }

@@ -1,7 +1,8 @@
-import type { PostponeLeases } from '#server/database/follow-clock-step.ts';
+import type { HookEvents } from '#server/database/hooks.ts';
 import { futureSlackMs } from '#server/database/limits.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import { leaseMarginMs } from '#server/webhooks/limits.ts';
 import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
 
@@ -62,8 +63,9 @@ export const endDeliveryLeases = transactionQuery(
  * Extends the leases of deliveries in an attempt before the service's time steps ahead, so that the leases do not end
  * early.
  */
-export const postponeDeliveryLeases: PostponeLeases = (trx, step) =>
-  postpone.run(trx, { ...step, after: step.now });
+export function postponeDeliveryLeases(trx: Transaction, step: HookEvents['clockStepped']): Promise<void> {
+  return postpone.run(trx, { ...step, after: step.now });
+}
 
 /** After a step back of the service's time, limits due times and leases to what the schedule allows from now. */
 export async function limitDeliveryTimes({ database, clock, config }: Runtime): Promise<void> {

@@ -4,7 +4,6 @@ import { createAccount } from '#server/accounts/account/account.ts';
 import { type AccountRow, findAccount } from '#server/accounts/account/account-store.ts';
 import { hashPassword } from '#server/accounts/account/password.ts';
 import { createAccountSession } from '#server/accounts/sessions/create-session.ts';
-import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
 import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { joinTeam } from '#server/teams/invitations/join-team.ts';
@@ -121,7 +120,7 @@ export async function join(
   const memberId = await runtime.database.transaction(async (trx) => {
     const row = await lockTeam(trx, team.id);
     if (!row) throw new Error('the team does not exist');
-    return joinTeam(trx, { ...runtime, onRoleChanged: roleChangedHooks(runtime) }, row, {
+    return joinTeam(trx, runtime, row, {
       account: person.account,
       role,
       by: operator,

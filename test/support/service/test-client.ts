@@ -1,7 +1,6 @@
 import type { Grant } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
 import { createKey } from '#server/api-keys/create-key.ts';
-import { testTeamCreatedHooks } from '#server/app/transaction-hooks.ts';
 import { operator } from '#server/platform/actor.ts';
 import { ensureTestTeam } from '#server/teams/team/create-team.ts';
 import { ApiClient } from './api-client.ts';
@@ -15,8 +14,7 @@ export async function newTestClient(
   const { runtime } = service;
   const owner = team ?? (await service.newTeam({ plan }));
   const made = await runtime.database.transaction(async (trx) => {
-    const services = { ...runtime, onTestTeamCreated: testTeamCreatedHooks(runtime) };
-    const testTeamId = await ensureTestTeam(trx, services, owner.id);
+    const testTeamId = await ensureTestTeam(trx, runtime, owner.id);
     return createKey(trx, runtime, {
       teamId: owner.id,
       testTeamId,
