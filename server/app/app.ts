@@ -41,7 +41,13 @@ import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { createMediaFetchWorker } from '#server/messages/media-fetch-worker.ts';
 import { registerMessageMetrics, registerOutcomeMetrics } from '#server/messages/message-metrics.ts';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
+import { createRunSimulatedIphone } from '#server/numbers/run-simulated-iphone.ts';
 import { createSimulatedPhoneWorker } from '#server/numbers/simulated-phone-worker.ts';
+import { firstRun } from '#server/operations/first-run.ts';
+import { warnOfUnreachableLinks } from '#server/operations/link-warnings.ts';
+import { logRestoreHold } from '#server/operations/log-restore-hold.ts';
+import { recordAddress } from '#server/operations/recorded-address.ts';
+import { SettingsComparison } from '#server/operations/shared-settings.ts';
 import { rehashOptOuts } from '#server/opt-outs/rehash-opt-outs.ts';
 import { LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
@@ -50,6 +56,7 @@ import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
 import { closeServer } from '#server/platform/http/close-server.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { listen } from '#server/platform/http/listen.ts';
+import { createRequestLog } from '#server/platform/http/request-log.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import { securityHeaders } from '#server/platform/http/send-error.ts';
 import type { NumberId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
@@ -68,16 +75,9 @@ import {
   createRestoreHoldLoop,
   registerJobMetrics,
 } from './background-jobs.ts';
-import { firstRun } from './first-run.ts';
-import { warnOfUnreachableLinks } from './link-warnings.ts';
 import { toListenError } from './listen-error.ts';
-import { logRestoreHold } from './log-restore-hold.ts';
 import { openRuntime } from './open-runtime.ts';
-import { recordAddress } from './recorded-address.ts';
-import { createRequestLog } from './request-log.ts';
 import { createRoutes } from './routes.ts';
-import { createRunSimulatedIphone } from './run-simulated-iphone.ts';
-import { SettingsComparison } from './shared-settings.ts';
 
 export interface App {
   readonly lifecycle: Lifecycle;

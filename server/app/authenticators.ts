@@ -10,6 +10,7 @@ import { createApiKeyAuthenticator, createRequireKey } from '#server/api-keys/ap
 import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { createDeviceAuthenticator } from '#server/devices/device-authenticator.ts';
+import { isProbeTicket } from '#server/operations/probe-route.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { Audience, Authenticator } from '#server/platform/http/route.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
@@ -17,7 +18,6 @@ import { FixedWindowLimiter, NetworkRateLimiter } from '#server/platform/network
 import { createMemberAuthenticator } from '#server/teams/members/member-authenticator.ts';
 import { teamMembersRateMultiple } from '#server/usage/limits.ts';
 import { TeamRateLimiter } from '#server/usage/team-rate-limiter.ts';
-import { isProbeTicket } from './probe/probe-route.ts';
 
 /* Limits of requests that need no credential (specification section 7.2). */
 

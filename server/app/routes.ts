@@ -4,7 +4,7 @@ import type { RequireSession } from '#server/accounts/sessions/session-authentic
 import { accountRoutes } from '#server/accounts/sign-in/account-routes.ts';
 import { signInRoutes } from '#server/accounts/sign-in/sign-in-routes.ts';
 import { apiKeyRoutes } from '#server/api-keys/routes.ts';
-import { probeRoute } from '#server/app/probe/probe-route.ts';
+import { apiReferenceRoutes } from '#server/api-reference/api-reference-routes.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import { auditRoutes } from '#server/audit/routes.ts';
 import { billingRoutes } from '#server/dashboard/billing-routes.ts';
@@ -18,6 +18,7 @@ import { sessionLifeAfterAnswerMs } from '#server/device-protocol/limits.ts';
 import { createLookUpBatcher } from '#server/device-protocol/look-up-polls.ts';
 import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { deviceRoutes } from '#server/device-protocol/routes.ts';
+import { erasureRoutes } from '#server/erasure/routes.ts';
 import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { eventRoutes } from '#server/events/routes.ts';
 import { mediaRoutes } from '#server/media/routes.ts';
@@ -26,6 +27,8 @@ import { createReportBatcher } from '#server/messages/report-message.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import { numberRoutes } from '#server/numbers/routes.ts';
+import { type HealthServices, healthRoutes } from '#server/operations/health-routes.ts';
+import { probeRoute } from '#server/operations/probe-route.ts';
 import { optOutRoutes } from '#server/opt-outs/routes.ts';
 import type { LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import type { Route } from '#server/platform/http/route.ts';
@@ -40,8 +43,6 @@ import { memberRoutes, teamRoutes } from '#server/teams/members/routes.ts';
 import { usageRoutes } from '#server/usage/routes.ts';
 import { deliveryRoutes } from '#server/webhooks/deliveries/delivery-routes.ts';
 import { webhookRoutes } from '#server/webhooks/endpoints/routes.ts';
-import { apiReferenceRoutes } from './api-reference-routes.ts';
-import { type HealthServices, healthRoutes } from './health-routes.ts';
 
 interface RouteServices extends HealthServices {
   readonly heldPolls: PollRegistry;
@@ -101,6 +102,7 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...accountRoutes(services),
     ...passkeyRoutes(services),
     ...dashboardRoutes(services),
+    ...erasureRoutes(services),
     ...webRoutes(services),
     ...pageFileRoutes(),
     ...conversationRoutes(services),

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { openRuntime } from '#server/app/open-runtime.ts';
-import { addressSettings, readRecordedAddress } from '#server/app/recorded-address.ts';
 import { applySchema } from '#server/database/apply-schema.ts';
 import { withDatabaseErrors } from '#server/database/database-errors.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
@@ -8,6 +7,7 @@ import { engineLayout } from '#server/database/engine/engine-layout.ts';
 import { isDataDirOwned } from '#server/database/engine/engine-lock.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { addressSettings, readRecordedAddress } from '#server/operations/recorded-address.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { type Config, loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { createLogger } from '#server/platform/process/logger.ts';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { type Erasure, erasureCountMax } from '#contract/erasure.ts';
-import { eraseContact } from '#server/dashboard/erasure/erase-contact.ts';
+import { eraseContact } from '#server/erasure/erase-contact.ts';
 import { operator } from '#server/platform/actor.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { countUpToText } from '#server/platform/count-text.ts';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { type HeldCounts, heldCountMax } from '#contract/restore.ts';
-import { recordRestore } from '#server/app/record-restore.ts';
 import { readRestoreState, resumeRestore } from '#server/dashboard/restore/resume-restore.ts';
 import { type RestoreResult, restoreBackup } from '#server/database/backup/restore-backup.ts';
 import { readServiceTime } from '#server/database/clock-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { recordRestore } from '#server/operations/record-restore.ts';
 import { operator } from '#server/platform/actor.ts';
 import { type Config, loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { countText, countUpToText } from '#server/platform/count-text.ts';

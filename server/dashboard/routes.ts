@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { AccountOverview } from '#contract/account.ts';
-import { EraseContactRequest, Erasure } from '#contract/erasure.ts';
 import { Home } from '#contract/home.ts';
 import { allows } from '#contract/permissions.ts';
 import { RestoreState, ResumeRequest } from '#contract/restore.ts';
@@ -15,7 +14,6 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import { findFirstTeam } from '#server/teams/team/team-store.ts';
 import { findDelivery } from '#server/webhooks/deliveries/delivery-store.ts';
 import { webhookTargetOf } from '#server/webhooks/endpoints/routes.ts';
-import { eraseContact } from './erasure/erase-contact.ts';
 import { getHome } from './home/get-home.ts';
 import type { LiveStreams } from './live/live-streams.ts';
 import { getPlanUsage } from './plan-usage.ts';
@@ -24,9 +22,6 @@ import { readRestoreState, resumeRestore } from './restore/resume-restore.ts';
 import { getTimeline } from './timeline/get-timeline.ts';
 import { getLastAttempts, getWebhookHealth } from './webhooks/get-webhook-health.ts';
 import { findRequestBody } from './webhooks/webhook-health-store.ts';
-
-/** How long the request waits for the end of an erasure; most end within this time. */
-const erasureWaitMs = 4_000;
 
 interface DashboardServices extends Runtime {
   readonly liveStreams: LiveStreams;
@@ -87,20 +82,6 @@ export function dashboardRoutes(services: DashboardServices): Route[] {
       handle: async ({ principal, ids }) => ({
         body: await getTimeline(services, principal.teamId, ids.id),
       }),
-    }),
-    // Owners and admins erase a contact (section 12.14). The handle is in the body, never in a path.
-    route({
-      method: 'POST',
-      path: '/app/teams/:team_id/erasures',
-      audience: 'team',
-      permission: 'contacts:erase',
-      audit: 'contact.erased',
-      body: EraseContactRequest,
-      answers: { 200: Erasure },
-      handle: async ({ principal, body: { contact, dry_run: dryRun = false }, by }) => {
-        const request = { contact, dryRun, waitMs: erasureWaitMs };
-        return { body: await eraseContact(services, principal.teamId, request, by) };
-      },
     }),
     // The restore hold, for the banner of every page (sections 10.8 and 12.3).
     route({

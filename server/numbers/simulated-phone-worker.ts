@@ -21,10 +21,7 @@ import {
   type SimulatedPhoneLease,
 } from './simulated-phone-store.ts';
 
-/**
- * Runs a phone over HTTP until it gets a stop or the signal aborts; rejects if it can't be connected. The phone's
- * program does not import the server: server/app/ connects both.
- */
+/** Runs a phone over HTTP until it gets a stop or the signal aborts; rejects if it can't be connected. */
 export type RunSimulatedPhone = (setupToken: string, signal: AbortSignal) => Promise<void>;
 
 /**

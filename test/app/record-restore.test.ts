@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { recordRestore } from '#server/app/record-restore.ts';
 import { resumeRestore } from '#server/dashboard/restore/resume-restore.ts';
 import {
   listBootClockReadings,
@@ -12,6 +11,7 @@ import { findOpenRestore, markResumed } from '#server/database/restore-hold.ts';
 import { publishEvents } from '#server/events/publisher.ts';
 import { releaseHeld } from '#server/messages/held-messages.ts';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
+import { recordRestore } from '#server/operations/record-restore.ts';
 import { operator } from '#server/platform/actor.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
 import { refuseInsertsOf } from '#test/support/database/table-faults.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { AuditEntry } from '#contract/audit.ts';
-import { recordRestore } from '#server/app/record-restore.ts';
 import { resumeRestore } from '#server/dashboard/restore/resume-restore.ts';
+import { recordRestore } from '#server/operations/record-restore.ts';
 import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { findFirstTeam } from '#server/teams/team/team-store.ts';

@@ -27,7 +27,7 @@ describe('the rules for SQL (docs/architecture.md)', () => {
     const found = offenders(
       (file) =>
         !file.path.startsWith('server/database/') &&
-        file.path !== 'server/app/health-routes.ts' &&
+        file.path !== 'server/operations/health-routes.ts' &&
         bare.exec(file.text)?.[0],
     );
     assert.deepEqual(found, []);
@@ -45,9 +45,9 @@ describe('the rules for SQL (docs/architecture.md)', () => {
   it('no statement of a transaction calls pg_notify, as commits would wait for each other', () => {
     const found = files.filter((file) => /SELECT pg_notify/.test(file.text)).map((file) => file.path);
     assert.deepEqual(found.sort(), [
-      'server/app/shared-settings.ts',
       'server/database/listener.ts',
       'server/database/notify-sender.ts',
+      'server/operations/shared-settings.ts',
     ]);
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HistoryPurge } from '#server/app/history-purge.ts';
+import { HistoryPurge } from '#server/operations/history-purge.ts';
 import { readConfig } from '#server/platform/config.ts';
 import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
 import { putAuditEntry } from '#test/support/audit/given-audit-entries.ts';

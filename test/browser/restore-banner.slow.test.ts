@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { recordRestore } from '#server/app/record-restore.ts';
+import { recordRestore } from '#server/operations/record-restore.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { findFirstTeam } from '#server/teams/team/team-store.ts';
 import { assertSound, givenBrowserTeam } from '#test/support/browser/pages.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limitFutureTimes } from '#server/app/clock-step-effects.ts';
 import { followClockStep } from '#server/database/follow-clock-step.ts';
+import { limitFutureTimes } from '#server/operations/limit-future-times.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import '#server/app/app.ts';
-import '#server/app/record-restore.ts';
+import '#server/operations/record-restore.ts';
 import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import { allStatements } from '#server/database/statement.ts';
 import { givenClient } from '#test/support/database/given-database.ts';

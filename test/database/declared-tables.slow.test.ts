@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HistoryPurge } from '#server/app/history-purge.ts';
 import { Database } from '#server/database/database.ts';
 import { tableDeclarations } from '#server/database/table-declaration.ts';
+import { HistoryPurge } from '#server/operations/history-purge.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type pg from 'pg';
 import '#server/app/app.ts';
-import '#server/app/record-restore.ts';
+import '#server/operations/record-restore.ts';
 import { allStatements } from '#server/database/statement.ts';
 import { messageColumns } from '#server/messages/message.ts';
 import { givenClient, givenDatabase } from '#test/support/database/given-database.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HistoryPurge } from '#server/app/history-purge.ts';
+import { HistoryPurge } from '#server/operations/history-purge.ts';
 import { tablesWithText } from '#test/support/database/stored-text.ts';
 import { publishAll } from '#test/support/events/given-publication.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';

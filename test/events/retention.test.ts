@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HistoryPurge } from '#server/app/history-purge.ts';
+import { HistoryPurge } from '#server/operations/history-purge.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import {

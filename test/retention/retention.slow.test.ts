@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HistoryPurge } from '#server/app/history-purge.ts';
 import { eventHistory } from '#server/events/purge-events.ts';
 import { messageHistory } from '#server/messages/purge-messages.ts';
+import { HistoryPurge } from '#server/operations/history-purge.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { purgeHistory } from '#test/support/database/purge-history.ts';
 import { holdBackupLock, holdRowLock } from '#test/support/database/row-lock.ts';

@@ -1,4 +1,4 @@
-import type { ProbeAnswer } from '#server/app/probe/probe-route.ts';
+import type { ProbeAnswer } from '#server/operations/probe-route.ts';
 import type { Config } from '#server/platform/config.ts';
 import { createTrustProxy, spoofedAddress } from '#server/platform/network/trusted-proxies.ts';
 import { type Check, failed, ok, warning } from './check.ts';

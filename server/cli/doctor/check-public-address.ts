@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createProbeTicket, type ProbeAnswer, probePath, probeText } from '#server/app/probe/probe-route.ts';
+import { createProbeTicket, type ProbeAnswer, probePath, probeText } from '#server/operations/probe-route.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { Secrets } from '#server/platform/crypto.ts';
 import { spoofedAddress } from '#server/platform/network/trusted-proxies.ts';

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
-import type { ReadinessDetails } from '#server/app/readiness-details.ts';
-import { addressRecord } from '#server/app/recorded-address.ts';
+import type { ReadinessDetails } from '#server/operations/readiness-details.ts';
+import { addressRecord } from '#server/operations/recorded-address.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { AddressSource } from '../command-context.ts';
 import { type Check, failed, ok, warning } from './check.ts';
