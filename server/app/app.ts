@@ -1,55 +1,18 @@
-import { setTimeout } from 'node:timers/promises';
-import { createSendMagicLink } from '#server/accounts/magic-links/magic-link.ts';
-import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
-import { createRequireSession } from '#server/accounts/sessions/session-authenticator.ts';
-import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
-import { RefusalLog } from '#server/audit/refusal-log.ts';
-import { registerBackupMetrics } from '#server/backups/backup-metrics.ts';
-import { NightlyBackup } from '#server/backups/nightly-backup.ts';
-import { Changes } from '#server/dashboard/changes.ts';
-import { LiveStreams } from '#server/dashboard/live/live-streams.ts';
+import type { Changes } from '#server/dashboard/changes.ts';
 import { applySchema } from '#server/database/apply-schema.ts';
-import {
-  changesChannel,
-  clockChannel,
-  dueDeliveriesChannel,
-  feedChannel,
-  mailChannel,
-  mediaFetchesChannel,
-  pacingChannel,
-  phoneQueueChannel,
-  restoresChannel,
-  sessionsChannel,
-  settingsChannel,
-  simulatedNumbersChannel,
-  unpublishedEventsChannel,
-} from '#server/database/channels.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import { withDatabaseErrors } from '#server/database/database-errors.ts';
-import { registerDatabaseMetrics } from '#server/database/database-metrics.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
+import { Jobs, registerJobMetrics } from '#server/database/jobs.ts';
 import { NotificationListener } from '#server/database/listener.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { ProcessServices } from '#server/database/slice.ts';
 import { createWriteErrorMapper } from '#server/database/write-error.ts';
-import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
-import { registerFeedMetrics } from '#server/events/feed-metrics.ts';
-import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
-import { createPublisher } from '#server/events/publisher.ts';
-import { checkMailServer, MailHealth } from '#server/mail/mail-health.ts';
-import { registerMailMetrics } from '#server/mail/mail-metrics.ts';
-import { createMailWorker } from '#server/mail/mail-worker.ts';
-import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
-import { createMediaFetchWorker } from '#server/messages/media-fetch-worker.ts';
-import { registerMessageMetrics, registerOutcomeMetrics } from '#server/messages/message-metrics.ts';
-import { createSendBatcher } from '#server/messages/send-batcher.ts';
-import { createRunSimulatedIphone } from '#server/numbers/run-simulated-iphone.ts';
-import { createSimulatedPhoneWorker } from '#server/numbers/simulated-phone-worker.ts';
 import { firstRun } from '#server/operations/first-run.ts';
 import { warnOfUnreachableLinks } from '#server/operations/link-warnings.ts';
 import { logRestoreHold } from '#server/operations/log-restore-hold.ts';
 import { recordAddress } from '#server/operations/recorded-address.ts';
-import { SettingsComparison } from '#server/operations/shared-settings.ts';
 import { rehashOptOuts } from '#server/opt-outs/rehash-opt-outs.ts';
-import { LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
 import type { Config } from '#server/platform/config.ts';
 import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
@@ -59,25 +22,15 @@ import { listen } from '#server/platform/http/listen.ts';
 import { createRequestLog } from '#server/platform/http/request-log.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import { securityHeaders } from '#server/platform/http/send-error.ts';
-import type { NumberId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { Lifecycle } from '#server/platform/process/lifecycle.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-import { ProgressRequests } from '#server/setup/follow-progress.ts';
-import { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
 import { createTeamConcurrencyLimiter } from '#server/usage/team-concurrency-limiter.ts';
-import { Dispatcher } from '#server/webhooks/dispatch/dispatcher.ts';
 import { createAuthenticators } from './authenticators.ts';
-import {
-  createBackgroundJobs,
-  createClockLoop,
-  createRestoreHoldLoop,
-  registerJobMetrics,
-} from './background-jobs.ts';
 import { toListenError } from './listen-error.ts';
 import { openRuntime } from './open-runtime.ts';
-import { createRoutes } from './routes.ts';
+import { listRoutes, openSlices } from './slices.ts';
 
 export interface App {
   readonly lifecycle: Lifecycle;
@@ -106,215 +59,108 @@ export async function startApp(options: AppOptions): Promise<App> {
   return lifecycle.start(() => open(options, lifecycle));
 }
 
-async function open(
-  { config, logger, terminal, clock, checkAnswers, outbound }: AppOptions,
-  lifecycle: Lifecycle,
-): Promise<App> {
+async function open(options: AppOptions, lifecycle: Lifecycle): Promise<App> {
+  const { config, logger } = options;
   const databaseUrl = config.databaseUrl ?? (await openEngine(config, logger, lifecycle));
-  const { signal } = lifecycle;
-  const runtime = await withDatabaseErrors(config.databaseUrl, async () => {
-    await applySchema(databaseUrl, { logger, signal });
-    return openRuntime(config, databaseUrl, logger, clock);
-  });
-  lifecycle.onClose('database', () => runtime.database.close());
-  await rehashOptOuts(runtime);
-  const loops: Loop[] = [];
+  const runtime = await openDatabase(options, databaseUrl, lifecycle);
   const clockSync = new ClockSync(runtime);
-  clockSync.onJump(() => {
-    for (const loop of loops) loop.notify();
-  });
   await clockSync.run();
-  signal.throwIfAborted();
-  await firstRun(runtime, terminal);
+  lifecycle.signal.throwIfAborted();
+  await firstRun(runtime, options.terminal);
 
-  const heldPolls = new PollRegistry();
-  registerMessageMetrics(runtime, heldPolls);
-  registerOutcomeMetrics(runtime);
-  registerFeedMetrics(runtime);
-  registerDatabaseMetrics(runtime);
-  const notifications = new NotificationListener(databaseUrl, logger);
-  notifications.on(phoneQueueChannel, (payload) => {
-    if (payload === '') heldPolls.wake();
-    else heldPolls.wakeForMessages(payload.split(',') as NumberId[]);
-  });
-  notifications.on(pacingChannel, (payload) => heldPolls.wake(keysOf<NumberId>(payload)));
-  // Ends held polls of older sessions. A poll that misses this notification is refused at the end of its hold.
-  notifications.on(sessionsChannel, (payload) =>
-    heldPolls.onSessionsStarted(payload.split(',').filter(Boolean)),
+  const outbound = new OutboundHttp({ allowed: config.egressAllowed, ...options.outbound });
+  lifecycle.onClose('outgoing requests', async () => outbound.close());
+  const running = { address: '', loops: [] as readonly Loop[] };
+  const services: ProcessServices = {
+    ...runtime,
+    databaseUrl,
+    clockSync,
+    outbound,
+    running,
+    isStopping: () => lifecycle.stopping,
+    explainError: createWriteErrorMapper(config, runtime.clock),
+  };
+  const opened = openSlices(services);
+  const { slices, changes } = opened;
+  for (const { metrics = [] } of slices) for (const register of metrics) register();
+
+  const jobs = new Jobs(
+    services,
+    slices.flatMap((slice) => slice.jobs ?? []),
   );
-  const feedPolls = new FeedPollRegistry();
-  notifications.on(feedChannel, (payload) => feedPolls.wake(keysOf<TeamId>(payload)));
-  const changes = new Changes(logger);
-  notifications.on(changesChannel, (payload) => changes.onNotification(payload));
-  const settings = new SettingsComparison(runtime, config);
-  notifications.on(settingsChannel, (payload) => settings.onNotification(payload));
-  const delivers = config.mail && config.processRoles.has('deliver');
-  const mailHealth = new MailHealth();
-  registerBackupMetrics(runtime);
-  const countMail = registerMailMetrics(runtime, mailHealth);
-  const mailLoop = delivers ? createMailWorker(runtime, createSmtpSender(config.mail), countMail) : undefined;
-  if (mailLoop) notifications.on(mailChannel, () => mailLoop.notify());
-  const publisher = config.processRoles.has('maintain') ? createPublisher(runtime) : undefined;
-  if (publisher) notifications.on(unpublishedEventsChannel, () => publisher.loop.notify());
-  const guarded = config.processRoles.has('deliver') ? openOutbound(config, outbound, lifecycle) : undefined;
-  const dispatcher = guarded && new Dispatcher({ ...runtime, outbound: guarded });
-  const mediaFetches = guarded && createMediaFetchWorker({ ...runtime, outbound: guarded });
-  if (mediaFetches) notifications.on(mediaFetchesChannel, () => mediaFetches.notify());
-  if (dispatcher)
-    notifications.on(dueDeliveriesChannel, (payload) =>
-      dispatcher.notify(payload.split(',').filter(Boolean) as WebhookId[]),
-    );
-  let address = '';
-  const simulatedPhones = config.processRoles.has('api')
-    ? createSimulatedPhoneWorker(
-        runtime,
-        createRunSimulatedIphone(runtime, () => address),
-      )
-    : undefined;
-  if (simulatedPhones) notifications.on(simulatedNumbersChannel, () => simulatedPhones.notify());
-  const followClock = createClockLoop(clockSync, logger);
-  notifications.on(clockChannel, () => followClock.notify());
-  const followRestoreHold = createRestoreHoldLoop(runtime);
-  notifications.on(restoresChannel, () => followRestoreHold.notify());
+  const notifications = new NotificationListener(databaseUrl, logger);
+  for (const { channels = {} } of slices)
+    for (const [channel, listener] of Object.entries(channels)) notifications.on(channel, listener);
+  jobs.listen(notifications);
   await notifications.start();
   lifecycle.onClose('notifications', () => notifications.stop());
-
-  const uses = new LastUsedTimes(runtime);
-  const sends = createSendBatcher(runtime);
-  const nightlyBackup = new NightlyBackup(runtime, databaseUrl);
-  loops.push(
-    ...createBackgroundJobs({ ...runtime, heldPolls, feedPolls, uses, clockSync, sends, nightlyBackup }),
-  );
-  const own = [mailLoop, publisher?.loop, publisher?.look, dispatcher, mediaFetches].filter(
-    (loop) => loop !== undefined,
-  );
-  const running = [followClock, followRestoreHold, ...own, ...loops];
-  const jobs = [notifications, ...running, ...(simulatedPhones ? [simulatedPhones] : [])].flatMap(
-    (job) => job.loops,
-  );
-  registerJobMetrics(runtime, () => jobs);
-  runtime.restoreHold.onResume(() => {
-    for (const loop of own) loop.notify();
-  });
+  running.loops = [...notifications.loops, ...jobs.loops];
+  registerJobMetrics(runtime, running.loops);
+  clockSync.onJump(() => jobs.notify());
+  runtime.restoreHold.onResume(() => jobs.notify());
   logRestoreHold(runtime);
-  const stopLoops = startInTurn(running);
-  lifecycle.onClose('loops', stopLoops);
+  lifecycle.onClose('loops', jobs.start());
+  for (const { drain } of slices) if (drain) lifecycle.onClose(drain.name, drain.run);
 
-  lifecycle.onClose('nightly backup', () => nightlyBackup.stop());
-
-  const requireSession = createRequireSession(runtime);
-  const magicLinks = new MagicLinkRequests(runtime, createSendMagicLink(runtime));
-  lifecycle.onClose('links to sign in', () => magicLinks.drain());
-  const refusals = new RefusalLog(runtime);
-  lifecycle.onClose('refusals', () => refusals.drain());
-  const progressRequests = new ProgressRequests();
-  const heldProbes = new LongPolls<'probe'>();
-  const liveStreams = new LiveStreams({ ...runtime, changes });
-  const { shortcutSignCommand } = config;
-  const signer = shortcutSignCommand && new ShortcutSigner(runtime, shortcutSignCommand);
-  const isStopping = () => lifecycle.stopping;
-  const explainError = createWriteErrorMapper(config, runtime.clock);
-  const routes = createRoutes({
-    ...runtime,
-    jobs: () => jobs,
-    explainError,
-    clockStatus: () => clockSync.status,
-    heldPolls,
-    feedPolls,
-    sends,
-    changes,
-    progressRequests,
-    liveStreams,
-    heldProbes,
-    signer,
-    requireSession,
-    magicLinks,
-    refusals,
-    mailHealth,
-    isStopping,
-  });
-  const record = createRequestLog(runtime.metrics, logger);
-  const { byAudience, notFoundLimiter } = createAuthenticators({ ...runtime, uses, requireSession });
-  const server = createHttpServer({
-    routes,
-    authenticators: byAudience,
-    limitNotFound: (request) => notFoundLimiter.take(request),
-    limitConcurrency: createTeamConcurrencyLimiter(runtime),
-    record: (answered) => {
-      record(answered);
-      refusals.note(answered);
-    },
-    isStopping,
-    explain: explainError,
-    ids: runtime.ids,
-    clock: runtime.clock,
-    logger,
-    trustProxy: config.trustProxy,
-    browserHeaders: securityHeaders(config.appUrl),
-    startPath: withAppBasePath(config.appUrl, '/'),
-    validateResponses: checkAnswers ?? false,
-  });
+  const routes = listRoutes(config, slices);
+  const server = createServer(services, opened, routes, options.checkAnswers);
   lifecycle.onClose('http', async () => {
-    for (const held of [heldPolls, feedPolls, progressRequests, liveStreams, heldProbes, signer])
-      held?.stop();
+    for (const { holds = [] } of slices) for (const held of holds) held.stop();
     await closeServer(server);
   });
   warnOfUnreachableLinks(config, logger);
-  if (delivers) checkMailServer(createSmtpCheck(config.mail), config.mail, mailHealth, logger);
-  address = await listen(server, config).catch((error: unknown) => {
+  running.address = await listen(server, config).catch((error: unknown) => {
     throw toListenError(error, config);
   });
   if (config.processRoles.has('api')) await recordAddress(config, logger, lifecycle);
-  if (simulatedPhones) {
-    // The simulated phones call this process over HTTP. So they start once it listens, and stop before it closes.
-    simulatedPhones.start();
-    lifecycle.onClose('simulated phones', () => simulatedPhones.stop());
-  }
-  return { lifecycle, address, routes, changes };
+  lifecycle.onClose('jobs that call this server', jobs.startCallers());
+  return { lifecycle, address: running.address, routes, changes };
 }
 
-/** The ids in the payload of a notification; undefined if it is about all. */
-function keysOf<Id extends string>(payload: string): Id[] | undefined {
-  return payload === '' ? undefined : (payload.split(',') as Id[]);
-}
-
-interface Startable {
-  readonly start: () => Promise<void> | void;
-  readonly stop: () => Promise<void>;
-}
-
-/**
- * Starts loops one after the other, so that their first rounds share a few connections instead of opening many. A long
- * first round delays the next loop by at most 100 ms. @returns the function that stops the loops
- */
-function startInTurn(loops: readonly Startable[]): () => Promise<void> {
-  const turnMaxMs = 100;
-  let stopped = false;
-  const started = (async () => {
-    for (const loop of loops) {
-      if (stopped) return;
-      await Promise.race([loop.start(), setTimeout(turnMaxMs, undefined, { ref: false })]);
-    }
-  })();
-  return async () => {
-    stopped = true;
-    await started;
-    await Promise.all(loops.map((loop) => loop.stop()));
-  };
-}
-
-function openOutbound(
-  { egressAllowed }: Config,
-  options: Partial<OutboundHttpOptions> | undefined,
-  lifecycle: Lifecycle,
-): OutboundHttp {
-  const outbound = new OutboundHttp({ allowed: egressAllowed, ...options });
-  lifecycle.onClose('outgoing requests', async () => outbound.close());
-  return outbound;
+function createServer(
+  services: ProcessServices,
+  { slices, uses, requireSession }: ReturnType<typeof openSlices>,
+  routes: readonly Route[],
+  checkAnswers = false,
+) {
+  const { config, metrics, logger } = services;
+  const record = createRequestLog(metrics, logger);
+  const observers = slices.flatMap(({ observe }) => observe ?? []);
+  const { byAudience, notFoundLimiter } = createAuthenticators({ ...services, uses, requireSession });
+  return createHttpServer({
+    ...services,
+    routes,
+    authenticators: byAudience,
+    limitNotFound: (request) => notFoundLimiter.take(request),
+    limitConcurrency: createTeamConcurrencyLimiter(services),
+    record: (answered) => {
+      for (const observe of [record, ...observers]) observe(answered);
+    },
+    explain: services.explainError,
+    trustProxy: config.trustProxy,
+    browserHeaders: securityHeaders(config.appUrl),
+    startPath: withAppBasePath(config.appUrl, '/'),
+    validateResponses: checkAnswers,
+  });
 }
 
 async function openEngine({ dataDir }: Config, logger: Logger, lifecycle: Lifecycle): Promise<string> {
   const engine = await startEngine({ dataDir, logger, signal: lifecycle.signal });
   lifecycle.onClose('engine', () => engine.stop());
   return engine.databaseUrl;
+}
+
+/** Opens the database with its schema. */
+async function openDatabase(
+  { config, logger, clock }: AppOptions,
+  databaseUrl: string,
+  lifecycle: Lifecycle,
+): Promise<Runtime> {
+  const runtime = await withDatabaseErrors(config.databaseUrl, async () => {
+    await applySchema(databaseUrl, { logger, signal: lifecycle.signal });
+    return openRuntime(config, databaseUrl, logger, clock);
+  });
+  lifecycle.onClose('database', () => runtime.database.close());
+  await rehashOptOuts(runtime);
+  return runtime;
 }

@@ -1,38 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
-import { createRequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import { effects } from '#server/app/effects.ts';
-import { createRoutes } from '#server/app/routes.ts';
-import { RefusalLog } from '#server/audit/refusal-log.ts';
-import { Changes } from '#server/dashboard/changes.ts';
-import { LiveStreams } from '#server/dashboard/live/live-streams.ts';
+import { listRoutes, openSlices } from '#server/app/slices.ts';
+import { ClockSync } from '#server/database/clock-sync.ts';
 import { Database } from '#server/database/database.ts';
 import { RestoreHold } from '#server/database/restore-hold.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
-import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
-import { MailHealth } from '#server/mail/mail-health.ts';
-import { createSendBatcher } from '#server/messages/send-batcher.ts';
-import { LongPolls } from '#server/platform/concurrency/long-poll.ts';
+import type { ProcessServices } from '#server/database/slice.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { Secrets } from '#server/platform/crypto.ts';
 import { bodyMaxBytes } from '#server/platform/http/limits.ts';
 import { jsonAudiences } from '#server/platform/http/register-route.ts';
 import type { Audience, Route } from '#server/platform/http/route.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
+import { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { ProgressRequests } from '#server/setup/follow-progress.ts';
 import { printRows } from './command-context.ts';
 
 /** A row of the route table, as JSON for other programs. */
 export type RouteRow = Readonly<ReturnType<typeof toRouteRow>>;
 
 /** The routes of a process with all process roles. It opens no database and reads no settings. */
-function buildRouteTable(): RouteRow[] {
-  return createRoutes(unusedServices()).map(toRouteRow);
+function listAllRoutes(): readonly Route[] {
+  const services = unusedServices();
+  return listRoutes(services.config, openSlices(services).slices);
 }
 
 function toRouteRow(route: Route) {
@@ -62,11 +55,8 @@ function contentTypeOf(audience: Audience): string {
   return audience === 'page' ? 'application/x-www-form-urlencoded' : 'application/json';
 }
 
-/**
- * Services over which `createRoutes` builds its handlers. They are real, with a database pool that would connect on its
- * first query. No handler runs, so no query is sent.
- */
-function unusedServices(): Parameters<typeof createRoutes>[0] {
+/** Services of a process whose database is never asked: no handler and no job runs. */
+function unusedServices(): ProcessServices {
   const logger = createLogger('silent');
   const clock = new Clock();
   const runtime: Runtime = {
@@ -74,33 +64,24 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
     clock,
     ids: new Ids(clock),
     secrets: new Secrets(randomBytes(32)),
-    database: new Database({ databaseUrl: 'postgresql://unused.invalid/unused', logger }),
+    database: new Database({ databaseUrl: unusedUrl, logger }),
     restoreHold: new RestoreHold(undefined),
     logger,
     metrics: createMetrics(),
     effects,
   };
-  const changes = new Changes(logger);
   return {
     ...runtime,
-    heldPolls: new PollRegistry(),
-    feedPolls: new FeedPollRegistry(),
-    sends: createSendBatcher(runtime),
-    changes,
-    liveStreams: new LiveStreams({ ...runtime, changes }),
-    progressRequests: new ProgressRequests(),
-    signer: undefined,
-    requireSession: createRequireSession(runtime),
-    magicLinks: new MagicLinkRequests(runtime, undefined),
-    refusals: new RefusalLog(runtime),
-    mailHealth: new MailHealth(),
-    clockStatus: () => ({ settled: true, step_seconds: 0 }),
-    jobs: () => [],
-    explainError: (error) => error,
+    databaseUrl: unusedUrl,
+    clockSync: new ClockSync(runtime),
+    outbound: new OutboundHttp({ allowed: [] }),
     isStopping: () => false,
-    heldProbes: new LongPolls<'probe'>(),
+    explainError: (error) => error,
+    running: { address: '', loops: [] },
   };
 }
+
+const unusedUrl = 'postgresql://unused.invalid/unused';
 
 export function addRouteCommands(program: Command): void {
   program
@@ -108,7 +89,7 @@ export function addRouteCommands(program: Command): void {
     .description('every route that the server answers; needs no database and no running server')
     .option('--json', 'print as JSON, with the schemas of bodies and queries', false)
     .action((options: { json: boolean }) => {
-      const rows = buildRouteTable();
+      const rows = listAllRoutes().map(toRouteRow);
       const shown = rows.map(({ method, path, audience, permission, held, body_limit_bytes }) => ({
         method,
         path,

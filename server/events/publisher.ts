@@ -1,6 +1,7 @@
 import { feedChannel } from '#server/database/channels.ts';
 import { isStatementTimeout } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { Runner } from '#server/database/slice.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
 import { LowWaterMark, wholeLook } from '#server/platform/concurrency/low-water-mark.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
@@ -47,11 +48,11 @@ export async function publishEvents(
 const second = 1_000;
 
 /**
- * Publisher: publishes events, which gives them their positions in the feed. `loop` reads the queue from a low-water
- * mark on, and `look` looks below the mark for events whose transactions ended late. Processes with the role `maintain`
- * run both, because the feed is needed even without webhooks.
+ * Publisher: publishes events, which gives them their positions in the feed. One loop reads the queue from a low-water
+ * mark on. The other one looks below the mark for events whose transactions ended late. Processes with the role
+ * `maintain` run both, because the feed is needed even without webhooks.
  */
-export function createPublisher(services: Runtime): { readonly loop: Loop; readonly look: Loop } {
+export function createPublisher(services: Runtime): Runner {
   const { database, logger } = services;
   const mark = new LowWaterMark();
   const loop = new Loop({
@@ -77,5 +78,10 @@ export function createPublisher(services: Runtime): { readonly loop: Loop; reado
       loop.notify();
     },
   });
-  return { loop, look };
+  return {
+    loops: [loop, look],
+    start: async () => void (await Promise.all([loop.start(), look.start()])),
+    notify: () => loop.notify(),
+    stop: async () => void (await Promise.all([loop.stop(), look.stop()])),
+  };
 }

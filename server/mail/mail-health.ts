@@ -4,9 +4,18 @@ import type { Config } from '#server/platform/config.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { CheckServer } from './smtp-sender.ts';
 
-/** The latest state of the SMTP_URL server, as seen by this process. */
+/** Result of an attempt to send a mail; `failed` is retried later, `given_up` is not. */
+export type MailAttemptResult = 'sent' | 'failed' | 'given_up';
+
+/** The latest state of the SMTP_URL server, and the attempts so far, as seen by this process. */
 export class MailHealth {
   isFailing = false;
+  readonly attempts: Record<MailAttemptResult, number> = { sent: 0, failed: 0, given_up: 0 };
+
+  note(end: MailAttemptResult): void {
+    this.attempts[end] += 1;
+    if (end === 'sent') this.isFailing = false;
+  }
 }
 
 // Sending of mail fails if some mail waits after an error and no mail was sent later, by any process. Errors about one

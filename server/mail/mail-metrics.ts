@@ -9,18 +9,11 @@ const readQueue = query<object, { depth: number; oldest: Date | null }>(
   'SELECT count(*) AS depth, min(created_at) AS oldest FROM mails WHERE body IS NOT NULL',
 ).one;
 
-/** Result of an attempt to send a mail; `failed` is retried later, `given_up` is not. */
-export type MailAttemptResult = 'sent' | 'failed' | 'given_up';
-
 /**
- * Registers gauges of the waiting mails of all processes, queried for each request of /metrics (specification section
- * 10.4).
- * @returns a function that counts the results of this process's attempts
+ * Registers gauges of the waiting mails of all processes, queried for each request of /metrics, and a counter of this
+ * process's attempts (specification section 10.4).
  */
-export function registerMailMetrics(
-  { database, clock, metrics }: Runtime,
-  health: MailHealth,
-): (end: MailAttemptResult) => void {
+export function registerMailMetrics({ database, clock, metrics }: Runtime, health: MailHealth): void {
   gauges({ metrics, clock }, () => readQueue(database.pool), {
     ownline_mails_queued: ['Mails that wait to be sent.', ({ depth }) => depth],
     ownline_mails_oldest_seconds: [
@@ -28,15 +21,14 @@ export function registerMailMetrics(
       ({ oldest }) => ageSeconds(clock, oldest),
     ],
   });
-  const attempts = new Counter({
+  new Counter({
     name: 'ownline_mail_attempts_total',
     help: 'Attempts to send a mail by outcome: sent, failed and retried, or given up.',
     labelNames: ['end'] as const,
     registers: [metrics],
+    collect() {
+      this.reset();
+      for (const [end, attempts] of Object.entries(health.attempts)) this.inc({ end }, attempts);
+    },
   });
-  for (const end of ['sent', 'failed', 'given_up'] as const) attempts.inc({ end }, 0);
-  return (end) => {
-    attempts.inc({ end });
-    if (end === 'sent') health.isFailing = false;
-  };
 }

@@ -8,7 +8,7 @@ import {
   mailRetentionMs,
   mailStopMs,
 } from './limits.ts';
-import type { MailAttemptResult } from './mail-metrics.ts';
+import type { MailAttemptResult, MailHealth } from './mail-health.ts';
 import { nextMailAttemptAt, staleMs } from './mail-schedule.ts';
 import {
   type ClaimedMail,
@@ -34,12 +34,12 @@ type Services = Runtime;
  * During a restore hold only mails that were queued after the restore are sent.
  *
  * At a stop, attempts in progress have 5 s. Then they are aborted, which counts as a failed attempt.
- * @param count called with the result of each attempt, once it is written
+ * @param health notes the result of each attempt, once it is written
  */
 export function createMailWorker(
   services: Services,
   send: SendMail,
-  count: (end: MailAttemptResult) => void,
+  health: MailHealth,
 ): QueueWorker<ClaimedMail> {
   const { database, clock, logger, restoreHold } = services;
   return new QueueWorker<ClaimedMail>({
@@ -61,7 +61,7 @@ export function createMailWorker(
       try {
         const outcome = await attempt(services, send, mail, startedAt, stopping);
         const end = await record(services, mail, startedAt, outcome);
-        if (end) count(end);
+        if (end) health.note(end);
       } catch (error) {
         logger.error(
           { err: error, mail: publicId('mail', mail.id) },

@@ -50,14 +50,8 @@ const readNumbers = query<
 /** How long the gauges of numbers are cached: they cost a look-up in the queue per number. */
 const numbersCacheMs = 15_000;
 
-/**
- * Registers gauges of the queue, of waiting media fetches and of the numbers of all teams, and of this process's held
- * polls (specification section 10.4).
- */
-export function registerMessageMetrics(
-  { database: { pool }, clock, metrics }: Runtime,
-  polls: { readonly numbers: readonly unknown[] },
-): void {
+/** Registers gauges of the queue, of waiting media fetches and of the numbers of all teams (specification section 10.4). */
+export function registerMessageMetrics({ database: { pool }, clock, metrics }: Runtime): void {
   gauges({ metrics, clock }, () => readQueue(pool), {
     ownline_queue_depth: ['Messages that wait for a phone.', ({ depth }) => depth],
     ownline_queue_oldest_seconds: [
@@ -65,9 +59,6 @@ export function registerMessageMetrics(
       ({ oldest }) => ageSeconds(clock, oldest),
     ],
     ownline_in_flight: ['Messages that a phone took and has not reported yet.', ({ in_flight }) => in_flight],
-  });
-  gauges({ metrics }, () => polls.numbers.length, {
-    ownline_polls_held: ['Polls that this process holds.', Number],
   });
   gauges({ metrics, clock }, () => readFetches(pool), {
     ownline_media_fetches_waiting: ['Messages that wait for their media.', ({ waiting }) => waiting],

@@ -2,22 +2,15 @@ import { timingSafeEqual } from 'node:crypto';
 import { Type } from 'typebox';
 
 import { createReadiness } from '#server/database/readiness.ts';
-import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, unavailable } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { toAppError } from '#server/platform/http/send-error.ts';
 import { ReadinessDetails, type ReadinessServices, readReadinessDetails } from './readiness-details.ts';
 
-export interface HealthServices extends Runtime, ReadinessServices {
-  readonly isStopping: () => boolean;
-  /** Adds the reason, such as a full disk, to the text of an error. */
-  readonly explainError: (error: unknown) => unknown;
-}
-
 /** Health, readiness and metrics, for load balancers and operators (specification section 10.4). */
-export function healthRoutes(services: HealthServices): Route[] {
-  const { config, metrics, restoreHold, clockStatus, isStopping, explainError } = services;
+export function healthRoutes(services: ReadinessServices): Route[] {
+  const { config, metrics, restoreHold, clockSync, isStopping, explainError } = services;
   const answers = { 200: Type.Object({ status: Type.Literal('ok') }) };
   const databaseAnswers = createReadiness(services);
   const remedy =
@@ -60,7 +53,7 @@ export function healthRoutes(services: HealthServices): Route[] {
       handle: async ({ query, request }) => {
         if (query.verbose === undefined) {
           await requireReady();
-          return { body: { status: 'ok', clock: clockStatus(), restore_hold: restoreHold.isHeld } };
+          return { body: { status: 'ok', clock: clockSync.status, restore_hold: restoreHold.isHeld } };
         }
         requireBearer(request.headers.authorization, config.metricsToken);
         const refused = await requireReady().then(

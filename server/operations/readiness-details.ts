@@ -2,11 +2,10 @@ import { statfs } from 'node:fs/promises';
 import { type Static, Type } from 'typebox';
 import { nullable, stringEnum } from '#contract/schema.ts';
 import { readLastBackups } from '#server/database/backup/backups-store.ts';
-import type { ClockStatus } from '#server/database/clock-sync.ts';
-import type { Runtime } from '#server/database/runtime.ts';
 import { schemaVersion } from '#server/database/schema-version.ts';
+import type { ProcessServices } from '#server/database/slice.ts';
 import { isMailFailing, type MailHealth } from '#server/mail/mail-health.ts';
-import { jobState, jobStates, type Loop } from '#server/platform/concurrency/loop.ts';
+import { jobState, jobStates } from '#server/platform/concurrency/loop.ts';
 import { productCommit, productVersion } from '#server/platform/process/product-version.ts';
 
 /** The answer of `/readyz?verbose`, with status 200 or 503 (specification section 10.4). */
@@ -52,17 +51,15 @@ export const ReadinessDetails = Type.Object(
 );
 export type ReadinessDetails = Static<typeof ReadinessDetails>;
 
-export interface ReadinessServices extends Runtime {
-  readonly clockStatus: () => ClockStatus;
+export interface ReadinessServices extends ProcessServices {
   readonly mailHealth: MailHealth;
-  readonly jobs: () => readonly Loop[];
 }
 
 /** Reads the fields that `/readyz?verbose` adds. It never fails: a field that can't be read is `unknown` or null. */
 export async function readReadinessDetails(
   services: ReadinessServices,
 ): Promise<Omit<ReadinessDetails, 'status' | 'message'>> {
-  const { config, clock, database, restoreHold, clockStatus, mailHealth, jobs } = services;
+  const { config, clock, database, restoreHold, clockSync, mailHealth, running } = services;
   const [mail, disk, backup] = await Promise.all([
     config.mail
       ? isMailFailing(database.pool, mailHealth).then(
@@ -82,7 +79,7 @@ export async function readReadinessDetails(
     schema_version: schemaVersion,
     process_roles: [...config.processRoles],
     uptime_seconds: Math.floor(process.uptime()),
-    clock: clockStatus(),
+    clock: clockSync.status,
     restore_hold: restoreHold.restore
       ? {
           restored_at: restoreHold.restore.restored_at.toISOString(),
@@ -92,7 +89,7 @@ export async function readReadinessDetails(
     mail,
     disk,
     backup,
-    jobs: jobs().map(({ name, intervalMs, health }) => ({
+    jobs: running.loops.map(({ name, intervalMs, health }) => ({
       name,
       state: jobState(health, intervalMs, nowMs),
       interval_seconds: intervalMs / 1_000,

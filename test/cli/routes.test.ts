@@ -50,11 +50,11 @@ describe('ownline routes (specification section 10.2)', () => {
     assert.deepEqual(
       rows.filter(({ held }) => held).map(({ path }) => path),
       [
-        '/v1/device/probe/:ticket',
         '/v1/events',
         '/v1/device/poll',
         '/setup/:token/state',
         '/app/teams/:team_id/live',
+        '/v1/device/probe/:ticket',
         '/app/teams/:team_id/events',
       ],
     );

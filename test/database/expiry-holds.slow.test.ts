@@ -2,17 +2,15 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { insertMagicLink } from '#server/accounts/magic-links/magic-link-store.ts';
 import { insertChallenge } from '#server/accounts/passkeys/passkey-store.ts';
-import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
-import { createBackgroundJobs, type SweepLoop } from '#server/app/background-jobs.ts';
-import { NightlyBackup } from '#server/backups/nightly-backup.ts';
+import { openSlices } from '#server/app/slices.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
-import type { Runtime } from '#server/database/runtime.ts';
-import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
-import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
+import { createSweepLoop } from '#server/database/jobs.ts';
+import type { Sweep } from '#server/database/slice.ts';
 import { mediaChunkBytes } from '#server/media/limits.ts';
 import { MediaWriter } from '#server/media/media-writer.ts';
-import { createSendBatcher } from '#server/messages/send-batcher.ts';
+import type { Loop } from '#server/platform/concurrency/loop.ts';
 import { sha256 } from '#server/platform/crypto.ts';
+import { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { publishAll } from '#test/support/events/given-publication.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
@@ -70,7 +68,7 @@ const keeping: Readonly<Record<string, string>> = {
 };
 
 describe('expiry while a clock step is held (specification section 10.7, decision 0020)', () => {
-  let loops: SweepLoop[];
+  let sweeps: (Sweep & { readonly loop: Loop })[];
   const service = given(() =>
     startSteppingService({
       ROLES: 'api',
@@ -82,18 +80,20 @@ describe('expiry while a clock step is held (specification section 10.7, decisio
 
   before(async () => {
     await fill();
-    const runtime: Runtime = { ...service.runtime, metrics: createMetrics() };
+    const runtime = { ...service.runtime, metrics: createMetrics() };
     const services = {
       ...runtime,
-      config: { ...runtime.config, processRoles: new Set(['api', 'deliver', 'maintain'] as const) },
-      heldPolls: new PollRegistry(),
-      feedPolls: new FeedPollRegistry(),
-      uses: new LastUsedTimes(runtime),
-      sends: createSendBatcher(runtime),
+      databaseUrl: service.databaseUrl,
       clockSync: new ClockSync(runtime),
-      nightlyBackup: new NightlyBackup(runtime, service.databaseUrl),
+      outbound: new OutboundHttp({ allowed: [] }),
+      isStopping: () => false,
+      explainError: (error: unknown) => error,
+      running: { address: '', loops: [] },
     };
-    loops = createBackgroundJobs(services);
+    const jobs = openSlices(services).slices.flatMap((slice) => slice.jobs ?? []);
+    sweeps = jobs
+      .filter((job) => 'sweep' in job)
+      .map((job) => ({ ...job, loop: createSweepLoop(services, job) }));
   });
 
   /** Makes a row of every kind that expires. */
@@ -168,7 +168,7 @@ describe('expiry while a clock step is held (specification section 10.7, decisio
 
   it('every sweep declares whether it lets rows expire, and is in one of the tables of this test', () => {
     const named = (expiry: string) =>
-      loops.flatMap((loop) => (loop.expiry === expiry ? loop.sweep : [])).sort();
+      sweeps.flatMap((one) => (one.expiry === expiry ? one.sweep : [])).sort();
     assert.deepEqual([...named('expires'), ...named('resolves')].sort(), Object.keys(expiring).sort());
     assert.deepEqual(named('keeps'), Object.keys(keeping).sort());
   });
@@ -178,7 +178,7 @@ describe('expiry while a clock step is held (specification section 10.7, decisio
     await untilStep(service.baseUrl, dayMs / 1_000);
     service.clock.advance(400 * dayMs);
     const full = await rows();
-    for (const loop of loops) await loop.runOnce();
+    for (const { loop } of sweeps) await loop.runOnce();
     assert.deepEqual(changed(full, await rows()), []);
 
     await service.step(0);
@@ -188,7 +188,7 @@ describe('expiry while a clock step is held (specification section 10.7, decisio
       // Messages go after their events, and an event stays until it has a position in the feed.
       await publishAll(service);
       const earlier = await rows();
-      const loop = loops.find((of) => of.sweep === sweep);
+      const loop = sweeps.find((of) => of.sweep === sweep)?.loop;
       await until(`${sweep}: ${tables}`, async () => {
         await loop?.runOnce();
         const touched = changed(earlier, await rows());

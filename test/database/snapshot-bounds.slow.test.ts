@@ -95,7 +95,7 @@ describe(`an open snapshot that keeps ${dead.toLocaleString('en')} dead rows of 
     await until(what, async () => {
       const { length } = receiver.received;
       await emit(service.runtime, webhook.teamId, ['Hello']);
-      dispatcher.notify([webhook.id]);
+      dispatcher.notify(webhook.id);
       await receiver.count(length + 1);
       return isMet();
     });
@@ -107,13 +107,12 @@ describe(`an open snapshot that keeps ${dead.toLocaleString('en')} dead rows of 
     const recorded = { ...service.runtime, database: explaining(database) };
     const dispatcher = new Dispatcher({ ...recorded, metrics: createMetrics(), outbound });
     const publisher = createPublisher(recorded);
-    const loops = [publisher.loop, publisher.look];
     t.after(async () => {
-      await Promise.all([dispatcher, ...loops].map((loop) => loop.stop()));
+      await Promise.all([dispatcher, publisher].map((loop) => loop.stop()));
       await outbound.close();
     });
     dispatcher.start();
-    for (const loop of loops) void loop.start();
+    void publisher.start();
     const begunMs = clock.nowMs();
     const whileOpen = async (trx: Transaction) => {
       const { rows } = await trx.query<{ seq: number }>(
@@ -121,7 +120,7 @@ describe(`an open snapshot that keeps ${dead.toLocaleString('en')} dead rows of 
       );
       const [{ seq } = { seq: Number.NaN }] = rows;
       await deliverUntil('the marks lie above it', dispatcher, () => {
-        publisher.loop.notify();
+        publisher.notify();
         const [claim, batch] = [lastRun('webhooks.claim-deliveries'), lastRun('events.publish')];
         const [live = 0] = (claim?.values[1] ?? []) as readonly number[];
         const isAbove = live > begunMs + 1_000 && Number(batch?.values[1]) > seq;

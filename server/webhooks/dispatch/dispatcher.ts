@@ -1,3 +1,4 @@
+import { idsOf } from '#server/database/channels.ts';
 import { isStatementTimeout } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
@@ -102,11 +103,11 @@ export class Dispatcher {
     this.#lastTriggeredLoop.start();
   }
 
-  /** Requests a round, because deliveries may be due. @param ids their webhooks; none: any */
-  notify(ids: readonly WebhookId[] = []): void {
-    this.#waiting.add(ids);
-    if (ids.length > 0) this.#loop.notify();
-    else this.#lookLoop.notify();
+  /** Requests a round, because deliveries may be due. @param payload the ids of their webhooks; empty: any */
+  notify(payload = ''): void {
+    const ids = idsOf<WebhookId>(payload);
+    if (ids) this.#waiting.add(ids);
+    (ids ? this.#loop : this.#lookLoop).notify();
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { MailHealth } from '#server/mail/mail-health.ts';
 import { createMailWorker } from '#server/mail/mail-worker.ts';
 import { queueMail } from '#server/mail/queue-mail.ts';
 import { createSmtpSender } from '#server/mail/smtp-sender.ts';
@@ -64,7 +65,7 @@ export async function startMailing(
       const loop = createMailWorker(
         { ...runtime, logger },
         createSmtpSender(runtime.config.mail),
-        () => undefined,
+        new MailHealth(),
       );
       loops.push(loop);
       loop.start();

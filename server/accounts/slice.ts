@@ -1,0 +1,28 @@
+import type { RefusalLog } from '#server/audit/refusal-log.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { type Slice, sweep } from '#server/database/slice.ts';
+import { createSendMagicLink } from './magic-links/magic-link.ts';
+import { MagicLinkRequests } from './magic-links/magic-link-requests.ts';
+import { passkeyRoutes } from './passkeys/passkey-routes.ts';
+import { createRequireSession, type RequireSession } from './sessions/session-authenticator.ts';
+import { accountRoutes } from './sign-in/account-routes.ts';
+import { purgeExpired } from './sign-in/purge-expired.ts';
+import { signInRoutes } from './sign-in/sign-in-routes.ts';
+
+/** People, and how they sign in. */
+export function openAccounts(services: Runtime & { readonly refusals: RefusalLog }) {
+  const requireSession = createRequireSession(services);
+  const magicLinks = new MagicLinkRequests(services, createSendMagicLink(services));
+  return {
+    requireSession,
+    routes: [
+      ...signInRoutes({ ...services, requireSession, magicLinks }),
+      ...accountRoutes(services),
+      ...passkeyRoutes(services),
+    ],
+    jobs: [
+      sweep('maintain', 'purge expired sessions and links', 60_000, 'expires', () => purgeExpired(services)),
+    ],
+    drain: { name: 'links to sign in', run: () => magicLinks.drain() },
+  } satisfies Slice & { requireSession: RequireSession };
+}

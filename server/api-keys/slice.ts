@@ -1,0 +1,14 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { type Slice, sweep } from '#server/database/slice.ts';
+import { LastUsedTimes } from './last-used-times.ts';
+import { apiKeyRoutes } from './routes.ts';
+
+/** API keys, with the times of their last use. */
+export function openApiKeys(services: Runtime) {
+  const uses = new LastUsedTimes(services);
+  return {
+    uses,
+    routes: apiKeyRoutes(services),
+    jobs: [sweep('api', 'write when keys were used', 5_000, 'keeps', () => uses.flush())],
+  } satisfies Slice & { uses: LastUsedTimes };
+}

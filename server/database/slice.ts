@@ -1,0 +1,91 @@
+import type { Loop } from '#server/platform/concurrency/loop.ts';
+import type { ProcessRole } from '#server/platform/config.ts';
+import type { CompletedRequest } from '#server/platform/http/http-server.ts';
+import type { Route } from '#server/platform/http/route.ts';
+import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
+import type { Channel } from './channels.ts';
+import type { ClockSync } from './clock-sync.ts';
+import type { Runtime } from './runtime.ts';
+
+/** The runtime of a process that serves, with what its slices share. */
+export interface ProcessServices extends Runtime {
+  readonly databaseUrl: string;
+  readonly clockSync: ClockSync;
+  readonly outbound: OutboundHttp;
+  readonly isStopping: () => boolean;
+  /** Adds the reason, such as a full disk, to the text of an error. */
+  readonly explainError: (error: unknown) => unknown;
+  /** Facts that are known only once the process runs. */
+  readonly running: { readonly address: string; readonly loops: readonly Loop[] };
+}
+
+/** A slice as the composition root sees it. Opening a slice starts nothing, and writes nothing. */
+export interface Slice {
+  /** Routes of processes with the role `api`. */
+  readonly routes?: readonly Route[];
+  /** Routes of every process, for its operator. */
+  readonly operatorRoutes?: readonly Route[];
+  readonly jobs?: readonly Job[];
+  /** Listeners to notifications of all processes. The payload is empty after each new connection. */
+  readonly channels?: { readonly [Name in Channel]?: (payload: string) => void };
+  /** Functions that register metrics. */
+  readonly metrics?: readonly (() => void)[];
+  /** Called with each answer. */
+  readonly observe?: (answered: CompletedRequest) => void;
+  /** The registries of held requests. A stop of the server ends their holds, so that each request is answered. */
+  readonly holds?: readonly { readonly stop: () => void }[];
+  /** Work after answers, which a stop of the process awaits once the server is closed. */
+  readonly drain?: { readonly name: string; readonly run: () => Promise<void> };
+}
+
+/** Work that repeats in processes of a role; without a role in every process. */
+export type Job = Sweep | Worker;
+
+interface JobOptions {
+  readonly role?: ProcessRole;
+  /** The channel that requests a round at once. */
+  readonly wokenBy?: Channel;
+}
+
+/**
+ * The effect of a sweep on old rows. A sweep that `expires` or `resolves` rows pauses while the time is uncertain
+ * (decision 0020). A sweep that `expires` rows also pauses during a restore hold (decision 0034).
+ * test/database/expiry-holds.slow.test.ts checks each declaration.
+ */
+type Expiry = 'expires' | 'resolves' | 'keeps';
+
+/** A function that runs again and again. Sweeps do the work of notifications that were lost. */
+export interface Sweep extends JobOptions {
+  readonly sweep: string;
+  readonly intervalMs: number;
+  /** See `Loop`. */
+  readonly shareMax?: number;
+  readonly expiry: Expiry;
+  readonly run: () => Promise<unknown>;
+}
+
+/** Work with loops of its own, which is created in processes of its role only. */
+interface Worker extends JobOptions {
+  readonly worker: () => Runner;
+  /** Starts once the server listens, and stops before it closes. */
+  readonly calls?: 'this server';
+}
+
+export interface Runner {
+  readonly loops: readonly Loop[];
+  readonly start: () => Promise<void> | void;
+  /** Requests a round. @param payload of the notification that woke the job; empty: anything may be due */
+  readonly notify: (payload?: string) => void;
+  readonly stop: () => Promise<void>;
+}
+
+/** Declares a sweep in one line. */
+export function sweep(
+  role: ProcessRole,
+  name: string,
+  intervalMs: number,
+  expiry: Expiry,
+  run: Sweep['run'],
+): Sweep {
+  return { role, sweep: name, intervalMs, expiry, run };
+}

@@ -1,0 +1,51 @@
+import { mediaFetchesChannel } from '#server/database/channels.ts';
+import { type ProcessServices, type Slice, sweep } from '#server/database/slice.ts';
+import { releaseDueMessages, releaseHeld } from './held-messages.ts';
+import { createMediaFetchWorker } from './media-fetch-worker.ts';
+import { registerMessageMetrics, registerOutcomeMetrics } from './message-metrics.ts';
+import { messageRoutes } from './routes.ts';
+import { createSendBatcher, type SendBatcher } from './send-batcher.ts';
+import {
+  failExpired,
+  failOptedOut,
+  failOrphaned,
+  purgeKeysAndFingerprints,
+  purgeRecentHandOuts,
+  resolveOverdue,
+  returnedMessagesMs,
+} from './sweep-messages.ts';
+import { failTestMessages } from './test-messages.ts';
+
+const second = 1_000;
+
+/** Messages: sends, the queue with its sweeps, and the fetches of media. */
+export function openMessages(services: ProcessServices) {
+  const sends = createSendBatcher(services);
+  return {
+    sends,
+    routes: messageRoutes({ ...services, sends }),
+    jobs: [
+      { role: 'deliver', wokenBy: mediaFetchesChannel, worker: () => createMediaFetchWorker(services) },
+      sweep('maintain', 'resolve overdue hand-outs', second, 'resolves', () => resolveOverdue(services)),
+      sweep('maintain', 'release messages', second, 'keeps', async () => {
+        await releaseDueMessages(services);
+        // A send that began before a restore was resumed may still have its hold.
+        await releaseHeld(services, 'restore');
+      }),
+      sweep('maintain', 'fail messages of deleted numbers', second, 'keeps', () => failOrphaned(services)),
+      sweep('maintain', 'fail messages to contacts that opted out', second, 'keeps', () =>
+        failOptedOut(services, 60 * second),
+      ),
+      sweep('maintain', 'fail returned messages to contacts that opted out', 60 * second, 'keeps', () =>
+        failOptedOut(services, returnedMessagesMs(services)),
+      ),
+      sweep('maintain', 'fail messages of test keys', second, 'keeps', () => failTestMessages(services)),
+      sweep('maintain', 'expire queued messages', 5 * second, 'expires', () => failExpired(services)),
+      sweep('maintain', 'purge old keys', 600 * second, 'expires', () => purgeKeysAndFingerprints(services)),
+      sweep('maintain', 'purge recent hand-outs', 600 * second, 'expires', () =>
+        purgeRecentHandOuts(services),
+      ),
+    ],
+    metrics: [() => registerMessageMetrics(services), () => registerOutcomeMetrics(services)],
+  } satisfies Slice & { sends: SendBatcher };
+}

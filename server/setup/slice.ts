@@ -1,0 +1,35 @@
+import type { Changes } from '#server/dashboard/changes.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { type Slice, sweep } from '#server/database/slice.ts';
+import type { SendBatcher } from '#server/messages/send-batcher.ts';
+import { ProgressRequests } from './follow-progress.ts';
+import { publishedShortcutsRoutes } from './published-shortcuts-routes.ts';
+import { sendLockTexts } from './send-lock-texts.ts';
+import { setupPageRoutes } from './setup-page-routes.ts';
+import { setupStateRoutes } from './setup-state-routes.ts';
+import { purgeTestRecipients } from './setup-store.ts';
+import { ShortcutSigner } from './shortcut-signer.ts';
+
+/** The setup page. */
+export function openSetup(
+  services: Runtime & { readonly changes: Changes; readonly sends: SendBatcher },
+): Slice {
+  const { config, database, clock } = services;
+  const progressRequests = new ProgressRequests();
+  const command = config.shortcutSignCommand;
+  const signer = command && new ShortcutSigner(services, command);
+  return {
+    routes: [
+      ...setupPageRoutes({ ...services, signer }),
+      ...setupStateRoutes({ ...services, progressRequests, signer }),
+      ...publishedShortcutsRoutes({ ...services, signer }),
+    ],
+    jobs: [
+      sweep('api', 'send texts of lock tests', 5_000, 'keeps', () => sendLockTexts(services)),
+      sweep('maintain', 'purge recipients of test texts', 60_000, 'keeps', () =>
+        purgeTestRecipients(database.pool, { now: clock.now() }),
+      ),
+    ],
+    holds: signer ? [progressRequests, signer] : [progressRequests],
+  };
+}
