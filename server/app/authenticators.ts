@@ -103,8 +103,8 @@ function createOperationsAuthenticator(
   { secrets, clock }: Runtime,
   limiter: NetworkRateLimiter,
 ): Authenticator {
-  return async (request, _reply, { byToken }) => {
-    if (!byToken) return {};
+  return async (request, _reply, { admission }) => {
+    if (!admission?.byToken) return {};
     const { ticket } = request.params as { readonly ticket: string };
     if (isProbeTicket(secrets, ticket, clock.nowMs())) return {};
     await limiter.take(request);

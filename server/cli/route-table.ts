@@ -37,12 +37,12 @@ function toRouteRow(route: Route) {
     audience: route.audience,
     permission: route.permission ?? null,
     /** The permission that members need for the route below /app/teams/:team_id; null if it is that of API keys. */
-    member_permission: route.memberPermission ?? null,
+    member_permission: route.ofMembers?.permission ?? null,
     /** True for a long poll, whose answer may be held. */
-    held: route.held ?? false,
+    held: route.admission?.permit === 'held',
     /** The Content-Type of the request's body; null for a route without one. */
     content_type: readsBody ? contentTypeOf(route.audience) : null,
-    body_limit_bytes: readsBody ? (route.bodyLimitBytes ?? bodyMaxBytes) : null,
+    body_limit_bytes: readsBody ? (route.admission?.bodyMaxBytes ?? bodyMaxBytes) : null,
     /** JSON Schemas; null if the route declares none. */
     body: readsBody ? (route.body ?? route.looseBody ?? (isChecked ? noFields : null)) : null,
     query: route.query ?? (isChecked ? noFields : null),

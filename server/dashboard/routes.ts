@@ -62,7 +62,7 @@ export function dashboardRoutes(services: DashboardServices): Route[] {
       method: 'GET',
       path: '/app/teams/:team_id/live',
       audience: 'team',
-      held: true,
+      admission: { permit: 'held' },
       answers: { 200: Type.String() },
       handle: async (call) => {
         if (call.request.method === 'HEAD') return { body: '', headers: eventStreamHeaders };

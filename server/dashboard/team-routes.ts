@@ -8,10 +8,9 @@ import type { Route } from '#server/platform/http/route.ts';
 export function forMembers(routes: readonly Route[]): Route[] {
   return routes
     .filter((route) => route.audience === 'api')
-    .map(({ text: _text, memberPermission, ofMembers, ...route }) => ({
+    .map(({ text: _text, ofMembers, ...route }) => ({
       ...route,
       ...ofMembers,
-      ...(memberPermission === undefined ? {} : { permission: memberPermission }),
       audience: 'team',
       path: route.path.replace(/^\/v1/, '/app/teams/:team_id'),
     }));

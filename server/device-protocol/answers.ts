@@ -42,7 +42,7 @@ function mediaPath({ message_id, media_name }: HandOut): string {
 export const refuse = (reason: string) => ({ body: { ok: '0', reason } });
 
 /** Answers an inbound message or status that could not be handled, with the reason. */
-export function onFailure(error: AppError): unknown {
+export function answerFailure(error: AppError): unknown {
   const { code, status } = error;
   if (error instanceof EndedTokenError) return refuse(error.reason).body;
   if (code === 'unauthorized' || code === 'rate_limited') return refuse(code).body;

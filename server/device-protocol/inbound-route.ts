@@ -12,7 +12,7 @@ import {
 } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { flatStrings, onFailure, refuse } from './answers.ts';
+import { answerFailure, flatStrings, refuse } from './answers.ts';
 import { optionalField } from './device-body.ts';
 import { parseInboundBody, readMedia } from './inbound-body.ts';
 import { inboundBodyMaxBytes, inboundPerMinute } from './limits.ts';
@@ -47,11 +47,13 @@ export function inboundRoute(services: PollServices): Route {
     audience: 'device',
     looseBody: textFieldsSchema(...fieldNames),
     answers: { 200: flatStrings },
-    bodyLimitBytes: inboundBodyMaxBytes,
-    tokenPerMinute: inboundPerMinute,
-    refusesEndedToken: true,
-    permitsInParts: true,
-    onFailure,
+    admission: {
+      permit: 'in parts',
+      bodyMaxBytes: inboundBodyMaxBytes,
+      tokenPerMinute: inboundPerMinute,
+      refusesEndedToken: true,
+    },
+    failure: answerFailure,
     handle: async ({ request, device, withPermit }) => {
       const parsed = parseInboundBody(request.body);
       if (!parsed || parsed === 'too_large') return refuse(parsed ?? 'unreadable');

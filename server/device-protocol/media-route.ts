@@ -21,9 +21,8 @@ export function deviceMediaRoute(services: Runtime): Route {
     method: 'GET',
     path: '/v1/device/media/:id/:filename',
     audience: 'device',
-    ownQueue: true,
-    tokenPerMinute: mediaPerMinute,
-    hangsUp: true,
+    admission: { permit: 'own queue', tokenPerMinute: mediaPerMinute },
+    failure: 'hang up',
     answers: { 200: Type.Unknown() },
     handle: async ({ device, params, reply }) => {
       const file = await findFile(services, device, params);

@@ -16,12 +16,10 @@ export function pollRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/poll',
     audience: 'device',
-    bodyLimitBytes: pollBodyMaxBytes,
-    held: true,
-    tokenPerMinute: pollsPerMinute,
+    admission: { permit: 'held', bodyMaxBytes: pollBodyMaxBytes, tokenPerMinute: pollsPerMinute },
     looseBody: textFieldsSchema('session', 'last', 'last_status', 'last_error', 'device_name', 'os', 'v'),
     answers: { 200: flatStrings },
-    onFailure: ({ code }) =>
+    failure: ({ code }) =>
       code === 'unauthorized' ? pollAnswer({ kind: 'stop', reason: 'unauthorized' }) : unavailableAnswer,
     handle: async ({ request, reply, device, withPermit }) => {
       const body = parseDeviceBody(request.body);

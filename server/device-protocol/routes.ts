@@ -5,7 +5,7 @@ import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
-import { flatStrings, onFailure, refuse } from './answers.ts';
+import { answerFailure, flatStrings, refuse } from './answers.ts';
 import { optionalField, parseDeviceBody } from './device-body.ts';
 import { inboundRoute } from './inbound-route.ts';
 import { claimBodyMaxBytes, pollBodyMaxBytes, statusesPerMinute } from './limits.ts';
@@ -33,10 +33,9 @@ function claimRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/claim',
     audience: 'device',
-    byToken: true,
     looseBody: textFieldsSchema('token'),
     answers: { 200: flatStrings },
-    bodyLimitBytes: claimBodyMaxBytes,
+    admission: { byToken: true, bodyMaxBytes: claimBodyMaxBytes },
     handle: async ({ request }) => {
       const body = parseDeviceBody(request.body);
       if (!body)
@@ -67,11 +66,10 @@ function statusRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/status',
     audience: 'device',
-    bodyLimitBytes: pollBodyMaxBytes,
-    tokenPerMinute: statusesPerMinute,
+    admission: { bodyMaxBytes: pollBodyMaxBytes, tokenPerMinute: statusesPerMinute },
     looseBody: textFieldsSchema('id', 'status', 'error'),
     answers: { 200: flatStrings },
-    onFailure,
+    failure: answerFailure,
     handle: async ({ request, device }) => {
       const body = parseDeviceBody(request.body);
       if (!body) return refuse('unreadable');

@@ -27,7 +27,7 @@ export function createDeviceAuthenticator(services: Runtime): Authenticator {
   const admitBody = createBodyLimiter(services);
   const isOverLimit = createTokenLimiter(services);
   return async (request, reply, route) => {
-    if (route.byToken) return {};
+    if (route.admission?.byToken) return {};
     const { headers, ip } = request;
     const token = await tokens.find(headers['x-device-token'], ip);
     if (!token)
@@ -35,7 +35,7 @@ export function createDeviceAuthenticator(services: Runtime): Authenticator {
         'unauthorized',
         'This server does not know this device token. Set up the iPhone again with a new setup link.',
       );
-    if (route.refusesEndedToken && token.ended) throw new EndedTokenError(token.ended);
+    if (route.admission?.refusesEndedToken && token.ended) throw new EndedTokenError(token.ended);
     const key = token.hash.toString('hex');
     const device = {
       teamId: token.teamId,
@@ -43,7 +43,7 @@ export function createDeviceAuthenticator(services: Runtime): Authenticator {
       numberId: token.numberId,
       phoneNumber: token.phoneNumber,
       tokenHash: token.hash,
-      isPoll: route.held === true,
+      isPoll: route.admission?.permit === 'held',
       isOverLimit: isOverLimit(key, route),
       endToken: token.end,
     };
@@ -56,7 +56,7 @@ export function createDeviceAuthenticator(services: Runtime): Authenticator {
 /** Counts a call of a token. @returns true if the call is over the limit of its route */
 function createTokenLimiter(services: Runtime) {
   const limiters = new Map<string, FixedWindowLimiter>();
-  return (key: string, { path, tokenPerMinute }: AuthenticatedRoute): boolean => {
+  return (key: string, { path, admission: { tokenPerMinute } = {} }: AuthenticatedRoute): boolean => {
     if (tokenPerMinute === undefined) return false;
     const limiter = limiters.get(path) ?? new FixedWindowLimiter(services, tokenPerMinute);
     limiters.set(path, limiter);

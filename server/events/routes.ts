@@ -13,7 +13,7 @@ export function eventRoutes(services: Runtime & { readonly feedPolls: FeedPollRe
       path: '/v1/events',
       audience: 'api',
       permission: 'messages:read',
-      held: true,
+      admission: { permit: 'held' },
       text: {
         operationId: 'listEvents',
         tag: 'Events',

@@ -34,8 +34,7 @@ export function mediaRoutes(services: Runtime): Route[] {
       method: 'GET',
       path: '/media/:id/:token/:name',
       audience: 'page',
-      byToken: true,
-      ownQueue: true,
+      admission: { byToken: true, permit: 'own queue' },
       answers: { 200: Type.Unknown(), 206: Type.Unknown(), 304: Type.Unknown() },
       handle: async ({ params, request, reply }) => {
         const file = await findPublicFile(services, params);

@@ -32,9 +32,8 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
       method: 'POST',
       path: '/v1/messages/send',
       audience: 'api',
-      bodyLimitBytes: messageBodyMaxBytes,
       permission: 'messages:send',
-      ownQueue: true,
+      admission: { permit: 'own queue', bodyMaxBytes: messageBodyMaxBytes },
       text: {
         operationId: 'sendMessage',
         tag: 'Messages',

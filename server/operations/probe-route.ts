@@ -75,9 +75,7 @@ export function probeRoute({
     method: 'POST',
     path: probePath,
     audience: 'operations',
-    byToken: true,
-    held: true,
-    bodyLimitBytes: inboundBodyMaxBytes,
+    admission: { byToken: true, permit: 'held', bodyMaxBytes: inboundBodyMaxBytes },
     query: Type.Object({ hold_ms: Type.Optional(Type.String({ maxLength: 6 })) }),
     answers: { 200: ProbeAnswer },
     handle: async ({ request, reply, query }) => {

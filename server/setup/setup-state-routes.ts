@@ -34,7 +34,7 @@ export function setupStateRoutes(
     name: string,
     fields: Fields,
     work: (setup: Setup, body: Static<TObject<Fields>>) => Promise<unknown>,
-    options: Pick<Route, 'ownQueue'> = {},
+    options: Pick<Route, 'admission'> = {},
   ) =>
     route({
       ...shared,
@@ -53,7 +53,7 @@ export function setupStateRoutes(
       ...shared,
       method: 'GET',
       path: '/setup/:token/state',
-      held: true,
+      admission: { permit: 'held' },
       query: Type.Object({ seen: Type.Optional(Type.String({ maxLength: 100 })) }),
       handle: async (call) => {
         const { link } = await find(call);
@@ -73,7 +73,7 @@ export function setupStateRoutes(
         await prepareInstallWay(services, connectionOf(services, setup), chosen.form);
       },
       // The signing command takes up to a minute, one file at a time, so it has its own bounded queue.
-      { ownQueue: true },
+      { admission: { permit: 'own queue' } },
     ),
     action('form', { form }, ({ link }, chosen) => storeForm(pool, { ...link, ...chosen })),
     action('ticks', { name: stringEnum(setupTicks), made: Type.Boolean() }, ({ link }, tick) =>

@@ -38,7 +38,8 @@ describe('forged requests (specification section 12.3)', () => {
 
   const unsafe = (audiences: readonly Route['audience'][]) =>
     service.app.routes.filter(
-      ({ audience, method, byToken }) => audiences.includes(audience) && method !== 'GET' && !byToken,
+      ({ audience, method, admission }) =>
+        audiences.includes(audience) && method !== 'GET' && !admission?.byToken,
     );
   const own = () => new URL(service.runtime.config.appUrl).origin;
   const named = (headers: Readonly<Record<string, string | undefined>>) =>
@@ -107,7 +108,7 @@ describe('forged requests (specification section 12.3)', () => {
 
   it('media links need only the token in their address', async () => {
     const byToken = service.app.routes
-      .filter(({ audience, byToken }) => audience === 'page' && byToken)
+      .filter(({ audience, admission }) => audience === 'page' && admission?.byToken)
       .map(({ path }) => path);
     assert.deepEqual(byToken, ['/media/:id/:token/:name']);
   });

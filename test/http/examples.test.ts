@@ -256,7 +256,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
       if (no_permission)
         await story.check(route, no_permission, route.permission === 'team:read' ? numbersKey : teamKey);
       if (!body_too_large) continue;
-      const tooLarge = 'x'.repeat((route.bodyLimitBytes ?? 16 * 1_024) + 1);
+      const tooLarge = 'x'.repeat((route.admission?.bodyMaxBytes ?? 16 * 1_024) + 1);
       await story.check(route, body_too_large, team.api, tooLarge);
       for (const example of Object.values(examplesOfEveryOperation[415] ?? {}))
         await story.check(route, example, team.api, 'hello');

@@ -48,7 +48,7 @@ export function passkeyRoutes(services: Runtime): Route[] {
       audience: 'account',
       audit: 'account.passkey_added',
       body: AddPasskeyRequest,
-      bodyLimitBytes: attestationLimitBytes,
+      admission: { bodyMaxBytes: attestationLimitBytes },
       answers: { 201: Passkey },
       handle: async ({ signedIn, by, body, request }) => ({
         status: 201,

@@ -168,7 +168,8 @@ export function createSessionlessPageAuthenticator(
   openLimiter: NetworkRateLimiter,
 ): Authenticator {
   return async (request, reply, route) => {
-    if (route.method !== 'GET' && !route.byToken) return visitorAuthenticator(request, reply, route);
+    if (route.method !== 'GET' && !route.admission?.byToken)
+      return visitorAuthenticator(request, reply, route);
     await openLimiter.take(request);
     return {};
   };

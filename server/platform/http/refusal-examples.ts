@@ -64,10 +64,10 @@ export const examplesOfEveryOperation: Readonly<Record<number, Examples>> = {
  * the size of the body.
  */
 export function examplesOfRoute(route: Route): Examples {
-  const { method, permission, bodyLimitBytes = bodyMaxBytes } = route;
+  const { method, permission, admission } = route;
   const unknownId = notFoundExample(route);
   const lacking = `This API key lacks the permission ${permission}. Use or create a key that has it.`;
-  const tooLarge = `The body is too large. Send at most ${bodyLimitBytes / 1_024} KiB.`;
+  const tooLarge = `The body is too large. Send at most ${(admission?.bodyMaxBytes ?? bodyMaxBytes) / 1_024} KiB.`;
   return {
     unknown_name: unknownNameExample(route),
     ...(unknownId ? { unknown_id: unknownId } : {}),

@@ -33,7 +33,7 @@ export function registerRoute(server: FastifyInstance, options: RouteOptions, ro
     url: route.path,
     exposeHeadRoute: route.method === 'GET',
     config: { audience: route.audience, audit: route.audit },
-    ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
+    ...(route.admission?.bodyMaxBytes === undefined ? {} : { bodyLimit: route.admission.bodyMaxBytes }),
     onRequest: createAuthenticateHook(options, route, server.inFlight),
     ...(route.audience === 'device' ? { errorHandler: deviceErrorHandler(options, route) } : {}),
     handler: createHandler(options, route, server.inFlight),
@@ -63,8 +63,7 @@ function createHandler(options: RouteOptions, route: Route, inFlight: WaitGroup)
   let createContext: ReturnType<typeof createContextFactory> | undefined;
   const validateResponse = options.validateResponses ? compileResponseValidators(route) : undefined;
   const limit = options.limitConcurrency ?? withoutLimit;
-  // A long poll takes permits for parts of its work, and a route with its own queue needs none.
-  const needsPermit = !route.held && !route.permitsInParts && !route.ownQueue;
+  const needsPermit = route.admission?.permit === undefined;
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     inFlight.begin();
     try {
@@ -92,7 +91,8 @@ function createContextFactory(options: RouteOptions, route: Route) {
   const validateQuery = compileQueryValidator(route.query ?? strictObject({}));
   const isJson = jsonAudiences.includes(route.audience);
   const authenticator = options.authenticators[route.audience];
-  const limit = ((route.held || route.permitsInParts) && options.limitConcurrency) || withoutLimit;
+  const takesParts = route.admission?.permit === 'held' || route.admission?.permit === 'in parts';
+  const limit = (takesParts && options.limitConcurrency) || withoutLimit;
   const reauthenticate: Reauthenticate = async (request, reply) => {
     const caller = (await authenticator?.(request, reply, route, true)) ?? {};
     if (caller.refusal) throw caller.refusal;

@@ -92,10 +92,7 @@ export type Authenticator = (
 ) => Promise<Caller>;
 
 /** The fields of a route that an authenticator needs. */
-export type AuthenticatedRoute = Pick<
-  Route,
-  'method' | 'path' | 'permission' | 'byToken' | 'held' | 'tokenPerMinute' | 'refusesEndedToken'
->;
+export type AuthenticatedRoute = Pick<Route, 'method' | 'path' | 'permission' | 'admission'>;
 
 export interface HandlerContext<Body = unknown, Query = unknown, Ids extends PathIds = PathIds> {
   /** Set for the audiences `api` and `team`. */
@@ -120,7 +117,7 @@ export interface HandlerContext<Body = unknown, Query = unknown, Ids extends Pat
    */
   readonly reauthenticate: () => Promise<Caller>;
   /**
-   * For held requests and `permitsInParts`: runs a part of the work with a permit. Every other request has a permit from
+   * For the permits `held` and `in parts`: runs a part of the work with a permit. Every other request has a permit from
    * its start.
    */
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
@@ -161,6 +158,34 @@ export interface HeaderText {
   readonly required?: boolean;
 }
 
+/** Admission control of a route: its limits, and the checks before its handler runs. */
+interface Admission {
+  /**
+   * For `page`: the token in the path authorizes the request, without a cookie. A forged request cannot know the token,
+   * so the CSRF guard is skipped. For `device`: the token is in the body.
+   */
+  readonly byToken?: true;
+  /**
+   * The permit of the team's concurrency limiter, instead of one for the whole request:
+   * - `held`: for a long poll, whose answer may be held until there is something to send. Parts of its work have one.
+   * - `in parts`: the handler takes permits for parts of its work (`withPermit`).
+   * - `own queue`: requests wait in a bounded queue of this route, without a permit.
+   */
+  readonly permit?: 'held' | 'in parts' | 'own queue';
+  /** Maximum body size, for routes that need more than the default. */
+  readonly bodyMaxBytes?: number;
+  /** For `device`: calls of one token per minute in this process, counted before the body is read. */
+  readonly tokenPerMinute?: number;
+  /** For `device`: refuses an ended token before the body is read. */
+  readonly refusesEndedToken?: true;
+}
+
+interface OfMembers<Handle> {
+  readonly permission?: PersonalPermission;
+  readonly answers?: Route['answers'];
+  readonly handle?: Handle;
+}
+
 /** A route is data: the server, the documentation and the tests read the same object. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -171,17 +196,11 @@ export interface Route {
   /** For `api` and `team`: the permission that a caller needs; undefined requires only a valid key or a membership. */
   readonly permission?: Permission | PersonalPermission;
   /**
-   * The permission that a member needs if a key needs a wider one, for example to read but not to manage (decision
-   * 0014).
+   * Replaces parts of the route below /app/teams/:team_id. Members may need a lesser permission than keys, for example to
+   * read but not to manage (decision 0014). Their answers may have more fields, because people see more than programs do.
    */
-  readonly memberPermission?: PersonalPermission;
-  /** Replaces answers, perhaps with the handler, below /app/teams/:team_id, where people see more than programs do. */
-  readonly ofMembers?: Pick<Route, 'answers'> & Partial<Pick<Route, 'handle'>>;
-  /**
-   * For `page`: the token in the path authorizes the request, without a cookie. A forged request cannot know the token,
-   * so the CSRF guard is skipped. For `device`: the token is in the body.
-   */
-  readonly byToken?: true;
+  readonly ofMembers?: OfMembers<Route['handle']>;
+  readonly admission?: Admission;
   /** The operation's name in the audit log, if it changes something; refusals have this name too (section 12.6). */
   readonly audit?: string;
   /** Set for every operation of the audience `api`. */
@@ -195,24 +214,10 @@ export interface Route {
   readonly answers: Readonly<Record<number, TSchema>>;
   readonly handle: (call: HandlerContext) => Promise<Answer>;
   /**
-   * Marks a long poll: its answer may be held until there is something to send, without a permit of the team's
-   * concurrency limiter meanwhile.
+   * For `device`: creates the answer to a failure, with HTTP 200, because a shortcut can't see a status. `hang up` destroys
+   * the connection without an answer, because the shortcut would use its text.
    */
-  readonly held?: true;
-  /** True if requests wait in a bounded queue of this route, without a permit of the team's concurrency limiter. */
-  readonly ownQueue?: true;
-  /** True if the handler takes permits of the team's concurrency limiter for parts of its work (`withPermit`). */
-  readonly permitsInParts?: true;
-  /** Maximum body size, for routes that need more than the default. */
-  readonly bodyLimitBytes?: number;
-  /** For `device`: calls of one token per minute in this process, counted before the body is read. */
-  readonly tokenPerMinute?: number;
-  /** For `device`: refuses an ended token before the body is read. */
-  readonly refusesEndedToken?: true;
-  /** For `device`: a failure destroys the connection without an answer, because a shortcut would use its text. */
-  readonly hangsUp?: true;
-  /** For `device`: creates the answer to a failure, with HTTP 200, because a shortcut can't see a status. */
-  readonly onFailure?: (error: AppError) => unknown;
+  readonly failure?: 'hang up' | ((error: AppError) => unknown);
 }
 
 /** Declares a route; the handler's body, query and ids have the types that the route declares. */
@@ -222,9 +227,7 @@ export function route<B extends TSchema, Q extends TObject, I extends PathIds>(
     readonly query?: Q;
     readonly ids?: I;
     readonly handle: (call: HandlerContext<Static<B>, Static<Q>, I>) => Promise<Answer>;
-    readonly ofMembers?: Pick<Route, 'answers'> & {
-      readonly handle?: (call: HandlerContext<Static<B>, Static<Q>, I>) => Promise<Answer>;
-    };
+    readonly ofMembers?: OfMembers<(call: HandlerContext<Static<B>, Static<Q>, I>) => Promise<Answer>>;
   },
 ): Route {
   return definition as unknown as Route;

@@ -85,7 +85,7 @@ export function setResponseHeaders(
  * the body are read first, because a reset connection would end the shortcut. If the device is known and within its
  * limits, the whole body is read.
  */
-export function deviceErrorHandler(options: ErrorOptions, { onFailure, hangsUp }: Route) {
+export function deviceErrorHandler(options: ErrorOptions, { failure }: Route) {
   return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const appError = toAppError(error, request.routeOptions.bodyLimit);
     const warn = () => {
@@ -93,7 +93,7 @@ export function deviceErrorHandler(options: ErrorOptions, { onFailure, hangsUp }
       const line = { err: appError.cause ?? error, requestId: request.id };
       options.logger.warn(line, 'a request of a phone failed');
     };
-    if (hangsUp) {
+    if (failure === 'hang up') {
       warn();
       reply.hijack();
       reply.raw.destroy();
@@ -103,10 +103,10 @@ export function deviceErrorHandler(options: ErrorOptions, { onFailure, hangsUp }
     if (device && !refusal) {
       if (appError.status === 413) keepConnectionOpen(reply);
     } else if (!(await drainBody(request, options.clock))) request.server.delayedClose.apply(request, reply);
-    if (!onFailure) return sendError(options, appError, request, reply);
+    if (!failure) return sendError(options, appError, request, reply);
     if (!isRequestAborted(request)) warn();
     setResponseHeaders(options, 'device', request, reply);
-    reply.code(200).send(onFailure(appError));
+    reply.code(200).send(failure(appError));
   };
 }
 

@@ -35,7 +35,6 @@ export function deliveryRoutes(services: Runtime): Route[] {
       ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
-      memberPermission: 'webhooks:read',
       text: {
         operationId: 'listDeliveries',
         tag: 'Webhooks',
@@ -49,6 +48,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
       answers: { 200: DeliveryList },
       handle: async (call) => ({ body: await listDeliveries(services, webhookTargetOf(call), call.query) }),
       ofMembers: {
+        permission: 'webhooks:read',
         answers: { 200: DeliveryLog },
         handle: async (call) => ({
           body: await listDeliveryLog(services, webhookTargetOf(call), call.query),
@@ -61,7 +61,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
       ids: { id: 'wh', delivery_id: 'dlv' },
       audience: 'api',
       permission: 'webhooks:manage',
-      memberPermission: 'webhooks:read',
+      ofMembers: { permission: 'webhooks:read' },
       text: {
         operationId: 'getDelivery',
         tag: 'Webhooks',

@@ -51,7 +51,7 @@ export function webhookRoutes(services: Runtime): Route[] {
       path: '/v1/webhooks',
       audience: 'api',
       permission: 'webhooks:manage',
-      memberPermission: 'webhooks:read',
+      ofMembers: { permission: 'webhooks:read' },
       text: {
         operationId: 'listWebhooks',
         tag: 'Webhooks',
@@ -73,7 +73,7 @@ export function webhookRoutes(services: Runtime): Route[] {
       ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
-      memberPermission: 'webhooks:read',
+      ofMembers: { permission: 'webhooks:read' },
       text: {
         operationId: 'getWebhook',
         tag: 'Webhooks',
