@@ -23,7 +23,7 @@ import { printRows } from './command-context.ts';
 export type RouteRow = Readonly<ReturnType<typeof toRouteRow>>;
 
 /** The routes of a process with all process roles. It opens no database and reads no settings. */
-function listAllRoutes(): readonly Route[] {
+export function listAllRoutes(): readonly Route[] {
   const services = unusedServices();
   return listRoutes(services.config, openSlices(services).slices);
 }

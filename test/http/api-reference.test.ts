@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { components } from '#contract/components.ts';
 import { SendMessageRequest } from '#contract/message.ts';
 import { explainedKeywords } from '#server/platform/http/validation-error.ts';
 import { type ApiDocument, breakingChanges } from '#test/support/http/api-diff.ts';
@@ -55,6 +56,22 @@ describe('the reference of the API (specification sections 7.2, 8 and 9)', () =>
       for (const name of Object.keys(named ?? {}))
         assert.ok(references.includes(`components/${kind}/${name}`), `${kind} ${name} is used`);
     }
+  });
+
+  it('each body, each answer, and each item of an answer’s list is a named schema (§9/openapi)', () => {
+    const named = new Set<unknown>(Object.values(components));
+    const isUnnamed = (schema: Schema) =>
+      !named.has(schema) && Object.keys(schema.properties ?? {}).length > 0;
+    const unnamed = service.app.routes.filter(({ audience, body, answers }) => {
+      const shown = [...(body ? [body] : []), ...Object.values(answers)] as unknown as readonly Schema[];
+      const fields = shown.flatMap(({ properties }) => Object.values(properties ?? {}) as Schema[]);
+      const items = fields.flatMap((of) => (of.items ? [of.items as Schema] : []));
+      return audience === 'api' && [...shown, ...items].some(isUnnamed);
+    });
+    assert.deepEqual(
+      unnamed.map(({ method, path }) => `${method} ${path}`),
+      [],
+    );
   });
 
   it('schemas of requests refuse unknown fields, and schemas of answers allow unknown fields', () => {
@@ -176,6 +193,11 @@ describe('the reference of the API (specification sections 7.2, 8 and 9)', () =>
     ['paths /v1/team get responses', { 401: undefined }, ['GET /v1/team answers 401: is gone']],
     ['paths /v1/team put requestBody', { required: true }, ['PUT /v1/team takes: a body is required']],
     ['paths /v1/messages get parameters 0', { required: true }, ['GET /v1/messages from: is required']],
+    [
+      'paths /v1/team put',
+      { description: 'Permission: `team:read`.' },
+      ['PUT /v1/team: needed team:write, needs team:read'],
+    ],
     ['components schemas Team properties', { more: text }, []],
     ['components schemas Team properties', { name: undefined }, ['GET /v1/team answers 200 name: is gone']],
     [

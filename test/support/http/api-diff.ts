@@ -27,6 +27,9 @@ interface Body {
 }
 
 interface Operation {
+  readonly description?: string;
+  /** Only in a form: the permission that the description names. */
+  readonly permission?: string | undefined;
   readonly parameters?: readonly Value[];
   readonly requestBody?: Body;
   readonly responses?: Readonly<Record<string, Body>>;
@@ -42,8 +45,18 @@ export interface ApiDocument {
 
 /** The parts of an OpenAPI document that a program can depend on, without texts, examples and addresses, as JSON. */
 export function formOf({ paths, webhooks, components }: ApiDocument): string {
-  return `${linesOf(withoutTexts({ paths, webhooks, components }, false), 3)}\n`;
+  const named = mapValues(paths, (methods) =>
+    mapValues(methods, (operation) => ({ permission: permissionOf(operation), ...operation })),
+  );
+  return `${linesOf(withoutTexts({ paths: named, webhooks, components }, false), 3)}\n`;
 }
+
+const mapValues = <From, To>(of: Readonly<Record<string, From>>, change: (value: From) => To) =>
+  Object.fromEntries(Object.entries(of).map(([name, value]) => [name, change(value)]));
+
+/** The permission that an operation needs, which its description names. */
+const permissionOf = ({ permission, description = '' }: Operation) =>
+  permission ?? /Permission: `(.+)`/.exec(description)?.[1];
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -84,7 +97,9 @@ export function breakingChanges(before: ApiDocument, after: ApiDocument): string
         const now = news[path]?.[method];
         if (now === undefined) return [`${name} is gone`];
         const statuses = Object.entries(isServed ? (old.responses ?? {}) : {});
+        const [needed, needs] = [permissionOf(old), permissionOf(now)];
         return [
+          ...(needed === needs ? [] : [`${name}: needed ${needed}, needs ${needs}`]),
           ...valueChanges(name, byName(old.parameters, before), byName(now.parameters, after), isServed),
           ...bodyChanges(`${name} takes`, old.requestBody, now.requestBody, isServed),
           ...statuses.flatMap(([status, body]) =>

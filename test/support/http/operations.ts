@@ -1,7 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Permission, PersonalPermission } from '#contract/permissions.ts';
+import { listAllRoutes } from '#server/cli/route-table.ts';
+import { firstSuccess } from '#server/platform/http/example.ts';
+import type { Route } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 import type { ApiClient } from '#test/support/service/api-client.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { newDelivery, newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
@@ -9,6 +15,10 @@ import { newDelivery, newWebhook, nowhere } from '#test/support/webhooks/make-we
 /** Phone number from which the operations send. The caller connects its phone. */
 export const sender = '+14155550100';
 const to = '+14155550101';
+
+type Paths = Readonly<Record<string, Readonly<Record<string, { readonly permission: Permission }>>>>;
+const document = readFileSync(join(repository, 'clients/openapi.json'), 'utf8');
+const { paths } = JSON.parse(document) as { readonly paths: Paths };
 
 /** Targets of a request. They are made anew for each allowed request, which may use them up. */
 export interface Things {
@@ -39,82 +49,67 @@ export interface Operation {
   readonly body?: (things: Things) => unknown;
 }
 
-const seesWebhooks: Operation = {
-  permission: 'webhooks:manage',
-  memberPermission: 'webhooks:read',
-  status: 200,
+/** Fields that need a value of their own in a request. The others have their values from the route. */
+const freshFields: Readonly<Record<string, (things: Things) => object>> = {
+  'POST /v1/team/members/invite': ({ email }) => ({ email }),
+  'POST /v1/numbers/verify': ({ phoneNumber }) => ({ phone_number: phoneNumber }),
+  'POST /v1/webhooks': () => ({ url: nowhere }),
+  'PUT /v1/webhooks/:id': () => ({ url: nowhere }),
+  'POST /v1/webhooks/:id/replay': () => ({ since: '2026-01-01T00:00:00Z', until: '2100-01-01T00:00:00Z' }),
 };
 
-/** Every operation of /v1 with its permission and a valid request. A missing operation fails two tests. */
-export const operations: Readonly<Record<string, Operation>> = {
-  'GET /v1/team': { permission: 'team:read', status: 200 },
-  'PUT /v1/team': { permission: 'team:write', status: 200, body: () => ({ name: 'Renamed' }) },
-  'GET /v1/team/members': { permission: 'team:read', status: 200 },
-  'PUT /v1/team/members/:id/role': {
-    permission: 'team:write',
-    status: 200,
-    body: () => ({ role: 'member' }),
-  },
-  'DELETE /v1/team/members/:id': { permission: 'team:write', status: 200 },
-  'POST /v1/team/members/invite': {
-    permission: 'team:write',
-    status: 201,
-    body: ({ email }) => ({ email, role: 'viewer' }),
-  },
-  'GET /v1/team/invitations': { permission: 'team:read', status: 200 },
-  'POST /v1/team/invitations/:id/resend': { permission: 'team:write', status: 201 },
-  'DELETE /v1/team/invitations/:id': { permission: 'team:write', status: 200 },
-  'GET /v1/numbers': { permission: 'numbers:read', status: 200 },
-  'GET /v1/numbers/:id': { permission: 'numbers:read', status: 200 },
-  'POST /v1/numbers/verify': {
-    permission: 'numbers:write',
-    status: 200,
-    body: ({ phoneNumber }) => ({ phone_number: phoneNumber }),
-  },
-  'POST /v1/numbers/:id/reconnect': { permission: 'numbers:write', status: 200 },
-  'PUT /v1/numbers/:id': {
-    permission: 'numbers:write',
-    status: 200,
-    body: () => ({ label: 'Support', status: 'paused', on_unconfirmed: 'fail', pacing: null }),
-  },
-  'DELETE /v1/numbers/:id': { permission: 'numbers:write', status: 200 },
-  'POST /v1/messages/send': {
-    permission: 'messages:send',
-    status: 202,
-    body: () => ({ to, from: sender, content: 'Hello', media_url: null }),
-  },
-  'GET /v1/messages': { permission: 'messages:read', status: 200 },
-  'GET /v1/messages/:id': { permission: 'messages:read', status: 200 },
-  'GET /v1/opt-outs': { permission: 'messages:read', status: 200 },
-  'PUT /v1/opt-outs/:contact': { permission: 'messages:send', status: 200 },
-  'DELETE /v1/opt-outs/:contact': { permission: 'messages:send', status: 200 },
-  'GET /v1/events': { permission: 'messages:read', status: 200 },
-  'POST /v1/messages/:id/cancel': { permission: 'messages:send', status: 200 },
-  'GET /v1/webhooks': seesWebhooks,
-  'GET /v1/webhooks/:id': seesWebhooks,
-  'POST /v1/webhooks': {
-    permission: 'webhooks:manage',
-    status: 201,
-    body: () => ({ url: nowhere, events: ['message.sent'], phone_number: null }),
-  },
-  'PUT /v1/webhooks/:id': {
-    permission: 'webhooks:manage',
-    status: 200,
-    body: () => ({ url: nowhere, events: ['message.sent'], active: false, phone_number: null }),
-  },
-  'DELETE /v1/webhooks/:id': { permission: 'webhooks:manage', status: 200 },
-  'POST /v1/webhooks/:id/rotate-secret': { permission: 'webhooks:manage', status: 200 },
-  'POST /v1/webhooks/:id/rotate-secret/finish': { permission: 'webhooks:manage', status: 200 },
-  'GET /v1/webhooks/:id/deliveries': seesWebhooks,
-  'GET /v1/webhooks/:id/deliveries/:delivery_id': seesWebhooks,
-  'POST /v1/webhooks/:id/deliveries/:delivery_id/redeliver': { permission: 'webhooks:manage', status: 202 },
-  'POST /v1/webhooks/:id/replay': {
-    permission: 'webhooks:manage',
-    status: 202,
-    body: () => ({ since: '2026-01-01T00:00:00Z', until: '2100-01-01T00:00:00Z', only: 'all' }),
-  },
-  'POST /v1/webhooks/:id/test': { permission: 'webhooks:manage', status: 202 },
-};
+/** Every operation of /v1 with the permission that the committed document names, and a request with every field. */
+export const operations: Readonly<Record<string, Operation>> = Object.fromEntries(
+  listAllRoutes()
+    .filter(({ audience }) => audience === 'api')
+    .map((route) => {
+      const name = `${route.method} ${route.path}`;
+      const example = firstSuccess(route.text?.examples ?? {});
+      if (!example) throw new Error(`${name} has no example of a success`);
+      const fields = Object.entries(propertiesOf(route)).map(([field, schema]) => [
+        field,
+        example.body?.[field] ?? anyValueOf(schema),
+      ]);
+      const body = (things: Things) => ({ ...Object.fromEntries(fields), ...freshFields[name]?.(things) });
+      const permission = documentedPermission(route);
+      const operation: Operation = {
+        permission,
+        status: example.status,
+        // Members of every role see webhooks (specification section 4.4).
+        ...(permission === 'webhooks:manage' &&
+          route.method === 'GET' && { memberPermission: 'webhooks:read' }),
+        ...(fields.length > 0 && { body }),
+      };
+      return [name, operation];
+    }),
+);
+
+interface Field {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly examples?: readonly unknown[];
+  readonly anyOf?: readonly Field[];
+  readonly items?: Field;
+}
+
+function propertiesOf({ body }: Route): Readonly<Record<string, Field>> {
+  return body && 'properties' in body ? (body.properties as Record<string, Field>) : {};
+}
+
+/** Any value that the schema of a field allows; null if it may be. */
+function anyValueOf({ type, enum: words, examples, anyOf = [], items }: Field): unknown {
+  if (anyOf.some((one) => one.type === 'null')) return null;
+  if (items) return [anyValueOf(items)];
+  return examples?.[0] ?? words?.at(-1) ?? (type === 'boolean' ? false : undefined);
+}
+
+/** The permission in clients/openapi.json, which says independently of the served route what an operation needs. */
+function documentedPermission({ method, path }: Route): Permission {
+  const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+  if (!operation)
+    throw new Error(`${method} ${path} is not in clients/openapi.json: run \`npm run clients\`.`);
+  return operation.permission;
+}
 
 const idOf: Readonly<Record<string, (things: Things, pattern: string, method: string) => string>> = {
   numbers: ({ numberId }) => numberId,
