@@ -16,9 +16,7 @@ import { revokeKey } from './revoke-keys.ts';
 export function apiKeyRoutes(services: Runtime): Route[] {
   const { database } = services;
   return [
-    route({
-      method: 'GET',
-      path: '/app/teams/:team_id/keys',
+    route('GET /app/teams/:team_id/keys', {
       audience: 'team',
       permission: 'keys:manage',
       answers: { 200: ApiKeyList },
@@ -27,9 +25,7 @@ export function apiKeyRoutes(services: Runtime): Route[] {
         return { body: { keys: keys.map(keyView) } };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/app/teams/:team_id/keys',
+    route('POST /app/teams/:team_id/keys', {
       audience: 'team',
       permission: 'keys:manage',
       audit: 'key.created',
@@ -49,9 +45,7 @@ export function apiKeyRoutes(services: Runtime): Route[] {
         return { status: 201, body: { ...keyView(made.row), key: made.key } };
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/app/teams/:team_id/keys/:id',
+    route('DELETE /app/teams/:team_id/keys/:id', {
       ids: { id: 'key' },
       audience: 'team',
       permission: 'keys:manage',

@@ -16,9 +16,7 @@ export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Ro
   const reference = renderedOnce();
   const staticRoute = (path: string, make: () => Promise<StaticContent>): Route => {
     const content = new StaticAnswer(make);
-    return route({
-      method: 'GET',
-      path,
+    return route(`GET ${path}`, {
       audience: 'page',
       answers: { 200: Type.Unknown(), 304: Type.Undefined() },
       handle: ({ request }) => content.answer(request),

@@ -38,9 +38,7 @@ function auditEntry(row: AuditRow): AuditEntry {
 /** Routes of the audit logs of a team and of the signed-in account (specification section 12.6). */
 export function auditRoutes({ database }: Runtime): Route[] {
   return [
-    route({
-      method: 'GET',
-      path: '/app/teams/:team_id/audit',
+    route('GET /app/teams/:team_id/audit', {
       audience: 'team',
       permission: 'audit:read',
       query: AuditQuery,
@@ -51,9 +49,7 @@ export function auditRoutes({ database }: Runtime): Route[] {
         ),
       }),
     }),
-    route({
-      method: 'GET',
-      path: '/app/account/audit',
+    route('GET /app/account/audit', {
       audience: 'account',
       query: AuditQuery,
       answers: { 200: AuditPage },

@@ -32,35 +32,27 @@ export function dashboardRoutes(services: DashboardServices): Route[] {
   const { database, liveStreams } = services;
   return [
     // The signed-in account and its teams (section 12.3).
-    route({
-      method: 'GET',
-      path: '/app/account',
+    route('GET /app/account', {
       audience: 'account',
       answers: { 200: AccountOverview },
       handle: async ({ signedIn }) => ({ body: await readOverview(services, signedIn.accountId) }),
     }),
     // The Home page of a team (section 12.10).
-    route({
-      method: 'GET',
-      path: '/app/teams/:team_id/home',
+    route('GET /app/teams/:team_id/home', {
       audience: 'team',
       permission: 'messages:read',
       answers: { 200: Home },
       handle: async ({ principal }) => ({ body: await getHome(services, principal) }),
     }),
     // The limits of a team's plan (section 12.7).
-    route({
-      method: 'GET',
-      path: '/app/teams/:team_id/usage/limits',
+    route('GET /app/teams/:team_id/usage/limits', {
       audience: 'team',
       permission: 'team:read',
       answers: { 200: PlanUsage },
       handle: async ({ principal }) => ({ body: await getPlanUsage(services, principal.teamId) }),
     }),
     // The live stream of a team (section 12.9). Every member may open it, and gets the types that their role may read.
-    route({
-      method: 'GET',
-      path: '/app/teams/:team_id/live',
+    route('GET /app/teams/:team_id/live', {
       audience: 'team',
       admission: { permit: 'held' },
       answers: { 200: Type.String() },
@@ -72,9 +64,7 @@ export function dashboardRoutes(services: DashboardServices): Route[] {
       },
     }),
     // The steps of a message (section 12.8).
-    route({
-      method: 'GET',
-      path: '/app/teams/:team_id/messages/:id/timeline',
+    route('GET /app/teams/:team_id/messages/:id/timeline', {
       ids: { id: 'msg' },
       audience: 'team',
       permission: 'messages:read',
@@ -84,9 +74,7 @@ export function dashboardRoutes(services: DashboardServices): Route[] {
       }),
     }),
     // The restore hold, for the banner of every page (sections 10.8 and 12.3).
-    route({
-      method: 'GET',
-      path: '/app/teams/:team_id/restore',
+    route('GET /app/teams/:team_id/restore', {
       audience: 'team',
       permission: 'team:read',
       answers: { 200: RestoreState },
@@ -96,9 +84,7 @@ export function dashboardRoutes(services: DashboardServices): Route[] {
         return { body: await readRestoreState(services, mayResume) };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/app/teams/:team_id/restore/resume',
+    route('POST /app/teams/:team_id/restore/resume', {
       audience: 'team',
       permission: 'restore:resume',
       audit: 'restore.resumed',
@@ -118,17 +104,13 @@ export function dashboardRoutes(services: DashboardServices): Route[] {
       },
     }),
     // Why webhooks fail or are off, and what they were sent (section 12.3).
-    route({
-      method: 'GET',
-      path: '/app/teams/:team_id/webhooks/health',
+    route('GET /app/teams/:team_id/webhooks/health', {
       audience: 'team',
       permission: 'webhooks:read',
       answers: { 200: LastAttempts },
       handle: async ({ principal }) => ({ body: await getLastAttempts(services, principal.teamId) }),
     }),
-    route({
-      method: 'GET',
-      path: '/app/teams/:team_id/webhooks/:id/health',
+    route('GET /app/teams/:team_id/webhooks/:id/health', {
       ids: { id: 'wh' },
       audience: 'team',
       permission: 'webhooks:read',
@@ -138,9 +120,7 @@ export function dashboardRoutes(services: DashboardServices): Route[] {
         return { body: await getWebhookHealth(services, teamId, webhookId) };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/app/teams/:team_id/webhooks/:id/deliveries/:delivery_id/request',
+    route('GET /app/teams/:team_id/webhooks/:id/deliveries/:delivery_id/request', {
       ids: { id: 'wh', delivery_id: 'dlv' },
       audience: 'team',
       permission: 'webhooks:read',

@@ -41,9 +41,7 @@ const fieldNames = [
 ];
 
 export function inboundRoute(services: PollServices): Route {
-  return route({
-    method: 'POST',
-    path: '/v1/device/inbound',
+  return route('POST /v1/device/inbound', {
     audience: 'device',
     looseBody: textFieldsSchema(...fieldNames),
     answers: { 200: flatStrings },

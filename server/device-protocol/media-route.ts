@@ -17,9 +17,7 @@ import { mediaPerMinute } from './limits.ts';
 export function deviceMediaRoute(services: Runtime): Route {
   const { clock } = services;
   const downloads = new KeyedSemaphore({ clock, runningMax: deviceDownloadsMax });
-  return route({
-    method: 'GET',
-    path: '/v1/device/media/:id/:filename',
+  return route('GET /v1/device/media/:id/:filename', {
     audience: 'device',
     admission: { permit: 'own queue', tokenPerMinute: mediaPerMinute },
     failure: 'hang up',

@@ -12,9 +12,7 @@ import { type PollRequest, type PollResult, type PollServices, poll, reportLast 
 import { HeldPoll } from './poll-registry.ts';
 
 export function pollRoute(services: PollServices): Route {
-  return route({
-    method: 'POST',
-    path: '/v1/device/poll',
+  return route('POST /v1/device/poll', {
     audience: 'device',
     admission: { permit: 'held', bodyMaxBytes: pollBodyMaxBytes, tokenPerMinute: pollsPerMinute },
     looseBody: textFieldsSchema('session', 'last', 'last_status', 'last_error', 'device_name', 'os', 'v'),

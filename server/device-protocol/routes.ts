@@ -29,9 +29,7 @@ export function deviceRoutes(services: PollServices): Route[] {
 
 function claimRoute(services: PollServices): Route {
   const links = new SetupLinkLookup(services);
-  return route({
-    method: 'POST',
-    path: '/v1/device/claim',
+  return route('POST /v1/device/claim', {
     audience: 'device',
     looseBody: textFieldsSchema('token'),
     answers: { 200: flatStrings },
@@ -62,9 +60,7 @@ function claimRoute(services: PollServices): Route {
 }
 
 function statusRoute(services: PollServices): Route {
-  return route({
-    method: 'POST',
-    path: '/v1/device/status',
+  return route('POST /v1/device/status', {
     audience: 'device',
     admission: { bodyMaxBytes: pollBodyMaxBytes, tokenPerMinute: statusesPerMinute },
     looseBody: textFieldsSchema('id', 'status', 'error'),

@@ -9,9 +9,7 @@ const erasureWaitMs = 4_000;
 /** Owners and admins erase a contact (section 12.14). The handle is in the body, never in a path. */
 export function erasureRoutes(services: Runtime): Route[] {
   return [
-    route({
-      method: 'POST',
-      path: '/app/teams/:team_id/erasures',
+    route('POST /app/teams/:team_id/erasures', {
       audience: 'team',
       permission: 'contacts:erase',
       audit: 'contact.erased',

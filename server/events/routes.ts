@@ -8,9 +8,7 @@ import { listEventsExamples } from './route-examples.ts';
 
 export function eventRoutes(services: Runtime & { readonly feedPolls: FeedPollRegistry }): Route[] {
   return [
-    route({
-      method: 'GET',
-      path: '/v1/events',
+    route('GET /v1/events', {
       audience: 'api',
       permission: 'messages:read',
       admission: { permit: 'held' },

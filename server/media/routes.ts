@@ -30,9 +30,7 @@ export function mediaRoutes(services: Runtime): Route[] {
     ofTeam: new KeyedSemaphore({ clock, runningMax: teamDownloadsMax }),
   };
   return [
-    route({
-      method: 'GET',
-      path: '/media/:id/:token/:name',
+    route('GET /media/:id/:token/:name', {
       audience: 'page',
       admission: { byToken: true, permit: 'own queue' },
       answers: { 200: Type.Unknown(), 206: Type.Unknown(), 304: Type.Unknown() },

@@ -28,9 +28,7 @@ import { explainWaiting } from './waiting-reason.ts';
 
 export function messageRoutes(services: Runtime & { readonly sends: SendBatcher }): Route[] {
   return [
-    route({
-      method: 'POST',
-      path: '/v1/messages/send',
+    route('POST /v1/messages/send', {
       audience: 'api',
       permission: 'messages:send',
       admission: { permit: 'own queue', bodyMaxBytes: messageBodyMaxBytes },
@@ -60,9 +58,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         return replayed ? { ...answer, headers: { 'idempotent-replayed': 'true' } } : answer;
       },
     }),
-    route({
-      method: 'GET',
-      path: '/v1/messages',
+    route('GET /v1/messages', {
       audience: 'api',
       permission: 'messages:read',
       text: {
@@ -86,9 +82,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         }),
       },
     }),
-    route({
-      method: 'GET',
-      path: '/v1/messages/:id',
+    route('GET /v1/messages/:id', {
       ids: { id: 'msg' },
       audience: 'api',
       permission: 'messages:read',
@@ -119,9 +113,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         return { body: messageDetailView(message, await explainWaiting(services, message)) };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/v1/messages/:id/cancel',
+    route('POST /v1/messages/:id/cancel', {
       ids: { id: 'msg' },
       audience: 'api',
       permission: 'messages:send',

@@ -32,9 +32,7 @@ import {
 export function numberRoutes(services: Runtime): Route[] {
   const today = () => ({ todayFirstId: firstIdOfDay(services.clock) });
   return [
-    route({
-      method: 'GET',
-      path: '/v1/numbers',
+    route('GET /v1/numbers', {
       audience: 'api',
       permission: 'numbers:read',
       text: {
@@ -52,9 +50,7 @@ export function numberRoutes(services: Runtime): Route[] {
         return { body: { numbers: numbers.map(numberView) } };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/v1/numbers/:id',
+    route('GET /v1/numbers/:id', {
       ids: { id: 'num' },
       audience: 'api',
       permission: 'numbers:read',
@@ -81,9 +77,7 @@ export function numberRoutes(services: Runtime): Route[] {
         return { body: numberDetailView(number, facts, pacing, warnings, now) };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/v1/numbers/verify',
+    route('POST /v1/numbers/verify', {
       audience: 'api',
       permission: 'numbers:write',
       audit: 'number.connected',
@@ -103,9 +97,7 @@ export function numberRoutes(services: Runtime): Route[] {
         return { body: { message: openOnPhone(body.phone_number), setup_url: setupUrl } };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/v1/numbers/:id/reconnect',
+    route('POST /v1/numbers/:id/reconnect', {
       ids: { id: 'num' },
       audience: 'api',
       permission: 'numbers:write',
@@ -125,9 +117,7 @@ export function numberRoutes(services: Runtime): Route[] {
         return { body: { message: openOnPhone(phoneNumber), setup_url: setupUrl } };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/app/teams/:team_id/numbers/simulated',
+    route('POST /app/teams/:team_id/numbers/simulated', {
       audience: 'team',
       permission: 'numbers:write',
       audit: 'number.connected',
@@ -141,9 +131,7 @@ export function numberRoutes(services: Runtime): Route[] {
         return { status: 201, body: numberView(number) };
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/v1/numbers/:id',
+    route('PUT /v1/numbers/:id', {
       ids: { id: 'num' },
       audience: 'api',
       permission: 'numbers:write',
@@ -164,9 +152,7 @@ export function numberRoutes(services: Runtime): Route[] {
         return { body: updatedNumberView(number) };
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/v1/numbers/:id',
+    route('DELETE /v1/numbers/:id', {
       ids: { id: 'num' },
       audience: 'api',
       permission: 'numbers:write',

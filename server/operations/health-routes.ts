@@ -27,16 +27,12 @@ export function healthRoutes(services: ReadinessServices): Route[] {
     }
   };
   return [
-    route({
-      method: 'GET',
-      path: '/healthz',
+    route('GET /healthz', {
       audience: 'operations',
       answers,
       handle: async () => ({ body: { status: 'ok' } }),
     }),
-    route({
-      method: 'GET',
-      path: '/readyz',
+    route('GET /readyz', {
       audience: 'operations',
       query: Type.Object({ verbose: Type.Optional(Type.String({ maxLength: 10 })) }),
       answers: {
@@ -69,9 +65,7 @@ export function healthRoutes(services: ReadinessServices): Route[] {
         };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/metrics',
+    route('GET /metrics', {
       audience: 'operations',
       answers: { 200: Type.String() },
       handle: async ({ request }) => {

@@ -71,9 +71,7 @@ export function probeRoute({
   /** The probes that are held at present. Nothing wakes them; a stop of the server ends them. */
   readonly heldProbes: LongPolls<'probe'>;
 }): Route {
-  return route({
-    method: 'POST',
-    path: probePath,
+  return route(`POST ${probePath}`, {
     audience: 'operations',
     admission: { byToken: true, permit: 'held', bodyMaxBytes: inboundBodyMaxBytes },
     query: Type.Object({ hold_ms: Type.Optional(Type.String({ maxLength: 6 })) }),

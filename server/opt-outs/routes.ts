@@ -10,9 +10,7 @@ import { createOptOutExamples, deleteOptOutExamples, listOptOutsExamples } from 
 
 export function optOutRoutes(services: Runtime): Route[] {
   return [
-    route({
-      method: 'GET',
-      path: '/v1/opt-outs',
+    route('GET /v1/opt-outs', {
       audience: 'api',
       permission: 'messages:read',
       text: {
@@ -33,9 +31,7 @@ export function optOutRoutes(services: Runtime): Route[] {
         return { body: { opt_outs: rows.map(optOutView), ...page } };
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/v1/opt-outs/:contact',
+    route('PUT /v1/opt-outs/:contact', {
       audience: 'api',
       permission: 'messages:send',
       audit: 'contact.opted_out',
@@ -53,9 +49,7 @@ export function optOutRoutes(services: Runtime): Route[] {
         body: optOutView(await createOptOut(services, principal, params.contact ?? '', by)),
       }),
     }),
-    route({
-      method: 'DELETE',
-      path: '/v1/opt-outs/:contact',
+    route('DELETE /v1/opt-outs/:contact', {
       audience: 'api',
       permission: 'messages:send',
       audit: 'contact.opted_in',

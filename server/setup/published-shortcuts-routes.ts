@@ -5,9 +5,7 @@ import { type InstallServices, publishedForms } from './install-way.ts';
 /** The route for what the dashboard says before a phone is connected: which shortcuts are published. */
 export function publishedShortcutsRoutes(services: InstallServices): Route[] {
   return [
-    route({
-      method: 'GET',
-      path: '/app/teams/:team_id/shortcuts',
+    route('GET /app/teams/:team_id/shortcuts', {
       audience: 'team',
       permission: 'numbers:read',
       answers: { 200: PublishedShortcuts },

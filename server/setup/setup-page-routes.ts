@@ -38,13 +38,10 @@ export function setupPageRoutes(services: SetupServices): Route[] {
   };
   /** A route that is answered 404 with the shell once the link is over. */
   const page = (
-    method: 'GET' | 'POST',
-    path: string,
+    address: `${'GET' | 'POST'} ${string}`,
     handle: (setup: Setup, call: HandlerContext) => Promise<Answer>,
   ) =>
-    route({
-      method,
-      path: `/setup/:token${path}`,
+    route(address, {
       audience: 'page',
       answers: { 200: Type.Unknown(), 404: Type.String() },
       handle: async (call) => {
@@ -58,12 +55,12 @@ export function setupPageRoutes(services: SetupServices): Route[] {
     });
 
   return [
-    page('GET', '', ({ token }) => shell(200, withoutScript(`${base}/setup/${token}`))),
-    page('GET', '/by-hand', byHand),
-    page('POST', '/by-hand', async (setup, call) =>
+    page('GET /setup/:token', ({ token }) => shell(200, withoutScript(`${base}/setup/${token}`))),
+    page('GET /setup/:token/by-hand', byHand),
+    page('POST /setup/:token/by-hand', async (setup, call) =>
       byHand(setup, call, (await claimDevice(services, setup.token)).deviceToken),
     ),
-    page('GET', '/files/:form/:name', async (setup, { params }) => {
+    page('GET /setup/:token/files/:form/:name', async (setup, { params }) => {
       const shortcut = shortcuts.find((one) => shortcutFileName(one) === params.name);
       const form = ([26, 27] as const).find((one) => String(one) === params.form);
       const { device_id } = await getSetupFacts(database.pool, setup.link);

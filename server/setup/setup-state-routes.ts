@@ -31,16 +31,14 @@ export function setupStateRoutes(
   };
   /** The route of what a person does. It is answered with the state after that. */
   const action = <Fields extends TProperties>(
-    name: string,
+    address: `POST ${string}`,
     fields: Fields,
     work: (setup: Setup, body: Static<TObject<Fields>>) => Promise<unknown>,
     options: Pick<Route, 'admission'> = {},
   ) =>
-    route({
+    route(address, {
       ...shared,
       ...options,
-      method: 'POST',
-      path: `/setup/:token/${name}`,
       body: strictObject(fields),
       handle: async (call) => {
         await work(await find(call), call.body);
@@ -49,10 +47,8 @@ export function setupStateRoutes(
     });
 
   return [
-    route({
+    route('GET /setup/:token/state', {
       ...shared,
-      method: 'GET',
-      path: '/setup/:token/state',
       admission: { permit: 'held' },
       query: Type.Object({ seen: Type.Optional(Type.String({ maxLength: 100 })) }),
       handle: async (call) => {
@@ -65,7 +61,7 @@ export function setupStateRoutes(
       },
     }),
     action(
-      'claim',
+      'POST /setup/:token/claim',
       { form },
       async (setup, chosen) => {
         await claimDevice(services, setup.token);
@@ -75,23 +71,25 @@ export function setupStateRoutes(
       // The signing command takes up to a minute, one file at a time, so it has its own bounded queue.
       { admission: { permit: 'own queue' } },
     ),
-    action('form', { form }, ({ link }, chosen) => storeForm(pool, { ...link, ...chosen })),
-    action('ticks', { name: stringEnum(setupTicks), made: Type.Boolean() }, ({ link }, tick) =>
-      storeTick(pool, { ...link, ...tick }),
+    action('POST /setup/:token/form', { form }, ({ link }, chosen) =>
+      storeForm(pool, { ...link, ...chosen }),
     ),
     action(
-      'test-text',
+      'POST /setup/:token/ticks',
+      { name: stringEnum(setupTicks), made: Type.Boolean() },
+      ({ link }, tick) => storeTick(pool, { ...link, ...tick }),
+    ),
+    action(
+      'POST /setup/:token/test-text',
       {
         to: Type.String({ maxLength: 100 }),
         after: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
       },
       (setup, { to, after = null }) => sendTestText(services, setup, to.trim(), after),
     ),
-    action('lock-test', {}, (setup) => startLockTest(services, setup)),
-    route({
+    action('POST /setup/:token/lock-test', {}, (setup) => startLockTest(services, setup)),
+    route('POST /setup/:token/done', {
       ...shared,
-      method: 'POST',
-      path: '/setup/:token/done',
       handle: async (call) => {
         const { state } = await read(call);
         await closeSetupLink(services, call.params.token ?? '');

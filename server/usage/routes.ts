@@ -5,9 +5,7 @@ import { getUsage } from './get-usage.ts';
 
 export function usageRoutes(services: Runtime): Route[] {
   return [
-    route({
-      method: 'GET',
-      path: '/app/teams/:team_id/usage',
+    route('GET /app/teams/:team_id/usage', {
       audience: 'team',
       permission: 'team:read',
       query: UsageQuery,

@@ -23,9 +23,7 @@ const attestationLimitBytes = 64 * 1_024;
 /** Routes for the passkeys of the signed-in account (specification section 12.2). */
 export function passkeyRoutes(services: Runtime): Route[] {
   return [
-    route({
-      method: 'GET',
-      path: '/app/account/passkeys',
+    route('GET /app/account/passkeys', {
       audience: 'account',
       answers: { 200: PasskeyList },
       handle: async ({ signedIn }) => {
@@ -33,18 +31,14 @@ export function passkeyRoutes(services: Runtime): Route[] {
         return { body: { passkeys: passkeys.map(passkeyView) } };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/app/account/passkeys/options',
+    route('POST /app/account/passkeys/options', {
       audience: 'account',
       answers: { 200: PasskeyOptions },
       handle: async ({ signedIn }) => ({
         body: await startPasskeyRegistration(services, signedIn.accountId),
       }),
     }),
-    route({
-      method: 'POST',
-      path: '/app/account/passkeys',
+    route('POST /app/account/passkeys', {
       audience: 'account',
       audit: 'account.passkey_added',
       body: AddPasskeyRequest,
@@ -61,9 +55,7 @@ export function passkeyRoutes(services: Runtime): Route[] {
         ),
       }),
     }),
-    route({
-      method: 'PUT',
-      path: '/app/account/passkeys/:id',
+    route('PUT /app/account/passkeys/:id', {
       ids: { id: 'pky' },
       audience: 'account',
       audit: 'account.passkey_renamed',
@@ -76,9 +68,7 @@ export function passkeyRoutes(services: Runtime): Route[] {
         };
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/app/account/passkeys/:id',
+    route('DELETE /app/account/passkeys/:id', {
       ids: { id: 'pky' },
       audience: 'account',
       audit: 'account.passkey_removed',

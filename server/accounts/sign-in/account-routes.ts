@@ -24,9 +24,7 @@ export function accountRoutes(services: Runtime): Route[] {
     headers: { 'set-cookie': new SessionCookie(config).clear() },
   };
   return [
-    route({
-      method: 'PUT',
-      path: '/app/account',
+    route('PUT /app/account', {
       audience: 'account',
       audit: 'account.renamed',
       body: UpdateAccountRequest,
@@ -35,9 +33,7 @@ export function accountRoutes(services: Runtime): Route[] {
         body: { account: accountView(await renameAccount(services, signedIn.accountId, by, body.name)) },
       }),
     }),
-    route({
-      method: 'PUT',
-      path: '/app/account/password',
+    route('PUT /app/account/password', {
       audience: 'account',
       audit: 'account.password_set',
       body: SetPasswordRequest,
@@ -48,9 +44,7 @@ export function accountRoutes(services: Runtime): Route[] {
         return { body: { account: accountView(account) } };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/app/account/sessions',
+    route('GET /app/account/sessions', {
       audience: 'account',
       answers: { 200: AccountSessionList },
       handle: async ({ signedIn: { accountId, sessionId } }) => {
@@ -58,9 +52,7 @@ export function accountRoutes(services: Runtime): Route[] {
         return { body: { sessions: sessions.map((session) => sessionView(session, sessionId)) } };
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/app/account/sessions/:id',
+    route('DELETE /app/account/sessions/:id', {
       ids: { id: 'acs' },
       audience: 'account',
       audit: 'account.session_ended',
@@ -70,9 +62,7 @@ export function accountRoutes(services: Runtime): Route[] {
         return { body: { deleted: true } };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/app/account/sign-out',
+    route('POST /app/account/sign-out', {
       audience: 'account',
       audit: 'account.signed_out',
       answers: { 200: SignedOut },
@@ -81,9 +71,7 @@ export function accountRoutes(services: Runtime): Route[] {
         return signedOut;
       },
     }),
-    route({
-      method: 'POST',
-      path: '/app/account/sign-out-everywhere',
+    route('POST /app/account/sign-out-everywhere', {
       audience: 'account',
       audit: 'account.signed_out_everywhere',
       answers: { 200: SignedOut },

@@ -78,9 +78,7 @@ export function signInRoutes(services: SignInServices): Route[] {
           : magicLinkExpiredPage(base, isMailEnabled);
       },
     }),
-    route({
-      method: 'POST',
-      path: '/sign-out',
+    route('POST /sign-out', {
       audience: 'page',
       looseBody: textFieldsSchema('go'),
       audit: 'account.signed_out',
@@ -98,16 +96,12 @@ export function signInRoutes(services: SignInServices): Route[] {
       },
     }),
     // The script of the sign-in page calls these, for passkeys.
-    route({
-      method: 'POST',
-      path: '/app/sign-in/passkey/options',
+    route('POST /app/sign-in/passkey/options', {
       audience: 'visitor',
       answers: { 200: PasskeyOptions },
       handle: async () => ({ body: await startPasskeySignIn(services) }),
     }),
-    route({
-      method: 'POST',
-      path: '/app/sign-in/passkey',
+    route('POST /app/sign-in/passkey', {
       audience: 'visitor',
       audit: 'account.signed_in',
       body: PasskeySignInRequest,

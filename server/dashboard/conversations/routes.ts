@@ -31,9 +31,7 @@ export function conversationRoutes(services: Runtime): Route[] {
     return reader;
   };
   return [
-    route({
-      method: 'GET',
-      path: conversations,
+    route(`GET ${conversations}`, {
       audience: 'team',
       permission: 'messages:read',
       query: ListConversationsQuery,
@@ -42,9 +40,7 @@ export function conversationRoutes(services: Runtime): Route[] {
         body: await listConversations(services, principal.teamId, await readerOf(principal), query),
       }),
     }),
-    route({
-      method: 'GET',
-      path: `${conversations}/unread`,
+    route(`GET ${conversations}/unread`, {
       audience: 'team',
       permission: 'messages:read',
       answers: { 200: UnreadConversations },
@@ -53,9 +49,7 @@ export function conversationRoutes(services: Runtime): Route[] {
         return { body: { unread_conversations: count } };
       },
     }),
-    route({
-      method: 'GET',
-      path: `${conversations}/:phone_number/:contact/messages`,
+    route(`GET ${conversations}/:phone_number/:contact/messages`, {
       audience: 'team',
       permission: 'messages:read',
       query: ListConversationMessagesQuery,
@@ -70,9 +64,7 @@ export function conversationRoutes(services: Runtime): Route[] {
         ),
       }),
     }),
-    route({
-      method: 'PUT',
-      path: `${conversations}/:phone_number/:contact/read`,
+    route(`PUT ${conversations}/:phone_number/:contact/read`, {
       audience: 'team',
       permission: 'messages:read',
       body: MarkConversationReadRequest,

@@ -38,9 +38,7 @@ export function pageFileRoutes(): Route[] {
     [testPicturePath, picture],
   ] as const;
   return files.map(([path, content]) =>
-    route({
-      method: 'GET',
-      path,
+    route(`GET ${path}`, {
       audience: 'page',
       answers: { 200: Type.Unknown(), 304: Type.Undefined() },
       handle: ({ request }) => content.answer(request),
@@ -86,17 +84,13 @@ export function webRoutes(services: Runtime & { readonly requireSession: Require
 
   return [
     ...pagePaths.map((path) =>
-      route({
-        method: 'GET',
-        path,
+      route(`GET ${path}`, {
         audience: 'page',
         answers: { 200: Type.String(), 303: Type.String() },
         handle: show,
       }),
     ),
-    route({
-      method: 'GET',
-      path: '/assets/:name',
+    route('GET /assets/:name', {
       audience: 'page',
       answers: { 200: Type.Unknown(), 304: Type.Undefined() },
       handle: async ({ request, params }) => (await assets.find(params.name ?? '')).answer(request),

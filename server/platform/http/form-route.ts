@@ -48,10 +48,10 @@ export function formRoutes<Field extends string>(page: FormPage<Field>): Route[]
       return { ...shown, status: error.status, headers: { ...shown.headers, ...error.headers } };
     }
   };
-  const shared = { path, audience: 'page', answers: pageAnswers } as const;
+  const shared = { audience: 'page', answers: pageAnswers } as const;
   return [
-    route({ ...shared, method: 'GET', handle: (call) => show(call) }),
-    route({ ...shared, method: 'POST', looseBody: textFieldsSchema(...fields), audit, handle }),
+    route(`GET ${path}`, { ...shared, handle: (call) => show(call) }),
+    route(`POST ${path}`, { ...shared, looseBody: textFieldsSchema(...fields), audit, handle }),
   ];
 }
 

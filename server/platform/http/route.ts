@@ -222,7 +222,8 @@ export interface Route {
 
 /** Declares a route; the handler's body, query and ids have the types that the route declares. */
 export function route<B extends TSchema, Q extends TObject, I extends PathIds>(
-  definition: Omit<Route, 'body' | 'query' | 'ids' | 'handle' | 'ofMembers'> & {
+  address: `${Route['method']} ${string}`,
+  definition: Omit<Route, 'method' | 'path' | 'body' | 'query' | 'ids' | 'handle' | 'ofMembers'> & {
     readonly body?: B;
     readonly query?: Q;
     readonly ids?: I;
@@ -230,5 +231,6 @@ export function route<B extends TSchema, Q extends TObject, I extends PathIds>(
     readonly ofMembers?: OfMembers<(call: HandlerContext<Static<B>, Static<Q>, I>) => Promise<Answer>>;
   },
 ): Route {
-  return definition as unknown as Route;
+  const [method, path] = address.split(' ');
+  return { ...definition, method, path } as unknown as Route;
 }

@@ -26,9 +26,7 @@ import {
 
 export function invitationRoutes(services: InvitationServices): Route[] {
   return [
-    route({
-      method: 'POST',
-      path: '/v1/team/members/invite',
+    route('POST /v1/team/members/invite', {
       audience: 'api',
       permission: 'team:write',
       audit: 'invitation.made',
@@ -49,9 +47,7 @@ export function invitationRoutes(services: InvitationServices): Route[] {
         body: await inviteMember(services, principal.teamId, body, by),
       }),
     }),
-    route({
-      method: 'GET',
-      path: '/v1/team/invitations',
+    route('GET /v1/team/invitations', {
       audience: 'api',
       permission: 'team:read',
       text: {
@@ -75,9 +71,7 @@ export function invitationRoutes(services: InvitationServices): Route[] {
         }),
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/v1/team/invitations/:id',
+    route('DELETE /v1/team/invitations/:id', {
       ids: { id: 'inv' },
       audience: 'api',
       permission: 'team:write',
@@ -96,9 +90,7 @@ export function invitationRoutes(services: InvitationServices): Route[] {
         return { body: { deleted: true } };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/v1/team/invitations/:id/resend',
+    route('POST /v1/team/invitations/:id/resend', {
       ids: { id: 'inv' },
       audience: 'api',
       permission: 'team:write',
@@ -119,9 +111,7 @@ export function invitationRoutes(services: InvitationServices): Route[] {
         body: await resendInvitation(services, principal.teamId, ids.id, by),
       }),
     }),
-    route({
-      method: 'POST',
-      path: '/app/teams/:team_id/team/invitations/:id/link',
+    route('POST /app/teams/:team_id/team/invitations/:id/link', {
       ids: { id: 'inv' },
       audience: 'team',
       permission: 'team:write',

@@ -21,9 +21,7 @@ import {
 
 export function teamRoutes(services: Runtime): Route[] {
   return [
-    route({
-      method: 'GET',
-      path: '/v1/team',
+    route('GET /v1/team', {
       audience: 'api',
       permission: 'team:read',
       text: {
@@ -41,9 +39,7 @@ export function teamRoutes(services: Runtime): Route[] {
         return { body: teamView(team) };
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/v1/team',
+    route('PUT /v1/team', {
       audience: 'api',
       permission: 'team:write',
       audit: 'team.renamed',
@@ -71,9 +67,7 @@ export function memberRoutes(services: Runtime): Route[] {
 
 function publicRoutes(services: Runtime): Route[] {
   return [
-    route({
-      method: 'GET',
-      path: '/v1/team/members',
+    route('GET /v1/team/members', {
       audience: 'api',
       permission: 'team:read',
       text: {
@@ -90,9 +84,7 @@ function publicRoutes(services: Runtime): Route[] {
         return { body: { members: members.map(memberView) } };
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/v1/team/members/:id/role',
+    route('PUT /v1/team/members/:id/role', {
       ids: { id: 'usr' },
       audience: 'api',
       permission: 'team:write',
@@ -112,9 +104,7 @@ function publicRoutes(services: Runtime): Route[] {
         body: memberView(await changeRole(services, principal.teamId, ids.id, body.role, by)),
       }),
     }),
-    route({
-      method: 'DELETE',
-      path: '/v1/team/members/:id',
+    route('DELETE /v1/team/members/:id', {
       ids: { id: 'usr' },
       audience: 'api',
       permission: 'team:write',
@@ -144,9 +134,7 @@ function personalRoutes(services: Runtime): Route[] {
   return [
     ownerRoute(services, 'PUT', promoteOwner),
     ownerRoute(services, 'DELETE', demoteOwner),
-    route({
-      method: 'POST',
-      path: '/app/teams/:team_id/team/leave',
+    route('POST /app/teams/:team_id/team/leave', {
       audience: 'team',
       audit: 'member.left',
       query: RemoveMemberQuery,
@@ -160,9 +148,7 @@ function personalRoutes(services: Runtime): Route[] {
 }
 
 function ownerRoute(services: Runtime, method: 'PUT' | 'DELETE', change: typeof promoteOwner): Route {
-  return route({
-    method,
-    path: '/app/teams/:team_id/team/owners/:id',
+  return route(`${method} /app/teams/:team_id/team/owners/:id`, {
     ids: { id: 'usr' },
     audience: 'team',
     permission: 'owners:manage',

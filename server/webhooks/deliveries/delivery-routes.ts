@@ -29,9 +29,7 @@ import {
 export function deliveryRoutes(services: Runtime): Route[] {
   const { database } = services;
   return [
-    route({
-      method: 'GET',
-      path: '/v1/webhooks/:id/deliveries',
+    route('GET /v1/webhooks/:id/deliveries', {
       ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
@@ -55,9 +53,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         }),
       },
     }),
-    route({
-      method: 'GET',
-      path: '/v1/webhooks/:id/deliveries/:delivery_id',
+    route('GET /v1/webhooks/:id/deliveries/:delivery_id', {
       ids: { id: 'wh', delivery_id: 'dlv' },
       audience: 'api',
       permission: 'webhooks:manage',
@@ -82,9 +78,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         return { body: deliveryDetailView(delivery, attempts) };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/v1/webhooks/:id/deliveries/:delivery_id/redeliver',
+    route('POST /v1/webhooks/:id/deliveries/:delivery_id/redeliver', {
       ids: { id: 'wh', delivery_id: 'dlv' },
       audience: 'api',
       permission: 'webhooks:manage',
@@ -104,9 +98,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         return { status: 202, body: deliveryView(delivery) };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/v1/webhooks/:id/replay',
+    route('POST /v1/webhooks/:id/replay', {
       ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
@@ -127,9 +119,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         body: { queued: await replayDeliveries(services, webhookTargetOf(call), call.body) },
       }),
     }),
-    route({
-      method: 'POST',
-      path: '/v1/webhooks/:id/test',
+    route('POST /v1/webhooks/:id/test', {
       ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',

@@ -46,9 +46,7 @@ export function webhookRoutes(services: Runtime): Route[] {
   const { database, clock } = services;
   const shown = (webhook: WebhookRow) => webhookView(webhook, clock.now());
   return [
-    route({
-      method: 'GET',
-      path: '/v1/webhooks',
+    route('GET /v1/webhooks', {
       audience: 'api',
       permission: 'webhooks:manage',
       ofMembers: { permission: 'webhooks:read' },
@@ -67,9 +65,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         return { body: { webhooks: webhooks.map(shown) } };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/v1/webhooks/:id',
+    route('GET /v1/webhooks/:id', {
       ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
@@ -89,9 +85,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         return { body: shown(webhook) };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/v1/webhooks',
+    route('POST /v1/webhooks', {
       audience: 'api',
       permission: 'webhooks:manage',
       audit: 'webhook.created',
@@ -112,9 +106,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         return { status: 201, body: { id, url, events, phone_number, secret, active, created_at } };
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/v1/webhooks/:id',
+    route('PUT /v1/webhooks/:id', {
       ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
@@ -134,9 +126,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         body: shown(await updateWebhook(services, webhookTargetOf(call), call.body)),
       }),
     }),
-    route({
-      method: 'DELETE',
-      path: '/v1/webhooks/:id',
+    route('DELETE /v1/webhooks/:id', {
       ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
@@ -155,9 +145,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         return { body: { deleted: true } };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/v1/webhooks/:id/rotate-secret',
+    route('POST /v1/webhooks/:id/rotate-secret', {
       ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
@@ -179,9 +167,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         return { body: { id, secret, takes_over_at: takesOverAt.toISOString() } };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/v1/webhooks/:id/rotate-secret/finish',
+    route('POST /v1/webhooks/:id/rotate-secret/finish', {
       ids: { id: 'wh' },
       audience: 'api',
       permission: 'webhooks:manage',
