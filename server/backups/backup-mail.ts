@@ -7,12 +7,10 @@ import { queueMails } from '#server/mail/queue-mail.ts';
 import { listEmailsOf } from '#server/teams/members/member-store.ts';
 import { listTeams } from '#server/teams/team/team-store.ts';
 
-type Services = Runtime;
-
 const footnote =
   'You get this because you run this server. It is sent once when backups begin to fail, and once when they work again.';
 
-export async function mailBackupFailed(trx: Transaction, services: Services, run: BackupRun): Promise<void> {
+export async function mailBackupFailed(trx: Transaction, services: Runtime, run: BackupRun): Promise<void> {
   await mailOperators(trx, services, {
     subject: 'Ownline: the nightly backup failed',
     heading: 'The nightly backup failed',
@@ -26,7 +24,7 @@ export async function mailBackupFailed(trx: Transaction, services: Services, run
 
 export async function mailBackupWorksAgain(
   trx: Transaction,
-  services: Services,
+  services: Runtime,
   run: BackupRun,
 ): Promise<void> {
   await mailOperators(trx, services, {
@@ -38,7 +36,7 @@ export async function mailBackupWorksAgain(
 }
 
 /** Queues a mail to the addresses of OPERATOR_EMAIL; without that setting, to the owners of the oldest team. */
-async function mailOperators(trx: Transaction, services: Services, message: MailContent): Promise<void> {
+async function mailOperators(trx: Transaction, services: Runtime, message: MailContent): Promise<void> {
   const { operatorEmails } = services.config;
   const [team] = operatorEmails.length > 0 ? [] : await listTeams(trx);
   const recipients = team ? await listEmailsOf(trx, team.id, 'owner') : operatorEmails;

@@ -13,8 +13,6 @@ import { mailBackupFailed, mailBackupWorksAgain } from './backup-mail.ts';
 import { isBackupDue } from './backup-schedule.ts';
 import { type BackupOutcome, runBackupWorker, steadyNowMs } from './run-backup-worker.ts';
 
-type Services = Runtime;
-
 const runsKeptMs = 90 * 86_400_000;
 
 /**
@@ -22,13 +20,13 @@ const runsKeptMs = 90 * 86_400_000;
  * may take hours.
  */
 export class NightlyBackup {
-  readonly #services: Services;
+  readonly #services: Runtime;
   readonly #databaseUrl: string;
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
   #isCleaned = false;
 
-  constructor(services: Services, databaseUrl: string) {
+  constructor(services: Runtime, databaseUrl: string) {
     this.#services = services;
     this.#databaseUrl = databaseUrl;
   }
@@ -78,7 +76,7 @@ export class NightlyBackup {
     );
   }
 
-  async #backUp(backup: NonNullable<Services['config']['backup']>): Promise<void> {
+  async #backUp(backup: NonNullable<Runtime['config']['backup']>): Promise<void> {
     const { database, clock, config, secrets, logger } = this.#services;
     const startedAt = clock.now();
     const installation = secrets.fingerprint().toString('hex').slice(0, 8);

@@ -39,21 +39,6 @@ export const restoresChannel = 'restores';
 /** Channel on which the processes of one database compare the settings that must be equal. */
 export const settingsChannel = 'settings';
 
-export type Channel =
-  | typeof changesChannel
-  | typeof clockChannel
-  | typeof phoneQueueChannel
-  | typeof simulatedNumbersChannel
-  | typeof sessionsChannel
-  | typeof mediaFetchesChannel
-  | typeof pacingChannel
-  | typeof mailChannel
-  | typeof unpublishedEventsChannel
-  | typeof dueDeliveriesChannel
-  | typeof feedChannel
-  | typeof restoresChannel
-  | typeof settingsChannel;
-
 /** The ids in the payload of a notification; undefined if it is about all. */
 export function idsOf<Id extends string>(payload: string): Id[] | undefined {
   return payload === '' ? undefined : (payload.split(',') as Id[]);

@@ -3,7 +3,6 @@ import type { ProcessRole } from '#server/platform/config.ts';
 import type { CompletedRequest } from '#server/platform/http/http-server.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
-import type { Channel } from './channels.ts';
 import type { ClockSync } from './clock-sync.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -27,7 +26,7 @@ export interface Slice {
   readonly operatorRoutes?: readonly Route[];
   readonly jobs?: readonly Job[];
   /** Listeners to notifications of all processes. The payload is empty after each new connection. */
-  readonly channels?: { readonly [Name in Channel]?: (payload: string) => void };
+  readonly channels?: Readonly<Record<string, (payload: string) => void>>;
   /** Functions that register metrics. */
   readonly metrics?: readonly (() => void)[];
   /** Called with each answer. */
@@ -44,7 +43,7 @@ export type Job = Sweep | Worker;
 interface JobOptions {
   readonly role?: ProcessRole;
   /** The channel that requests a round at once. */
-  readonly wokenBy?: Channel;
+  readonly wokenBy?: string;
 }
 
 /**

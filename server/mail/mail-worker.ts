@@ -24,8 +24,6 @@ import type { MailSendOutcome, SendMail } from './smtp-sender.ts';
 
 const sweepMs = 1_000;
 
-type Services = Runtime;
-
 /**
  * Queue worker that sends mail (specification section 10.6). A mail is claimed with a lease and sent outside a
  * transaction; its outcome is written afterwards. Several processes claim different mails. If a process dies between
@@ -37,7 +35,7 @@ type Services = Runtime;
  * @param health notes the result of each attempt, once it is written
  */
 export function createMailWorker(
-  services: Services,
+  services: Runtime,
   send: SendMail,
   health: MailHealth,
 ): QueueWorker<ClaimedMail> {
@@ -73,7 +71,7 @@ export function createMailWorker(
 }
 
 async function attempt(
-  { clock, secrets }: Services,
+  { clock, secrets }: Runtime,
   send: SendMail,
   mail: ClaimedMail,
   startedAt: Date,
@@ -97,7 +95,7 @@ async function attempt(
 
 /** Writes the outcome of an attempt. @returns the result to count; undefined if another process has given the mail up */
 async function record(
-  { database, clock, logger }: Services,
+  { database, clock, logger }: Runtime,
   mail: ClaimedMail,
   startedAt: Date,
   outcome: MailSendOutcome,

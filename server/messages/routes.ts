@@ -38,7 +38,6 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         summary: 'Send a message',
         description:
           'Queues a message for the iPhone that has the number `from`. The answer 202 means that the message is stored: it will be sent, or it will fail with a reason. Read what becomes of it with `GET /v1/messages/{id}`, with webhooks or with the events.\n\nSend an `Idempotency-Key` with each message. If no answer arrives, repeat the request with the same key: the message is accepted once.\n\nA recipient that opted out is refused with 400 and the `param` `to`. The error then has `opted_out_at`, and no other error has it. `GET /v1/opt-outs` lists these contacts.',
-        errorStatuses: [402],
         examples: sendMessageExamples,
         headers: [
           {
@@ -67,7 +66,6 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         summary: 'List messages',
         description:
           'Lists the messages of the team, newest first. To read on, send the `cursor` of the answer with the next request, until `has_more` is false. Messages that arrive meanwhile make no other message repeat or disappear.\n\nThe list leaves out when and why a message was sent, failed or waits: `GET /v1/messages/{id}` returns these fields.\n\nA page reads at most 10,000 messages. So with filters it can be short or empty while `has_more` is true. Filters that exclude each other give an empty page.',
-        errorStatuses: [],
         examples: listMessagesExamples,
       },
       query: ListMessagesQuery,
@@ -91,7 +89,6 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         tag: 'Messages',
         summary: 'Get a message',
         description: 'Returns a message with its times, and with the reason if it failed or still waits.',
-        errorStatuses: [404],
         examples: getMessageExamples,
         headers: [
           {
@@ -124,7 +121,6 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         summary: 'Cancel a message',
         description:
           'Cancels a message that no iPhone has taken yet. The message fails with `cancelled` and no longer counts in its month.',
-        errorStatuses: [404, 409],
         examples: cancelMessageExamples,
       },
       answers: { 200: MessageDetail },

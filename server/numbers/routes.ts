@@ -41,7 +41,6 @@ export function numberRoutes(services: Runtime): Route[] {
         summary: 'List numbers',
         description:
           'Lists all numbers of the team, oldest first. Numbers whose iPhone is not connected yet are included.',
-        errorStatuses: [],
         examples: listNumbersExamples,
       },
       answers: { 200: NumberList },
@@ -60,7 +59,6 @@ export function numberRoutes(services: Runtime): Route[] {
         summary: 'Get a number',
         description:
           'Returns a number with its settings. `health` says whether its iPhone asks for messages.',
-        errorStatuses: [404],
         examples: getNumberExamples,
       },
       answers: { 200: NumberDetail },
@@ -87,7 +85,6 @@ export function numberRoutes(services: Runtime): Route[] {
         summary: 'Connect a number',
         description:
           'Creates the number, and a link to open on its iPhone. The number is verified when the iPhone asks for messages for the first time. While it is not, the same request returns a new link and ends the old one.',
-        errorStatuses: [402, 409],
         examples: verifyNumberExamples,
       },
       body: VerifyNumberRequest,
@@ -108,7 +105,6 @@ export function numberRoutes(services: Runtime): Route[] {
         summary: 'Connect another iPhone',
         description:
           'Returns a link for a new or wiped iPhone that has the same number. The id, the queue and the history stay. The old iPhone works until the new one asks for messages.',
-        errorStatuses: [404, 409],
         examples: reconnectNumberExamples,
       },
       answers: { 200: SetupLink },
@@ -142,7 +138,6 @@ export function numberRoutes(services: Runtime): Route[] {
         summary: 'Change a number',
         description:
           'Changes the fields that are sent; `{}` changes nothing. Once a pause is answered, the iPhone gets no more messages. Messages that it receives are still stored.',
-        errorStatuses: [404],
         examples: updateNumberExamples,
       },
       body: UpdateNumberRequest,
@@ -163,7 +158,6 @@ export function numberRoutes(services: Runtime): Route[] {
         summary: 'Delete a number',
         description:
           'Deletes the number. Messages that wait for its iPhone fail with `number_removed`, and the iPhone stops asking for messages.',
-        errorStatuses: [404],
         examples: deleteNumberExamples,
       },
       answers: { 200: Deleted },

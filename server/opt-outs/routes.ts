@@ -19,7 +19,6 @@ export function optOutRoutes(services: Runtime): Route[] {
         summary: 'List opt-outs',
         description:
           'Lists the contacts that opted out of the team, the latest first. Pages work as those of messages.',
-        errorStatuses: [],
         examples: listOptOutsExamples,
       },
       query: ListOptOutsQuery,
@@ -41,7 +40,6 @@ export function optOutRoutes(services: Runtime): Route[] {
         summary: 'Opt a contact out',
         description:
           'For a contact who asks in other words than STOP for no more messages. From now on each send to the contact is refused, from every number of the team. Queued messages to the contact fail with `opted_out`.\n\nPercent-encode the contact: `%2B14155550101`. A contact that has opted out already stays as it is.',
-        errorStatuses: [],
         examples: createOptOutExamples,
       },
       answers: { 200: OptOut },
@@ -59,7 +57,6 @@ export function optOutRoutes(services: Runtime): Route[] {
         summary: 'Opt a contact in',
         description:
           'For a contact who consents to messages again. Sends to the contact are accepted from now on. Messages that failed with `opted_out` stay failed.',
-        errorStatuses: [404],
         examples: deleteOptOutExamples,
       },
       answers: { 200: Deleted },

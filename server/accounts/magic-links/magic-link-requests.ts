@@ -19,19 +19,17 @@ interface Counts {
   readonly ofBoth: number;
 }
 
-type Services = Runtime;
-
 /**
  * Requests for a magic link by mail (specification section 12.2). The answer and its time are the same for every
  * address. The limits count unknown addresses, too, and the answer waits for neither the account nor the mail. `drain`
  * waits for the mails in progress; a crash loses them, and the person asks again.
  */
 export class MagicLinkRequests {
-  readonly #services: Services;
+  readonly #services: Runtime;
   readonly #send: SendMagicLink | undefined;
   readonly #inFlight = new Set<Promise<void>>();
 
-  constructor(services: Services, send: SendMagicLink | undefined) {
+  constructor(services: Runtime, send: SendMagicLink | undefined) {
     this.#services = services;
     this.#send = send;
   }

@@ -9,8 +9,6 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, forbidden, invalid } from '#server/platform/app-error.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 
-type Services = Runtime;
-
 /** The present password as the caller entered it, with the request that carries it. */
 export interface CurrentPasswordInput {
   readonly request: Pick<ClientInfo, 'ip' | 'headers'>;
@@ -45,7 +43,7 @@ export function isRecentSignIn({ clock }: Runtime, { session }: CurrentSession):
  * @throws 400, param current_password; 403 for an old sign-in of an account without a password; 429
  */
 export async function requireReauthentication(
-  services: Services,
+  services: Runtime,
   present: CurrentSession,
   given: CurrentPasswordInput,
 ): Promise<void> {
@@ -65,7 +63,7 @@ export async function requireReauthentication(
  * @throws 400, param current_password, where the password is missing or wrong; 429
  */
 export async function requirePassword(
-  services: Services,
+  services: Runtime,
   { account }: CurrentSession,
   { request, currentPassword }: CurrentPasswordInput,
   instead: string,

@@ -23,8 +23,6 @@ interface NewPassword extends CurrentPasswordInput {
   readonly password: string;
 }
 
-type Services = Runtime;
-
 /**
  * Sets a password, and ends all other sessions and all unused magic links (specification section 12.2). The present
  * password is required, unless the session began by a magic link less than 15 minutes ago. A first password requires a
@@ -33,7 +31,7 @@ type Services = Runtime;
  * without a recent sign-in; 409 where another password was set meanwhile; 429
  */
 export async function setPassword(
-  services: Services,
+  services: Runtime,
   signedIn: SignedIn,
   by: AuditActor,
   { password, ...given }: NewPassword,
@@ -69,7 +67,7 @@ export async function setPassword(
  * password; 403 for a sign-in that is too old; 429
  */
 async function requireCurrentPassword(
-  services: Services,
+  services: Runtime,
   present: CurrentSession,
   given: CurrentPasswordInput,
 ): Promise<void> {

@@ -12,8 +12,6 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { type AccountSessionId, publicId } from '#server/platform/ids/ids.ts';
 
-type Services = Runtime;
-
 /**
  * Records that the acting person owns the account's address (specification section 12.1). If the address was
  * unverified, another person may have created the account: its other credentials are revoked. The caller has locked the
@@ -22,7 +20,7 @@ type Services = Runtime;
  */
 export async function verifyEmail(
   trx: Transaction,
-  services: Services,
+  services: Runtime,
   account: AccountRow,
   by: AuditActor,
   own: AccountSessionId | null,
@@ -38,7 +36,7 @@ export async function verifyEmail(
  */
 export async function revokeUnverifiedCredentials(
   trx: Transaction,
-  services: Services,
+  services: Runtime,
   account: AccountRow,
   by: AuditActor,
 ): Promise<void> {
@@ -49,7 +47,7 @@ export async function revokeUnverifiedCredentials(
 
 async function revokeCredentials(
   trx: Transaction,
-  services: Services,
+  services: Runtime,
   { id, password_hash }: AccountRow,
   {
     by,

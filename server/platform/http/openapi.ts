@@ -131,7 +131,12 @@ function operation(
     })),
   ];
   const readsBody = route.method !== 'GET';
-  const refusals = [...commonErrorStatuses, ...(readsBody ? bodyErrorStatuses : []), ...text.errorStatuses];
+  const shown = Object.values(examples).map(({ status }) => status);
+  const refusals = new Set([
+    ...commonErrorStatuses,
+    ...(readsBody ? bodyErrorStatuses : []),
+    ...shown.filter((status) => status >= 400),
+  ]);
   const body = route.body ?? (route.method === 'POST' ? noFields : undefined);
   return {
     operationId: text.operationId,
@@ -169,7 +174,7 @@ function operation(
         ]),
       ),
       ...Object.fromEntries(
-        refusals
+        [...refusals]
           .toSorted()
           .map((status) => [
             status,

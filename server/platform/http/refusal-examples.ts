@@ -91,13 +91,13 @@ function unknownNameExample({ body, query }: Route): Example {
 }
 
 /** A 404 for an id that the team does not have, if the operation declares one and has no example of its own. */
-function notFoundExample({ path, text }: Route): Example | undefined {
-  const { errorStatuses = [], examples = {} } = text ?? {};
+function notFoundExample({ path, ids, text }: Route): Example | undefined {
+  const { examples = {} } = text ?? {};
   const isOwn = Object.values(examples).some(({ status }) => status === 404);
   const [, plural = '', param = ''] = [...path.matchAll(/(\w+)\/:(\w+)/g)].at(-1) ?? [];
   const success = firstSuccess(examples);
   const id = success?.params?.[param];
-  if (!errorStatuses.includes(404) || isOwn || !success || id === undefined) return undefined;
+  if (!ids || isOwn || !success || id === undefined) return undefined;
   const noun = plural.replace(/ies$/, 'y').replace(/s$/, '');
   const params = { ...success.params, [param]: exampleIds.unknown(id.slice(0, id.indexOf('_'))) };
   return refusalBy(notFound(noun), `The team has no ${noun} with this id`, { ...success, params });

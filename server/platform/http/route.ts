@@ -140,13 +140,11 @@ export interface OperationText {
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  /** Error statuses of this operation, beside those of every operation. */
-  readonly errorStatuses: readonly number[];
   /** Request headers that only this operation has. */
   readonly headers?: readonly HeaderText[];
   /**
    * Each success of the operation at least once, and each refusal that does not follow from the route (`examplesOfRoute`).
-   * The first success is the request that the reference offers.
+   * The first success is the request that the reference offers. The reference lists the statuses of the refusals.
    */
   readonly examples: Examples;
 }

@@ -36,7 +36,6 @@ export function invitationRoutes(services: InvitationServices): Route[] {
         summary: 'Invite a member',
         description:
           'Creates a link for one address, good for 7 days, and mails it there. No answer to a key has the link. If the server sends no mail, or the mail fails, the invitation stands in the dashboard as not mailed: an owner or admin copies a link of it there and passes it on. Its id and expiry stay.\n\nMembers and open invitations count against the plan together. Owners get a mail about each invitation by a key.',
-        errorStatuses: [402, 409],
         examples: inviteMemberExamples,
       },
       body: InviteRequest,
@@ -56,7 +55,6 @@ export function invitationRoutes(services: InvitationServices): Route[] {
         summary: 'List invitations',
         description:
           'Lists the invitations that can still be accepted, newest first. Pages work as those of messages.',
-        errorStatuses: [],
         examples: listInvitationsExamples,
       },
       query: ListInvitationsQuery,
@@ -81,7 +79,6 @@ export function invitationRoutes(services: InvitationServices): Route[] {
         tag: 'Members',
         summary: 'Revoke an invitation',
         description: 'Ends an invitation: its link no longer works, and its seat is free again.',
-        errorStatuses: [404],
         examples: revokeInvitationExamples,
       },
       answers: { 200: Deleted },
@@ -101,7 +98,6 @@ export function invitationRoutes(services: InvitationServices): Route[] {
         summary: 'Send an invitation again',
         description:
           'Replaces an invitation by a new one for the same address and role, with a new id, a new link and 7 days, and mails the link. The old invitation ends, and so does its link.\n\nIt takes no further seat. Owners get a mail about each invitation that a key sends again.',
-        errorStatuses: [404],
         examples: resendInvitationExamples,
       },
       answers: { 201: Invitation },

@@ -29,7 +29,6 @@ export function teamRoutes(services: Runtime): Route[] {
         tag: 'Team',
         summary: 'Get the team',
         description: 'Returns the team that the API key belongs to.',
-        errorStatuses: [],
         examples: getTeamExamples,
       },
       answers: { 200: Team },
@@ -49,7 +48,6 @@ export function teamRoutes(services: Runtime): Route[] {
         summary: 'Rename the team',
         description:
           'Changes the fields that are sent, and returns the team; `{}` changes nothing. Owners get a mail if a key renames the team.',
-        errorStatuses: [],
         examples: updateTeamExamples,
       },
       body: UpdateTeamRequest,
@@ -75,7 +73,6 @@ function publicRoutes(services: Runtime): Route[] {
         tag: 'Members',
         summary: 'List members',
         description: 'Lists the people of the team, the longest membership first.',
-        errorStatuses: [],
         examples: listMembersExamples,
       },
       answers: { 200: MemberList },
@@ -95,7 +92,6 @@ function publicRoutes(services: Runtime): Route[] {
         summary: 'Change a role',
         description:
           'Changes what a person may do, from their next request on. Keys of the person with more permissions than the new role are revoked.\n\nThe role of an owner can’t be changed or granted here: owners do that in the dashboard. Owners get a mail about each role that a key changes.',
-        errorStatuses: [404],
         examples: changeRoleExamples,
       },
       body: ChangeRoleRequest,
@@ -115,7 +111,6 @@ function publicRoutes(services: Runtime): Route[] {
         summary: 'Remove a member',
         description:
           'The person loses access to the team at once. Their account stays, and so does everything that they did. An owner can’t be removed: another owner changes their role in the dashboard first.\n\nOwners get a mail about each person whom a key removes.',
-        errorStatuses: [404],
         examples: removeMemberExamples,
       },
       query: RemoveMemberQuery,

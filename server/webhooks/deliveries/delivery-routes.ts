@@ -39,7 +39,6 @@ export function deliveryRoutes(services: Runtime): Route[] {
         summary: 'List deliveries',
         description:
           'Lists the deliveries of a webhook, newest first. A delivery is one event for one webhook. Pages work as those of messages: with filters a page can be short or empty while `has_more` is true.',
-        errorStatuses: [404],
         examples: listDeliveriesExamples,
       },
       query: ListDeliveriesQuery,
@@ -64,7 +63,6 @@ export function deliveryRoutes(services: Runtime): Route[] {
         summary: 'Get a delivery',
         description:
           'Returns a delivery with its attempts: when each began, how long it took, and its answer or failure.',
-        errorStatuses: [404],
         examples: getDeliveryExamples,
       },
       answers: { 200: DeliveryDetail },
@@ -89,7 +87,6 @@ export function deliveryRoutes(services: Runtime): Route[] {
         summary: 'Send a delivery again',
         description:
           'Makes one attempt now, with the same body and with the current url and secret of the webhook. It works while the webhook is switched off, too. A failure does not count, and the webhook stays off.',
-        errorStatuses: [404, 409],
         examples: redeliverExamples,
       },
       answers: { 202: Delivery },
@@ -109,7 +106,6 @@ export function deliveryRoutes(services: Runtime): Route[] {
         summary: 'Replay missed deliveries',
         description:
           'Sends failed or skipped deliveries of events since `since` again, each once and oldest first. New events go first. Deliveries that succeeded are not repeated.',
-        errorStatuses: [404, 409],
         examples: replayExamples,
       },
       body: ReplayRequest,
@@ -130,7 +126,6 @@ export function deliveryRoutes(services: Runtime): Route[] {
         summary: 'Send a test event',
         description:
           'Sends one signed sample of the first type in `events`, with the header `x-service-test: 1`. It is sent once, without retries, so the receiver has to be up. A failure does not count.',
-        errorStatuses: [404],
         examples: testWebhookExamples,
       },
       answers: { 202: Delivery },

@@ -17,8 +17,6 @@ const pauseMs = 500;
 /** The pause before a result is tried again whose webhook another transaction has locked. */
 const lockedPauseMs = 100;
 
-type Services = Runtime;
-
 type Batch = Batcher<AttemptResult, 'handled' | 'locked'>;
 
 /** The results of a webhook that wait. */
@@ -43,7 +41,7 @@ interface WriterOptions {
  * another process makes the attempt again.
  */
 export class ResultWriter {
-  readonly #services: Services;
+  readonly #services: Runtime;
   readonly #options: WriterOptions;
   readonly #plain: readonly Batch[];
   readonly #counting: Batch;
@@ -54,7 +52,7 @@ export class ResultWriter {
   readonly #batchOfWebhook = new Map<WebhookId, WaitingResults>();
   #nextPlain = 0;
 
-  constructor(services: Services, options: WriterOptions) {
+  constructor(services: Runtime, options: WriterOptions) {
     this.#services = services;
     this.#options = options;
     const open = (sizeMax = resultsMax): Batch =>

@@ -56,7 +56,6 @@ export function webhookRoutes(services: Runtime): Route[] {
         summary: 'List webhooks',
         description:
           'Lists all webhooks of the team, oldest first. Those that are switched off are included.',
-        errorStatuses: [],
         examples: listWebhooksExamples,
       },
       answers: { 200: WebhookList },
@@ -75,7 +74,6 @@ export function webhookRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Get a webhook',
         description: 'Returns a webhook without its secret, which was shown when the webhook was created.',
-        errorStatuses: [404],
         examples: getWebhookExamples,
       },
       answers: { 200: Webhook },
@@ -95,7 +93,6 @@ export function webhookRoutes(services: Runtime): Route[] {
         summary: 'Create a webhook',
         description:
           'From now on the server sends each event of these types to `url`, signed with `secret`. Only this answer shows the secret. The section *Event deliveries* has the requests that your receiver gets.',
-        errorStatuses: [402],
         examples: createWebhookExamples,
       },
       body: CreateWebhookRequest,
@@ -117,7 +114,6 @@ export function webhookRoutes(services: Runtime): Route[] {
         summary: 'Change a webhook',
         description:
           'Changes the fields that are sent; `{}` changes nothing. `active: false` skips the pending deliveries, which can be replayed later. `active: true` sets `failure_count` to 0. A new `url` gets the pending deliveries, and sets `failure_count` to 0, too.',
-        errorStatuses: [404],
         examples: updateWebhookExamples,
       },
       body: UpdateWebhookRequest,
@@ -136,7 +132,6 @@ export function webhookRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Delete a webhook',
         description: 'Deletes the webhook and its pending deliveries for good.',
-        errorStatuses: [404],
         examples: deleteWebhookExamples,
       },
       answers: { 200: Deleted },
@@ -156,7 +151,6 @@ export function webhookRoutes(services: Runtime): Route[] {
         summary: 'Start a rotation of the secret',
         description:
           'Returns the next secret, which only this answer shows. Each request to the receiver then carries signatures of both secrets, for at most 24 hours. Give the next secret to the receiver, then finish with `POST /v1/webhooks/{id}/rotate-secret/finish`.',
-        errorStatuses: [404, 409],
         examples: rotateSecretExamples,
       },
       answers: { 200: RotatedSecret },
@@ -177,7 +171,6 @@ export function webhookRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Finish the rotation of the secret',
         description: 'From now on requests are signed with the next secret only.',
-        errorStatuses: [404, 409],
         examples: finishRotationExamples,
       },
       answers: { 200: Webhook },
