@@ -99,7 +99,7 @@ async function open(options: AppOptions, lifecycle: Lifecycle): Promise<App> {
   clockSync.onJump(() => jobs.notify());
   runtime.restoreHold.onResume(() => jobs.notify());
   logRestoreHold(runtime);
-  lifecycle.onClose('loops', jobs.start());
+  lifecycle.onClose('loops', jobs.start({ afterListening: false }));
   for (const { drain } of slices) if (drain) lifecycle.onClose(drain.name, drain.run);
 
   const routes = listRoutes(config, slices);
@@ -113,7 +113,7 @@ async function open(options: AppOptions, lifecycle: Lifecycle): Promise<App> {
     throw toListenError(error, config);
   });
   if (config.processRoles.has('api')) await recordAddress(config, logger, lifecycle);
-  lifecycle.onClose('jobs that call this server', jobs.startCallers());
+  lifecycle.onClose('jobs that call this server', jobs.start({ afterListening: true }));
   return { lifecycle, address: running.address, routes, changes };
 }
 

@@ -37,22 +37,12 @@ export class Jobs {
     for (const { runner } of this.#jobs) runner.notify();
   }
 
-  /** Starts the jobs that call no server. @returns the function that stops them */
-  start(): () => Promise<void> {
-    return startInTurn(this.#runners((job) => !callsServer(job)));
-  }
-
-  /** Starts the jobs that call this server, which has to listen. @returns the function that stops them */
-  startCallers(): () => Promise<void> {
-    return startInTurn(this.#runners(callsServer));
-  }
-
-  #runners(fits: (job: Job) => boolean): readonly Runner[] {
-    return this.#jobs.flatMap(({ job, runner }) => (fits(job) ? runner : []));
+  /** Starts the jobs for which the server has to listen, or all others. @returns the function that stops them */
+  start({ afterListening }: { readonly afterListening: boolean }): () => Promise<void> {
+    const started = this.#jobs.filter(({ job }) => 'afterListening' in job === afterListening);
+    return startInTurn(started.map(({ runner }) => runner));
   }
 }
-
-const callsServer = (job: Job) => 'worker' in job && job.calls !== undefined;
 
 /** Creates the loop of a sweep. Its rounds do nothing while rows may not expire. */
 export function createSweepLoop({ logger, restoreHold, clockSync }: Services, job: Sweep): Loop {

@@ -57,7 +57,7 @@ type Expiry = 'expires' | 'resolves' | 'keeps';
 export interface Sweep extends JobOptions {
   readonly sweep: string;
   readonly intervalMs: number;
-  /** See `Loop`. */
+  /** Upper bound on the share of time that rounds take (`Loop`). */
   readonly shareMax?: number;
   readonly expiry: Expiry;
   readonly run: () => Promise<unknown>;
@@ -66,8 +66,8 @@ export interface Sweep extends JobOptions {
 /** Work with loops of its own, which is created in processes of its role only. */
 interface Worker extends JobOptions {
   readonly worker: () => Runner;
-  /** Starts once the server listens, and stops before it closes. */
-  readonly calls?: 'this server';
+  /** True for work that calls this server: it starts once the server listens, and stops before it closes. */
+  readonly afterListening?: true;
 }
 
 export interface Runner {

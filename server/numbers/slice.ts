@@ -19,7 +19,7 @@ export function openNumbers(services: ProcessServices): Slice {
       {
         role: 'api',
         wokenBy: simulatedNumbersChannel,
-        calls: 'this server',
+        afterListening: true,
         worker: () => createSimulatedPhoneWorker(services, runPhone),
       },
       sweep('api', 'record that polls are served', pollServiceIntervalMs, 'keeps', () =>
