@@ -13,7 +13,7 @@ interface Commit {
 }
 
 /** The commit after which the rules hold. */
-const base = '381799144a1e9b5bf22ae79ffbecc96f70da0926';
+const base = '71b7357e236b32238749d678eab61a870dba9c38';
 /** How many commits are read if the history does not have `base`, as in a shallow clone. */
 const latestMax = 20;
 const titleMaxCharacters = 72;
