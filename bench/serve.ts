@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openRuntime } from '#server/app/open-runtime.ts';
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { createLogger } from '#server/platform/process/logger.ts';

@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { operator } from '#server/platform/actor.ts';
-import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { createTeam } from '#server/teams/team/create-team.ts';
+import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { createTeam } from '#server/teams/team/team.ts';
 
 export interface BenchTeam {
   readonly id: TeamId;

@@ -1,7 +1,6 @@
 import { loadEnvironment, readConfig } from '#server/platform/config.ts';
-import { Lifecycle } from '#server/platform/process/lifecycle.ts';
+import { Lifecycle, notifySystemd } from '#server/platform/process/lifecycle.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
-import { notifySystemd } from '#server/platform/process/notify-systemd.ts';
 import { Clock, followTestClock } from '#server/platform/time/clock.ts';
 import { armFailpoint } from './platform/failpoint.ts';
 import { StartError } from './platform/start-error.ts';

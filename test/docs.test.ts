@@ -16,7 +16,7 @@ import { connectionsMax } from '#server/database/database.ts';
 import { mediaMaxBytes } from '#server/media/limits.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
 import { offlineAfterMs } from '#server/numbers/limits.ts';
-import { defaultPacing } from '#server/numbers/pacing-policy.ts';
+import { defaultPacing } from '#server/numbers/pacing.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { invitationMs } from '#server/teams/limits.ts';
 import { schemaDocument } from '#test/coverage/schema-document.ts';

@@ -5,7 +5,7 @@ import { defineConfig } from 'vite';
 
 const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-// The server writes the page around these files (server/dashboard/web/shell-page.ts), so there is no index.html.
+// The server writes the page around these files (server/dashboard/web/web-files.ts), so there is no index.html.
 // Paths are relative to each file, so that APP_URL may have a path of its own.
 // biome-ignore lint/style/noDefaultExport: Vite reads the default export
 export default defineConfig({

@@ -1,5 +1,4 @@
-import type { MessageId } from '#server/platform/ids/ids.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { type MessageId, publicId } from '#server/platform/ids.ts';
 import { fillAndDrain } from '../life/fill-and-drain.ts';
 import { cpuParts, type Round, runRound } from '../life/run-round.ts';
 import { median } from '../load.ts';

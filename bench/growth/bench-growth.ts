@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { readOptions } from '#campaign/options.ts';
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import type { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import pg from 'pg';
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { putNumber } from '#test/support/numbers/given-numbers.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type Installation, openInstallation, type Setup } from '../life/installation.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { until } from '#test/support/service/until.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { atShare } from '../print-latency.ts';
 import type { Installation } from './installation.ts';
 import { monotonicMs } from './ledger.ts';

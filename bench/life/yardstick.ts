@@ -1,4 +1,4 @@
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { until } from '#test/support/service/until.ts';
 import { launch } from '../serve.ts';
 import { phoneNumbers } from './connect-phones.ts';

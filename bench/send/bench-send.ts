@@ -1,4 +1,4 @@
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { measure, median } from '../load.ts';

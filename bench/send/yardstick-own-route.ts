@@ -1,12 +1,12 @@
 import { createRequireSession } from '#server/accounts/sessions/session-authenticator.ts';
-import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
+import { LastUsedTimes } from '#server/api-keys/api-key-authenticator.ts';
 import { createAuthenticators } from '#server/app/authenticators.ts';
 import { openRuntime } from '#server/app/open-runtime.ts';
+import { createHttpServer } from '#server/http/http-server.ts';
+import { createRequestLog } from '#server/http/request-log.ts';
+import { securityHeaders } from '#server/http/send-error.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
 import { readConfig } from '#server/platform/config.ts';
-import { createHttpServer } from '#server/platform/http/http-server.ts';
-import { createRequestLog } from '#server/platform/http/request-log.ts';
-import { securityHeaders } from '#server/platform/http/send-error.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 
 /**

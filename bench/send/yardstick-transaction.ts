@@ -1,6 +1,6 @@
 import { fastify } from 'fastify';
 import pg from 'pg';
-import { Ids, publicId } from '#server/platform/ids/ids.ts';
+import { Ids, publicId } from '#server/platform/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { bodySchema, readSend } from './yardstick-body.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Queryable } from '#server/database/statement.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { until } from '#test/support/service/until.ts';
 import { type DnsServer, startDnsServer } from '#test/support/webhooks/dns-server.ts';
 import { addWebhook, emit, type TestWebhook } from '#test/support/webhooks/webhook-world.ts';

@@ -1,7 +1,7 @@
 import { makeWorkerUtils, type WorkerUtils } from 'graphile-worker';
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
-import { type EnvelopeColumns, envelopeOf } from '#server/events/envelope.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
+import { type EnvelopeColumns, envelopeOf } from '#server/events/append-events.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { until } from '#test/support/service/until.ts';
 import { addWebhook, emit } from '#test/support/webhooks/webhook-world.ts';
 import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';

@@ -1,6 +1,6 @@
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { launch, type Served, Servers } from '../serve.ts';
 import { newTeam } from '../teams.ts';
 

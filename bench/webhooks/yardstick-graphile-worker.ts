@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { run } from 'graphile-worker';
 import { Pool } from 'undici';
 import type { MessageEventType } from '#contract/event.ts';
-import { deliveryHeaders } from '#server/webhooks/dispatch/delivery-headers.ts';
+import { deliveryHeaders } from '#server/webhooks/dispatch/attempt-delivery.ts';
 import { newWebhookSecret } from '#server/webhooks/endpoints/webhook-secret.ts';
 import { graphileOptions } from '../graphile-options.ts';
 

@@ -1,12 +1,12 @@
+import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link.ts';
+import { purgeExpired } from '#server/accounts/sign-in/sign-out.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Slice, sweep } from '#server/database/slice.ts';
 import { createSendMagicLink } from './magic-links/magic-link.ts';
-import { MagicLinkRequests } from './magic-links/magic-link-requests.ts';
 import { passkeyRoutes } from './passkeys/passkey-routes.ts';
 import { createRequireSession, type RequireSession } from './sessions/session-authenticator.ts';
 import { accountRoutes } from './sign-in/account-routes.ts';
-import { purgeExpired } from './sign-in/purge-expired.ts';
 import { signInRoutes } from './sign-in/sign-in-routes.ts';
 
 /** People, and how they sign in. */

@@ -1,12 +1,12 @@
 import { allows, covers, keyGrants, roleGrants } from '#contract/permissions.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import type { HookEvents } from '#server/database/hooks.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { forbidden, notFound } from '#server/platform/app-error.ts';
-import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { findAccountByMember, lockMember, type MemberRow } from '#server/teams/members/member-store.ts';
+import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { findAccountByMember, lockMember, type MemberRow } from '#server/teams/members/members.ts';
 import { requirePermission } from '#server/teams/members/role-policy.ts';
 import {
   type ApiKeyRow,
@@ -14,7 +14,7 @@ import {
   lockKey,
   markRevoked,
   revokeKeysByMember,
-} from './api-key-store.ts';
+} from './api-keys.ts';
 
 interface Revocation {
   /** The team of the key; undefined for the operator, who revokes keys of any team. */

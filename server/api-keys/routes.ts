@@ -2,14 +2,12 @@ import { ApiKeyList, CreateKeyRequest, MadeApiKey } from '#contract/api-key.ts';
 import { Deleted } from '#contract/deleted.ts';
 import { keyGrants } from '#contract/permissions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { type Principal, type Route, route } from '#server/http/route.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type Principal, type Route, route } from '#server/platform/http/route.ts';
-import { type MemberId, parseId } from '#server/platform/ids/ids.ts';
-import { lockMember } from '#server/teams/members/member-store.ts';
-import { ensureTestTeam } from '#server/teams/team/create-team.ts';
-import { listLiveKeys } from './api-key-store.ts';
-import { createKey } from './create-key.ts';
-import { keyView } from './key-view.ts';
+import { type MemberId, parseId } from '#server/platform/ids.ts';
+import { lockMember } from '#server/teams/members/members.ts';
+import { ensureTestTeam } from '#server/teams/team/team.ts';
+import { createKey, keyView, listLiveKeys } from './api-keys.ts';
 import { revokeKey } from './revoke-keys.ts';
 
 /** Routes of API keys, for people only: an API key creates no keys (specification sections 5.1 and 5.3). */

@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Slice, sweep } from '#server/database/slice.ts';
-import { LastUsedTimes } from './last-used-times.ts';
+import { LastUsedTimes } from './api-key-authenticator.ts';
 import { apiKeyRoutes } from './routes.ts';
 
 /** API keys, with the times of their last use. */

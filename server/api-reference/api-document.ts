@@ -1,8 +1,8 @@
 import { components } from '#contract/components.ts';
 import { contactParameter } from '#contract/opt-out.ts';
+import { openApiDocument } from '#server/http/openapi.ts';
+import type { Route } from '#server/http/route.ts';
 import type { Config } from '#server/platform/config.ts';
-import { openApiDocument } from '#server/platform/http/openapi.ts';
-import type { Route } from '#server/platform/http/route.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
 import { deliveryHeaderTexts, deliveryRequestTexts } from '#server/webhooks/dispatch/request-texts.ts';
 

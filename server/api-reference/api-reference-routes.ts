@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Type } from 'typebox';
+import { type Route, route } from '#server/http/route.ts';
+import { StaticAnswer, type StaticContent } from '#server/http/static-answer.ts';
 import type { Config } from '#server/platform/config.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
-import { StaticAnswer, type StaticContent } from '#server/platform/http/static-answer.ts';
 import { createApiDocument } from './api-document.ts';
 import type { RenderedReference } from './render-reference.ts';
 

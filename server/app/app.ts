@@ -1,36 +1,65 @@
 import type { Changes } from '#server/dashboard/changes.ts';
 import { applySchema } from '#server/database/apply-schema.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
-import { withDatabaseErrors } from '#server/database/database-errors.ts';
+import { errorCodeOf } from '#server/database/database.ts';
+import { createWriteErrorMapper, withDatabaseErrors } from '#server/database/database-errors.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { Jobs, registerJobMetrics } from '#server/database/jobs.ts';
 import { NotificationListener } from '#server/database/listener.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { ProcessServices } from '#server/database/slice.ts';
-import { createWriteErrorMapper } from '#server/database/write-error.ts';
+import { closeServer } from '#server/http/close-server.ts';
+import { withAppBasePath } from '#server/http/html.ts';
+import { createHttpServer } from '#server/http/http-server.ts';
+import { listen } from '#server/http/listen.ts';
+import { createRequestLog } from '#server/http/request-log.ts';
+import type { Route } from '#server/http/route.ts';
+import { securityHeaders } from '#server/http/send-error.ts';
 import { firstRun } from '#server/operations/first-run.ts';
-import { warnOfUnreachableLinks } from '#server/operations/link-warnings.ts';
-import { logRestoreHold } from '#server/operations/log-restore-hold.ts';
-import { recordAddress } from '#server/operations/recorded-address.ts';
-import { rehashOptOuts } from '#server/opt-outs/rehash-opt-outs.ts';
+import { logRestoreHold } from '#server/operations/record-restore.ts';
+import { recordAddress, warnOfUnreachableLinks } from '#server/operations/shared-settings.ts';
+import { rehashOptOuts } from '#server/opt-outs/erase-opt-outs.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
 import type { Config } from '#server/platform/config.ts';
-import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
-import { closeServer } from '#server/platform/http/close-server.ts';
-import { createHttpServer } from '#server/platform/http/http-server.ts';
-import { listen } from '#server/platform/http/listen.ts';
-import { createRequestLog } from '#server/platform/http/request-log.ts';
-import type { Route } from '#server/platform/http/route.ts';
-import { securityHeaders } from '#server/platform/http/send-error.ts';
 import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { Lifecycle } from '#server/platform/process/lifecycle.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
+import { StartError } from '#server/platform/start-error.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-import { createTeamConcurrencyLimiter } from '#server/usage/team-concurrency-limiter.ts';
+import { createTeamConcurrencyLimiter } from '#server/usage/team-limiter.ts';
 import { createAuthenticators } from './authenticators.ts';
-import { toListenError } from './listen-error.ts';
 import { openRuntime } from './open-runtime.ts';
 import { listRoutes, openSlices } from './slices.ts';
+
+/**
+ * Explains why the server can't listen. @returns a StartError that names the setting to change; the error itself if it
+ * has another cause
+ */
+function toListenError(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): unknown {
+  const text = sentenceFor(errorCodeOf(error), host, port);
+  return text === undefined ? error : new StartError(text, error);
+}
+
+function sentenceFor(code: string | undefined, host: string, port: number): string | undefined {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `PORT ${port} is in use: another process listens on ${host}:${port}. Stop that process, or set PORT to a free port.`;
+    case 'EACCES':
+      return (
+        `PORT ${port} is closed to this user: ports below 1024 belong to root. Set PORT to 1024 or more, and let a proxy ` +
+        `listen on ${port}.`
+      );
+    case 'EADDRNOTAVAIL':
+    case 'EAFNOSUPPORT':
+    case 'EINVAL':
+      return `HOST ${host} is no address of this machine. Set HOST to one that it has, 127.0.0.1, or 0.0.0.0 for all of them.`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `HOST ${host} is a name without an address. Set HOST to an address of this machine, such as 127.0.0.1.`;
+    default:
+      return undefined;
+  }
+}
 
 export interface App {
   readonly lifecycle: Lifecycle;

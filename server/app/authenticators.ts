@@ -6,18 +6,21 @@ import {
   createVisitorAuthenticator,
   type RequireSession,
 } from '#server/accounts/sessions/session-authenticator.ts';
-import { createApiKeyAuthenticator, createRequireKey } from '#server/api-keys/api-key-authenticator.ts';
-import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
+import {
+  createApiKeyAuthenticator,
+  createRequireKey,
+  type LastUsedTimes,
+} from '#server/api-keys/api-key-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { createDeviceAuthenticator } from '#server/devices/device-authenticator.ts';
+import type { Audience, Authenticator } from '#server/http/route.ts';
 import { isProbeTicket } from '#server/operations/probe-route.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import type { Audience, Authenticator } from '#server/platform/http/route.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { FixedWindowLimiter, NetworkRateLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import { createMemberAuthenticator } from '#server/teams/members/member-authenticator.ts';
 import { teamMembersRateMultiple } from '#server/usage/limits.ts';
-import { TeamRateLimiter } from '#server/usage/team-rate-limiter.ts';
+import { TeamRateLimiter } from '#server/usage/team-limiter.ts';
 
 /* Limits of requests that need no credential (specification section 7.2). */
 

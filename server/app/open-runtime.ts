@@ -4,7 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { loadSecrets } from '#server/database/secrets-key.ts';
 import { initializeClock } from '#server/database/start-clock.ts';
 import type { Config } from '#server/platform/config.ts';
-import { Ids } from '#server/platform/ids/ids.ts';
+import { Ids } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';

@@ -1,8 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import type { CompletedRequest } from '#server/platform/http/http-server.ts';
-import { clientNetwork } from '#server/platform/network/client-network.ts';
-import { isAuditAction } from './audit-action.ts';
-import { type AuditRecord, recordAudit } from './record-audit.ts';
+import type { CompletedRequest } from '#server/http/request-log.ts';
+import { clientNetwork } from '#server/platform/network/ip-address.ts';
+import { type AuditRecord, isAuditAction, recordAudit } from './audit.ts';
 
 /* Limits of repeated refusals in the audit log (specification section 12.6). */
 

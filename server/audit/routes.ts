@@ -1,9 +1,9 @@
 import { type AuditEntry, AuditPage, AuditQuery } from '#contract/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { type Route, route } from '#server/http/route.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { readPage } from '#server/platform/paging.ts';
-import { type AuditRow, listAccountAudit, listTeamAudit } from './audit-store.ts';
+import { type AuditRow, listAccountAudit, listTeamAudit } from './audit.ts';
 
 /**
  * A page of audit entries, newest first.

@@ -1,4 +1,4 @@
-import { readBackupState, readRunningSeconds } from '#server/database/backup/backups-store.ts';
+import { readBackupState, readRunningSeconds } from '#server/backups/archive/backups-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { gauges } from '#server/platform/process/metrics.ts';
 

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { BackupError, ExistingFileError, OtherBackupError } from '#server/database/backup/backup-error.ts';
-import { writeNewFile } from '#server/database/backup/backup-file.ts';
-import { checkBackup } from '#server/database/backup/check-backup.ts';
-import { createBackup } from '#server/database/backup/create-backup.ts';
-import { readPassphraseFile } from '#server/database/backup/passphrase.ts';
+import { BackupError, ExistingFileError, OtherBackupError } from '#server/backups/archive/backup-error.ts';
+import { writeNewFile } from '#server/backups/archive/backup-file.ts';
+import { readPassphraseFile } from '#server/backups/archive/backup-seal.ts';
+import { checkBackup } from '#server/backups/archive/check-backup.ts';
+import { createBackup } from '#server/backups/archive/create-backup.ts';
 import { type BackupOrder, type BackupOutcome, steadyNowMs } from './run-backup-worker.ts';
 
 /** Runs in the thread of a nightly backup: writes the file, and checks it before the file gets its final name. */

@@ -1,17 +1,75 @@
+import { hostname } from 'node:os';
 import {
   type BackupRun,
+  type BackupState,
   insertBackupRun,
   purgeBackupRuns,
   readBackupState,
-} from '#server/database/backup/backups-store.ts';
-import { externalDatabase, type ScratchServer } from '#server/database/backup/check-backup.ts';
-import { removeScratchDatabase } from '#server/database/backup/scratch-database.ts';
+} from '#server/backups/archive/backups-store.ts';
+import { externalDatabase, type ScratchServer } from '#server/backups/archive/check-backup.ts';
+import { removeScratchDatabase } from '#server/backups/archive/verify-backup.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { loadSecretsKey } from '#server/database/secrets-key.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { MailContent } from '#server/mail/mail-template.ts';
+import { queueMails } from '#server/mail/queue-mail.ts';
+import { listEmailsOf } from '#server/teams/members/members.ts';
+import { listTeams } from '#server/teams/team/team.ts';
 import { backupFileName, pruneAbandoned, pruneBackups } from './backup-files.ts';
-import { mailBackupFailed, mailBackupWorksAgain } from './backup-mail.ts';
-import { isBackupDue } from './backup-schedule.ts';
 import { type BackupOutcome, runBackupWorker, steadyNowMs } from './run-backup-worker.ts';
+
+const hour = 3_600_000;
+const nightHour = 3;
+const nightHours = 3;
+/** If the latest backup is older, a night was missed: the next backup begins at once instead of in the next night. */
+const lateMs = 26 * hour;
+const retryMs = hour / 2;
+
+/**
+ * Whether a backup is due. From 03:00 to 06:00, in the time zone of the process, a backup is due if none was made since
+ * 03:00. At any time it is due if the latest one is older than 26 hours. A failed backup is repeated after half an
+ * hour.
+ */
+export function isBackupDue({ success_at, failure_at, is_failing }: BackupState, now: Date): boolean {
+  if (is_failing && failure_at && now.getTime() - failure_at.getTime() < retryMs) return false;
+  if (!success_at || now.getTime() - success_at.getTime() > lateMs) return true;
+  const night = new Date(now.getTime());
+  night.setHours(nightHour, 0, 0, 0);
+  const sinceMs = now.getTime() - night.getTime();
+  return sinceMs >= 0 && sinceMs < nightHours * hour && success_at < night;
+}
+
+const footnote =
+  'You get this because you run this server. It is sent once when backups begin to fail, and once when they work again.';
+
+export async function mailBackupFailed(trx: Transaction, services: Runtime, run: BackupRun): Promise<void> {
+  await mailOperators(trx, services, {
+    subject: 'Ownline: the nightly backup failed',
+    heading: 'The nightly backup failed',
+    paragraphs: [
+      `The server ${hostname()} could not write its backup: ${run.error}`,
+      'It tries again every 30 minutes. Until it succeeds there is no newer backup than the last one in BACKUP_DIR.',
+    ],
+    footnote,
+  });
+}
+
+async function mailBackupWorksAgain(trx: Transaction, services: Runtime, run: BackupRun): Promise<void> {
+  await mailOperators(trx, services, {
+    subject: 'Ownline: the nightly backup works again',
+    heading: 'The nightly backup works again',
+    paragraphs: [`The server ${hostname()} wrote its backup and read it back: ${run.file}`],
+    footnote,
+  });
+}
+
+/** Queues a mail to the addresses of OPERATOR_EMAIL; without that setting, to the owners of the oldest team. */
+async function mailOperators(trx: Transaction, services: Runtime, message: MailContent): Promise<void> {
+  const { operatorEmails } = services.config;
+  const [team] = operatorEmails.length > 0 ? [] : await listTeams(trx);
+  const recipients = team ? await listEmailsOf(trx, team.id, 'owner') : operatorEmails;
+  await queueMails(trx, services, recipients, message);
+}
 
 const runsKeptMs = 90 * 86_400_000;
 

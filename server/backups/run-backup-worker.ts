@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { ScratchServer } from '#server/database/backup/check-backup.ts';
+import type { ScratchServer } from '#server/backups/archive/check-backup.ts';
 
 /** The parameters of one backup: plain values, because they are sent to another thread. */
 export interface BackupOrder {

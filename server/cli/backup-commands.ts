@@ -1,12 +1,12 @@
 import { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { openRuntime } from '#server/app/open-runtime.ts';
-import { BackupError } from '#server/database/backup/backup-error.ts';
-import { writeNewFile } from '#server/database/backup/backup-file.ts';
-import { checkBackup, externalDatabase, type ScratchServer } from '#server/database/backup/check-backup.ts';
-import { type BackupResult, createBackup } from '#server/database/backup/create-backup.ts';
+import { BackupError } from '#server/backups/archive/backup-error.ts';
+import { writeNewFile } from '#server/backups/archive/backup-file.ts';
+import { checkBackup, externalDatabase, type ScratchServer } from '#server/backups/archive/check-backup.ts';
+import { type BackupResult, createBackup } from '#server/backups/archive/create-backup.ts';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { EngineError } from '#server/database/engine/engine-error.ts';
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { loadSecretsKey } from '#server/database/secrets-key.ts';
 import { type Config, loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { armFailpoint } from '#server/platform/failpoint.ts';

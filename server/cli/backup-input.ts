@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { BackupError } from '#server/database/backup/backup-error.ts';
-import { readPassphraseFile } from '#server/database/backup/passphrase.ts';
-import type { Progress } from '#server/database/backup/progress.ts';
-import { fileErrorSentence } from '#server/platform/file-error.ts';
+import { BackupError } from '#server/backups/archive/backup-error.ts';
+import type { Progress } from '#server/backups/archive/backup-format.ts';
+import { readPassphraseFile } from '#server/backups/archive/backup-seal.ts';
+import { fileErrorSentence } from '#server/platform/start-error.ts';
 
 export async function readPassphrase(path: string | undefined): Promise<string | undefined> {
   return path === undefined ? undefined : readPassphraseFile(path);

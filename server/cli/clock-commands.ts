@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { sampleDatabaseClock } from '#server/database/clock-store.ts';
+import { followClockStep, sampleDatabaseClock } from '#server/database/clock-store.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
-import { followClockStep } from '#server/database/follow-clock-step.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { printResult, withRuntime } from './command-context.ts';
 

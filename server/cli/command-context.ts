@@ -1,17 +1,35 @@
 import { existsSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import { applySchema } from '#server/database/apply-schema.ts';
 import { withDatabaseErrors } from '#server/database/database-errors.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
-import { engineLayout } from '#server/database/engine/engine-layout.ts';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { isDataDirOwned } from '#server/database/engine/engine-lock.ts';
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { engineLayout } from '#server/database/engine/engine-user.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { addressSettings, readRecordedAddress } from '#server/operations/recorded-address.ts';
-import { AppError } from '#server/platform/app-error.ts';
+import { addressSettings, readRecordedAddress } from '#server/operations/shared-settings.ts';
+import { AppError, invalid } from '#server/platform/app-error.ts';
 import { type Config, loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { StartError } from '#server/platform/start-error.ts';
+
+/** Hint for options that take a secret: all users of the machine can read a process's arguments. */
+export const secretOptionHint = 'as an argument, other users of this machine can read it';
+
+/** The values of an option; `-` stands for the lines of standard input. */
+export async function resolveSecretOptions(values: readonly string[]): Promise<string[]> {
+  if (!values.includes('-')) return [...values];
+  const lines = (await text(process.stdin)).split('\n').flatMap((line) => line.trim() || []);
+  return values.flatMap((value) => (value === '-' ? lines : [value]));
+}
+
+/** @throws AppError that names the option and its range */
+export function parseNumericOption(option: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= min && value <= max) return value;
+  throw invalid(option, `${option} must be a number from ${min} to ${max}, not "${text}".`);
+}
 
 /** The origin of the service's address. `record`: the service recorded the address in DATA_DIR. */
 export type AddressSource = 'settings' | 'record' | 'default';

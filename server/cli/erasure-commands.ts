@@ -4,8 +4,8 @@ import { type Erasure, erasureCountMax } from '#contract/erasure.ts';
 import { eraseContact } from '#server/erasure/erase-contact.ts';
 import { operator } from '#server/platform/actor.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { countUpToText } from '#server/platform/count-text.ts';
 import { armFailpoint } from '#server/platform/failpoint.ts';
+import { countUpToText } from '#server/platform/text.ts';
 import { printResult, withRuntime } from './command-context.ts';
 import { readTeamId, requireTeam } from './team-commands.ts';
 

@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 import { type Grant, isGrant, permissions } from '#contract/permissions.ts';
-import { listLiveKeys } from '#server/api-keys/api-key-store.ts';
-import { createKey } from '#server/api-keys/create-key.ts';
-import { keyView } from '#server/api-keys/key-view.ts';
+import { createKey, keyView, listLiveKeys } from '#server/api-keys/api-keys.ts';
 import { revokeKey } from '#server/api-keys/revoke-keys.ts';
 import { operator } from '#server/platform/actor.ts';
 import { invalid } from '#server/platform/app-error.ts';
-import { parseId, publicId } from '#server/platform/ids/ids.ts';
-import { ensureTestTeam } from '#server/teams/team/create-team.ts';
+import { parseId, publicId } from '#server/platform/ids.ts';
+import { ensureTestTeam } from '#server/teams/team/team.ts';
 import { printResult, printRows, withRuntime } from './command-context.ts';
 import { readTeamId, requireTeam } from './team-commands.ts';
 

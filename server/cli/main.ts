@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { schemaVersion } from '#server/database/schema-version.ts';
+import { schemaVersion } from '#server/database/apply-schema.ts';
 import { loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { productCommit, productVersion } from '#server/platform/process/product-version.ts';
 import { databaseUrlOf, describeCommandError } from './command-context.ts';

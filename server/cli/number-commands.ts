@@ -5,7 +5,7 @@ import { findVerifiedNumberByPhone, firstIdOfDay, listNumbers } from '#server/nu
 import { numberView } from '#server/numbers/number-view.ts';
 import { operator } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { printResult, printRows, withRuntime } from './command-context.ts';
 import { readTeamId, requireTeam } from './team-commands.ts';
 

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { simulatePhone } from '#simulated-phone/simulate-command.ts';
-import { parseNumericOption, resolveSecretOptions, secretOptionHint } from './command-options.ts';
+import { parseNumericOption, resolveSecretOptions, secretOptionHint } from './command-context.ts';
 
 interface SimulateOptions {
   readonly setupUrl: string;

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { FileForm } from '#contract/setup.ts';
 import { type ExportedShortcut, exportShortcuts } from '#shortcut/export-shortcuts.ts';
 import { type ClaimedDevice, CommandError, claimDevice } from '#simulated-phone/device-client.ts';
-import { resolveSecretOptions, secretOptionHint } from './command-options.ts';
+import { resolveSecretOptions, secretOptionHint } from './command-context.ts';
 
 interface ExportOptions {
   readonly to: string;

@@ -3,14 +3,12 @@ import { isPlanName, planNames, plans } from '#contract/plans.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { operator } from '#server/platform/actor.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
-import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { explainUnreachableLinks } from '#server/platform/network/unreachable-links.ts';
-import { commandLine } from '#server/platform/process/command-line.ts';
+import { commandLine } from '#server/platform/process/product-version.ts';
 import { createSignInOrOwnerLink } from '#server/teams/invitations/owner-link.ts';
-import { createTeam } from '#server/teams/team/create-team.ts';
 import { changePlan } from '#server/teams/team/plans.ts';
-import { findTeam, listTeams } from '#server/teams/team/team-store.ts';
-import { teamView } from '#server/teams/team/team-view.ts';
+import { createTeam, findTeam, listTeams, teamView } from '#server/teams/team/team.ts';
 import { printResult, printRows, withRuntime } from './command-context.ts';
 
 export function addTeamCommands(program: Command): void {

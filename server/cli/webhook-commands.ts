@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { listenForEvents } from '#webhook-listener/listen-command.ts';
-import { parseNumericOption, resolveSecretOptions, secretOptionHint } from './command-options.ts';
+import { parseNumericOption, resolveSecretOptions, secretOptionHint } from './command-context.ts';
 
 interface ListenOptions {
   readonly port: string;

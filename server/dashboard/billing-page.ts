@@ -1,9 +1,8 @@
 import { isUnlimited, limitText, planLines, planTitles } from '#contract/plan-texts.ts';
 import { type Plan, type PlanName, planNames, plans } from '#contract/plans.ts';
-import { type Html, html } from '#server/platform/http/html.ts';
-import { pageAnswer } from '#server/platform/http/html-page.ts';
-import type { Answer } from '#server/platform/http/route.ts';
-import { commandLine } from '#server/platform/process/command-line.ts';
+import { type Html, html, pageAnswer } from '#server/http/html.ts';
+import type { Answer } from '#server/http/route.ts';
+import { commandLine } from '#server/platform/process/product-version.ts';
 import { dayForPeople } from '#server/platform/time/calendar.ts';
 import { hasOwnLimit, isSmaller, type PlanChoice } from '#server/teams/team/plans.ts';
 import type { ResourceCounts } from './plan-usage.ts';

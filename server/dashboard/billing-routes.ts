@@ -1,16 +1,16 @@
 import { isPlanName } from '#contract/plans.ts';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { formRoutes } from '#server/http/form-route.ts';
+import { redirectTo, withAppBasePath } from '#server/http/html.ts';
+import type { Route, SignedIn } from '#server/http/route.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
-import { redirectTo, withAppBasePath } from '#server/platform/http/app-base-path.ts';
-import { formRoutes } from '#server/platform/http/form-route.ts';
-import type { Route, SignedIn } from '#server/platform/http/route.ts';
-import { type AccountId, parseId, publicId } from '#server/platform/ids/ids.ts';
+import { type AccountId, parseId, publicId } from '#server/platform/ids.ts';
 import { monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { choosePlan } from '#server/teams/members/change-team.ts';
-import { findMembership, listMemberships, type MembershipRow } from '#server/teams/members/member-store.ts';
+import { findMembership, listMemberships, type MembershipRow } from '#server/teams/members/members.ts';
 import { planChoice } from '#server/teams/team/plans.ts';
-import { findMonthUsage } from '#server/usage/usage-store.ts';
+import { findMonthUsage } from '#server/usage/usage.ts';
 import { type PlanInUse, type PlanNotice, type PlansPage, plansPage } from './billing-page.ts';
 import { countResources } from './plan-usage.ts';
 

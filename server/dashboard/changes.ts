@@ -1,5 +1,5 @@
 import { type Change, parseChange } from '#server/database/change.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 
 /** Receives the changes of a team; `everything` after a gap in which some may have been missed. */

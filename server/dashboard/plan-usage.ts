@@ -3,9 +3,9 @@ import type { PlanUsage } from '#contract/usage.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { countNumbers } from '#server/numbers/number-store.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { countSeats } from '#server/teams/invitations/invitation-store.ts';
-import { findTeam } from '#server/teams/team/team-store.ts';
+import { findTeam } from '#server/teams/team/team.ts';
 import { countWebhooks } from '#server/webhooks/endpoints/webhook-store.ts';
 
 /** How many members, numbers and webhooks of its plan a team uses. */

@@ -1,10 +1,9 @@
 import type { AccountOverview } from '#contract/account.ts';
-import { accountView } from '#server/accounts/account/account.ts';
-import { findAccount } from '#server/accounts/account/account-store.ts';
+import { accountView, findAccount } from '#server/accounts/account/account.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type AccountId, publicId } from '#server/platform/ids/ids.ts';
-import { listMemberships } from '#server/teams/members/member-store.ts';
+import { type AccountId, publicId } from '#server/platform/ids.ts';
+import { listMemberships } from '#server/teams/members/members.ts';
 
 /** The account and its teams. @throws AppError 404 if the account was deleted meanwhile */
 export async function readOverview(

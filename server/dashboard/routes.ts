@@ -6,22 +6,41 @@ import { RestoreState, ResumeRequest } from '#contract/restore.ts';
 import { Timeline } from '#contract/timeline.ts';
 import { PlanUsage } from '#contract/usage.ts';
 import { DeliveryRequest, LastAttempts, WebhookHealth } from '#contract/webhook-health.ts';
+import { getHome } from '#server/dashboard/home/get-home.ts';
+import type { LiveStreams } from '#server/dashboard/live/live-streams.ts';
+import { readRestoreState, resumeRestore } from '#server/dashboard/restore/resume-restore.ts';
+import { getTimeline } from '#server/dashboard/timeline/get-timeline.ts';
+import {
+  findRequestBody,
+  getLastAttempts,
+  getWebhookHealth,
+} from '#server/dashboard/webhooks/webhook-health.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { eventStreamHeaders } from '#server/http/event-stream.ts';
+import { type Route, route } from '#server/http/route.ts';
 import { forbidden, notFound } from '#server/platform/app-error.ts';
-import { eventStreamHeaders } from '#server/platform/http/event-stream.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
-import { findFirstTeam } from '#server/teams/team/team-store.ts';
-import { findDelivery } from '#server/webhooks/deliveries/delivery-store.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+import { findFirstTeam } from '#server/teams/team/team.ts';
+import { findDelivery } from '#server/webhooks/deliveries/deliveries.ts';
 import { webhookTargetOf } from '#server/webhooks/endpoints/routes.ts';
-import { getHome } from './home/get-home.ts';
-import type { LiveStreams } from './live/live-streams.ts';
 import { getPlanUsage } from './plan-usage.ts';
 import { readOverview } from './read-overview.ts';
-import { readRestoreState, resumeRestore } from './restore/resume-restore.ts';
-import { getTimeline } from './timeline/get-timeline.ts';
-import { getLastAttempts, getWebhookHealth } from './webhooks/get-webhook-health.ts';
-import { findRequestBody } from './webhooks/webhook-health-store.ts';
+
+/**
+ * Serves every operation of /v1 to the members of a team, too (decision 0014). Handler and schemas are the same. The
+ * member authenticator replaces the authenticator of API keys, and an operation may require a lesser permission of
+ * members. A list may answer with more fields. `PUT /v1/numbers/:id` becomes `PUT /app/teams/:team_id/numbers/:id`.
+ */
+export function forMembers(routes: readonly Route[]): Route[] {
+  return routes
+    .filter((route) => route.audience === 'api')
+    .map(({ text: _text, ofMembers, ...route }) => ({
+      ...route,
+      ...ofMembers,
+      audience: 'team',
+      path: route.path.replace(/^\/v1/, '/app/teams/:team_id'),
+    }));
+}
 
 interface DashboardServices extends Runtime {
   readonly liveStreams: LiveStreams;

@@ -1,8 +1,8 @@
-import { analyzeFilled } from './backup/backup-tables.ts';
 import { errorCodeOf } from './database.ts';
 import { query, transactionQuery } from './query.ts';
 import type { Runtime } from './runtime.ts';
 import { tableDeclarations } from './table-declaration.ts';
+import { analyzeFilled } from './tables.ts';
 
 /** SQLSTATE: PostgreSQL gave up waiting for a lock. */
 const lockNotAvailable = '55P03';

@@ -1,5 +1,5 @@
 import { type ResourceType, resourceTypes } from '#contract/change.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 
 /**
  * A change of a resource, which subscribers read again. `ids` are uuids of the database; `all` means that any resource

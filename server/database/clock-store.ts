@@ -1,5 +1,8 @@
 import type { Pool } from 'pg';
+import { runHooks } from './hooks.ts';
+import { clockChannel } from './notify-sender.ts';
 import { query, transactionQuery } from './query.ts';
+import type { Runtime } from './runtime.ts';
 import type { Transaction } from './statement.ts';
 
 /** State of the database's clock, which the processes of an installation share (table service_clock). */
@@ -57,7 +60,7 @@ export const writeStep = query<{ heldMs: number; at: Date; version: number }>(
 ).hasRow;
 
 /** Records that the service's time has followed the held step. */
-export const markStepFollowed = transactionQuery(
+const markStepFollowed = transactionQuery(
   'clock.write-followed',
   `UPDATE service_clock
    SET followed_ms = followed_ms - held_ms, held_ms = 0, stepped_at = NULL, version = version + 1`,
@@ -105,4 +108,24 @@ export async function sampleDatabaseClock(pool: Pool): Promise<ClockSample> {
 export async function readServiceTime(trx: Transaction): Promise<Date> {
   const { database_ms, held_ms } = await read(trx);
   return new Date(database_ms + held_ms);
+}
+
+/**
+ * Follows a held clock step on all processes (decision 0020), once the database's clock was steady long enough or an
+ * operator confirmed the step. A step ahead postpones running leases, so that none ends early.
+ * @param version the version of the state that the decision is based on; undefined: any
+ * @returns how far the service's time moves
+ */
+export async function followClockStep(services: Runtime, version?: number): Promise<number> {
+  const { database, clock } = services;
+  const byMs = await database.transaction(async (trx) => {
+    const state = await lockClockState(trx);
+    if (version !== undefined && state.version !== version) return 0;
+    const step = { now: clock.now(), byMs: -state.held_ms };
+    if (step.byMs > 0) await runHooks(trx, services, 'clockStepped', step);
+    await markStepFollowed(trx);
+    return -state.held_ms;
+  });
+  database.notify(clockChannel, []);
+  return byMs;
 }

@@ -1,15 +1,15 @@
 import { Counter } from 'prom-client';
-import { commandLine } from '#server/platform/process/command-line.ts';
 import { gauges } from '#server/platform/process/metrics.ts';
-import { createHostClock, type HostClock } from '#server/platform/time/host-clock.ts';
+import { commandLine } from '#server/platform/process/product-version.ts';
+import { createHostClock, type HostClock } from '#server/platform/time/clock.ts';
 import {
   type ClockSample,
   type ClockState,
+  followClockStep,
   sampleDatabaseClock,
   saveBootClockReading,
   writeStep,
 } from './clock-store.ts';
-import { followClockStep } from './follow-clock-step.ts';
 import {
   bootClockReadingIntervalMs,
   clockSettleMs,

@@ -1,4 +1,5 @@
-import { mkdir, open } from 'node:fs/promises';
+import { type StatsFs, statfsSync } from 'node:fs';
+import { mkdir, open, statfs } from 'node:fs/promises';
 
 /**
  * Creates DATA_DIR if it is missing, with mode 0700. As root the mode is 0711, so that PostgreSQL's user can pass
@@ -16,4 +17,40 @@ export async function flushPath(path: string): Promise<void> {
   } finally {
     await file.close();
   }
+}
+
+const megabyte = 1_024 * 1_024;
+
+/** PostgreSQL writes its write-ahead log in files of 16 MB, and needs a new one for every write and for recovery. */
+export const walFreeMinBytes = 32 * megabyte;
+
+/** Minimum of free space for other files: a table's file grows by up to 512 KB at once. */
+const leastBytes = megabyte;
+
+/**
+ * Checks if the disk of a folder has enough space for a database to write.
+ * @param neededBytes minimum of free space
+ * @returns a sentence with the path if it has too little
+ */
+export async function describeFullDisk(
+  folder: string,
+  neededBytes = leastBytes,
+): Promise<string | undefined> {
+  return sentence(folder, await statfs(folder), neededBytes);
+}
+
+/** describeFullDisk, synchronously, for code that creates an error's message. */
+export function describeFullDiskSync(folder: string, neededBytes = leastBytes): string | undefined {
+  return sentence(folder, statfsSync(folder), neededBytes);
+}
+
+function sentence(
+  folder: string,
+  { bavail, blocks, bsize }: StatsFs,
+  neededBytes: number,
+): string | undefined {
+  const freeBytes = bavail * bsize;
+  if (freeBytes >= neededBytes) return undefined;
+  const free = `${(freeBytes / megabyte).toFixed(1)} of ${Math.round((blocks * bsize) / megabyte)} MB`;
+  return `The disk of ${folder} is full: ${free} are free. Free space on it, or make it larger.`;
 }

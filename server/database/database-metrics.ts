@@ -2,10 +2,10 @@ import { statfs } from 'node:fs/promises';
 import { Gauge } from 'prom-client';
 import { gauges, labelledGauges } from '#server/platform/process/metrics.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
+import { schemaVersion } from './apply-schema.ts';
 import { query } from './query.ts';
 import { readRetentionLags } from './retention.ts';
 import type { Runtime } from './runtime.ts';
-import { schemaVersion } from './schema-version.ts';
 
 const readSize = query<object, { bytes: number }>(
   'database.size',

@@ -1,6 +1,6 @@
-import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
-import { type DeclaredTable, listTables, quoteName } from './backup/backup-tables.ts';
+import type { AccountId, TeamId } from '#server/platform/ids.ts';
 import type { Transaction } from './statement.ts';
+import { type DeclaredTable, listTables, quoteName } from './tables.ts';
 
 /** The ids by which rows belong to teams that are deleted. */
 export interface TeamRowIds {

@@ -1,6 +1,6 @@
 import type { Role } from '#contract/permissions.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import type { MemberId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { MemberId, NumberId, TeamId } from '#server/platform/ids.ts';
 import type { Transaction } from './statement.ts';
 
 /** Events of a slice on which slices to its right act in the same transaction, each with its data. */

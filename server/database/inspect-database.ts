@@ -1,6 +1,6 @@
+import { readSchemaVersion } from './apply-schema.ts';
 import type { Database } from './database.ts';
 import { query } from './query.ts';
-import { readSchemaVersion } from './schema-version.ts';
 
 /** Facts about a database, for `ownline doctor` (specification section 10.11). */
 export interface DatabaseFacts {

@@ -1,5 +1,19 @@
 import type { ChangeDeclaration } from './change.ts';
 import { type Queryable, statement, type Transaction } from './statement.ts';
+import { quoteName } from './tables.ts';
+
+/**
+ * Inserts made-up rows of a table in one statement. Columns that no row has get their defaults. PostgreSQL reads the
+ * values from JSON: a time is a text, and bytes are a text such as `\x00ff`.
+ */
+export async function insertRows(trx: Transaction, table: string, rows: readonly object[]): Promise<void> {
+  const columns = [...new Set(rows.flatMap(Object.keys))].map(quoteName).join(', ');
+  const name = quoteName(table);
+  await trx.query(
+    `INSERT INTO ${name} (${columns}) SELECT ${columns} FROM jsonb_populate_recordset(NULL::${name}, $1)`,
+    [JSON.stringify(rows)],
+  );
+}
 
 /** The parameters of a run: an object with a field for each name in the text, or nothing if the text has no names. */
 type Given<Params> = keyof Params extends never ? [] : [params: Params];

@@ -1,6 +1,6 @@
 import type { Config } from '#server/platform/config.ts';
 import type { Secrets } from '#server/platform/crypto.ts';
-import type { Ids } from '#server/platform/ids/ids.ts';
+import type { Ids } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import type { Clock } from '#server/platform/time/clock.ts';

@@ -1,7 +1,7 @@
+import type { CompletedRequest } from '#server/http/request-log.ts';
+import type { Route } from '#server/http/route.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
 import type { ProcessRole } from '#server/platform/config.ts';
-import type { CompletedRequest } from '#server/platform/http/http-server.ts';
-import type { Route } from '#server/platform/http/route.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import type { ClockSync } from './clock-sync.ts';
 import type { Runtime } from './runtime.ts';

@@ -1,5 +1,4 @@
-import type { Clock } from '#server/platform/time/clock.ts';
-import { createHostClock, type HostClock } from '#server/platform/time/host-clock.ts';
+import { type Clock, createHostClock, type HostClock } from '#server/platform/time/clock.ts';
 import {
   type BootClockReading,
   type ClockSample,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { EndedTokenError } from '#server/devices/device-authenticator.ts';
 import type { HandOut } from '#server/messages/claim-statement.ts';
 import type { AppError } from '#server/platform/app-error.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import type { PollResult } from './poll.ts';
 
 /** The schema of every answer: a shortcut reads fields that are texts. */

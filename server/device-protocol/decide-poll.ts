@@ -4,7 +4,7 @@ import {
   type NumberId,
   type TeamId,
   timeOfId,
-} from '#server/platform/ids/ids.ts';
+} from '#server/platform/ids.ts';
 import { sessionAheadMaxMs } from './limits.ts';
 
 /** Why the answer tells a device to stop polling (specification section 11.2). */

@@ -1,4 +1,4 @@
-import { checkJsonBounds } from '#server/platform/http/read-json-body.ts';
+import { checkJsonBounds } from '#server/http/read-json-body.ts';
 import { deviceBodyValuesMax, deviceFieldsMax } from './limits.ts';
 
 /** A device's request body: flat, strings only (specification section 11.1). */

@@ -1,6 +1,6 @@
-import { recordAudit } from '#server/audit/record-audit.ts';
-import { sessionsChannel } from '#server/database/channels.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import { isUniqueViolation } from '#server/database/database.ts';
+import { sessionsChannel } from '#server/database/notify-sender.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
@@ -21,7 +21,7 @@ import {
   publicId,
   type TeamId,
   timeOfId,
-} from '#server/platform/ids/ids.ts';
+} from '#server/platform/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { sessionLifeAfterAnswerMs, takeoverReportGraceMs } from './limits.ts';
 import type { PollLookUpRow } from './look-up-polls.ts';

@@ -1,4 +1,4 @@
-import { endOfString } from '#server/platform/http/read-json-body.ts';
+import { endOfString } from '#server/http/read-json-body.ts';
 import { type DeviceBody, optionalField, parseDeviceBody } from './device-body.ts';
 import { mediaPieceBytes, textBodyMaxBytes } from './limits.ts';
 

@@ -1,17 +1,17 @@
 import { findDeviceByToken, storeReceivedTests } from '#server/devices/device-store.ts';
 import { countAutomations, inboundTestsOf } from '#server/devices/inbound-tests.ts';
-import { type Inbound, type Received, receiveMessage } from '#server/messages/receive-message.ts';
-import { findNumber } from '#server/numbers/number-store.ts';
-import { failpoint } from '#server/platform/failpoint.ts';
 import {
   type DeviceCaller,
   type EndedTokenReason,
   type HandlerContext,
   type Route,
   route,
-} from '#server/platform/http/route.ts';
-import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+} from '#server/http/route.ts';
+import { textFieldsSchema } from '#server/http/validate.ts';
+import { type Inbound, type Received, receiveMessage } from '#server/messages/receive-message.ts';
+import { findNumber } from '#server/numbers/number-store.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { answerFailure, flatStrings, refuse } from './answers.ts';
 import { optionalField } from './device-body.ts';
 import { parseInboundBody, readMedia } from './inbound-body.ts';

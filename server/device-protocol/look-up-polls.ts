@@ -1,10 +1,10 @@
 import { again, GroupCommit } from '#server/database/group-commit.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { DeviceCaller } from '#server/http/route.ts';
 import { phonesWaitingMax } from '#server/messages/limits.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import type { DeviceCaller } from '#server/platform/http/route.ts';
-import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
+import type { DeviceSessionId, MessageId } from '#server/platform/ids.ts';
 import type { PollFacts } from './decide-poll.ts';
 import { idlePollWindowMs, reportingPollWindowMs, sessionLifeAfterAnswerMs } from './limits.ts';
 

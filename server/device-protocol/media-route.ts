@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import type { Runtime } from '#server/database/runtime.ts';
+import { type DeviceCaller, type Route, route } from '#server/http/route.ts';
+import { streamAnswer } from '#server/http/stream-answer.ts';
 import { deviceDownloadsMax, downloadQueue } from '#server/media/limits.ts';
 import { findMediaFile, type MediaFile, readMedia } from '#server/media/media-store.ts';
 import { isInFlightAt } from '#server/messages/message-store.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { KeyedSemaphore } from '#server/platform/concurrency/keyed-semaphore.ts';
-import { type DeviceCaller, type Route, route } from '#server/platform/http/route.ts';
-import { streamAnswer } from '#server/platform/http/stream-answer.ts';
-import { parseId } from '#server/platform/ids/ids.ts';
+import { parseId } from '#server/platform/ids.ts';
 import { mediaPerMinute } from './limits.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { LongPoll, LongPolls } from '#server/platform/concurrency/long-poll.ts';
-import type { DeviceSessionId, NumberId } from '#server/platform/ids/ids.ts';
+import type { DeviceSessionId, NumberId } from '#server/platform/ids.ts';
 
 /**
  * Identifies a poll by its session and its number. Session ids sort by time, and polls are numbered within a session.

@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
-import { phoneQueueChannel } from '#server/database/channels.ts';
+import { phoneQueueChannel } from '#server/database/notify-sender.ts';
+import { type Route, route } from '#server/http/route.ts';
+import { disconnectSignal, isDisconnected } from '#server/http/stream-answer.ts';
+import { textFieldsSchema } from '#server/http/validate.ts';
 import { releaseMessage } from '#server/messages/release-message.ts';
-import { disconnectSignal, isDisconnected } from '#server/platform/http/client-disconnect.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
-import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
-import { type NumberId, parseId } from '#server/platform/ids/ids.ts';
+import { type NumberId, parseId } from '#server/platform/ids.ts';
 import { flatStrings, pollAnswer, unavailableAnswer } from './answers.ts';
 import { type DeviceBody, optionalField, parseDeviceBody } from './device-body.ts';
 import { overLimitHoldMs, pollBodyMaxBytes, pollsPerMinute } from './limits.ts';

@@ -1,13 +1,13 @@
-import { phoneQueueChannel } from '#server/database/channels.ts';
+import { phoneQueueChannel } from '#server/database/notify-sender.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { DeviceDescription } from '#server/devices/device-store.ts';
+import type { DeviceCaller, HandlerContext } from '#server/http/route.ts';
 import type { Claim, ClaimBatcher, ClaimingPoll } from '#server/messages/claim-message.ts';
 import type { HandOut } from '#server/messages/claim-statement.ts';
+import { resolveUnconfirmed } from '#server/messages/hand-out-leases.ts';
 import type { ReportBatcher } from '#server/messages/report-message.ts';
-import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import type { DeviceCaller, HandlerContext } from '#server/platform/http/route.ts';
-import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
+import type { DeviceSessionId, MessageId } from '#server/platform/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { shortenDeviceSession, startDeviceSession } from './device-session.ts';
 import { pacedCheckMaxMs, pacedContactsCheckMinMs, repeatedPollMs } from './limits.ts';

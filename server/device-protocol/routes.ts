@@ -1,10 +1,9 @@
-import { deviceUrlOf } from '#server/devices/device-url.ts';
-import { claimDevice, SetupLinkLookup } from '#server/devices/setup-link.ts';
+import { claimDevice, deviceUrlOf, SetupLinkLookup } from '#server/devices/setup-link.ts';
+import { type Route, route } from '#server/http/route.ts';
+import { textFieldsSchema } from '#server/http/validate.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
-import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
-import { parseId, publicId } from '#server/platform/ids/ids.ts';
+import { parseId, publicId } from '#server/platform/ids.ts';
 import { answerFailure, flatStrings, refuse } from './answers.ts';
 import { optionalField, parseDeviceBody } from './device-body.ts';
 import { inboundRoute } from './inbound-route.ts';

@@ -1,9 +1,9 @@
-import { idsOf, pacingChannel, phoneQueueChannel, sessionsChannel } from '#server/database/channels.ts';
+import { idsOf, pacingChannel, phoneQueueChannel, sessionsChannel } from '#server/database/notify-sender.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Slice, sweep } from '#server/database/slice.ts';
 import { createClaimBatcher, findNumbersWithMessages } from '#server/messages/claim-message.ts';
 import { createReportBatcher } from '#server/messages/report-message.ts';
-import type { NumberId } from '#server/platform/ids/ids.ts';
+import type { NumberId } from '#server/platform/ids.ts';
 import { gauges } from '#server/platform/process/metrics.ts';
 import { sessionLifeAfterAnswerMs } from './limits.ts';
 import { createLookUpBatcher } from './look-up-polls.ts';

@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Runtime } from '#server/database/runtime.ts';
+import { bodyMaxBytes } from '#server/http/limits.ts';
+import { isDisconnected } from '#server/http/stream-answer.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import {
   acquireAll,
   KeyedSemaphore,
   type QueueBounds,
 } from '#server/platform/concurrency/keyed-semaphore.ts';
-import { isDisconnected } from '#server/platform/http/client-disconnect.ts';
-import { bodyMaxBytes } from '#server/platform/http/limits.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import {
   deviceBodyWaitMaxMs,
   fileBodiesMax,

@@ -1,6 +1,6 @@
 import { query, transactionQuery } from '#server/database/query.ts';
-import type { DeviceId, DeviceSessionId, NumberId, SetupLinkId, TeamId } from '#server/platform/ids/ids.ts';
-import { sqlRoute } from '#server/teams/team/team-store.ts';
+import type { DeviceId, DeviceSessionId, NumberId, SetupLinkId, TeamId } from '#server/platform/ids.ts';
+import { sqlRoute } from '#server/teams/team/team.ts';
 
 /** A phone that was claimed for a number. */
 export interface DeviceRow {

@@ -2,8 +2,9 @@ import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import type { Config } from '#server/platform/config.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
-import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { NumberId, TeamId } from '#server/platform/ids.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import {
   endSetupLink,
@@ -15,6 +16,11 @@ import {
   type SetupLinkRow,
 } from './device-store.ts';
 import { setupLinkMs, setupLinkRetentionMs } from './limits.ts';
+
+/** The address that a phone calls, with the routing tag of its team in place of `{team}` (specification section 11.1). */
+export function deviceUrlOf({ deviceUrl }: Pick<Config, 'deviceUrl'>, routingTag: string): string {
+  return deviceUrl.replace('{team}', routingTag);
+}
 
 /**
  * Creates a setup link, which connects a phone to a number. Earlier links of the number stop working.

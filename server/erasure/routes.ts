@@ -1,6 +1,6 @@
 import { EraseContactRequest, Erasure } from '#contract/erasure.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
+import { type Route, route } from '#server/http/route.ts';
 import { eraseContact } from './erase-contact.ts';
 
 /** How long the request waits for the end of an erasure; most end within this time. */

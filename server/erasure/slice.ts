@@ -1,8 +1,8 @@
 import { analyzeErased } from '#server/database/analyze-erased.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Slice, sweep } from '#server/database/slice.ts';
+import { continueErasures } from './erase-contact.ts';
 import { erasureRoutes } from './routes.ts';
-import { continueErasures } from './run-erasure.ts';
 
 /** Erasing contacts on request. */
 export function openErasure(services: Runtime): Slice {

@@ -1,9 +1,47 @@
 import type { ContactEventType, EventType, MessageEventType, NumberEventType } from '#contract/event.ts';
-import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
+import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database/notify-sender.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Transaction, transactionStatement } from '#server/database/statement.ts';
-import type { EventId, MessageId, NumberId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
-import { sqlDeliveryId } from './delivery-id.ts';
+import {
+  type EventId,
+  type MessageId,
+  type NumberId,
+  publicId,
+  type TeamId,
+  type WebhookId,
+} from '#server/platform/ids.ts';
+
+/** SQL for the id of an event's delivery to the webhook with this index (derived from the event's id). */
+function sqlDeliveryId(eventId: string, index: string): string {
+  return `overlay(${eventId}::text PLACING lpad(to_hex(${index}), 8, '0') FROM 29)::uuid`;
+}
+
+/** SQL condition: the id may belong to a delivery of the event. These ids are one range of the primary key. */
+export function sqlDeliveryIdRange(id: string, eventId: string): string {
+  const bound = (index: string) => `overlay(${eventId}::text PLACING '${index}' FROM 29)::uuid`;
+  return `${id} BETWEEN ${bound('00000000')} AND ${bound('ffffffff')}`;
+}
+
+/** The columns of an event that its envelope has. They never change; but an erasure rewrites `data`. */
+export interface EnvelopeColumns {
+  readonly team_id: TeamId;
+  readonly id: EventId;
+  readonly type: EventType;
+  readonly sequence: number;
+  readonly created_at: Date;
+  /** JSON, serialised once, when the event was written. */
+  readonly data: string;
+}
+
+/**
+ * The body of each attempt to deliver an event (specification section 6.2). All attempts have the same bytes, also
+ * those of later releases: fields are neither added here nor moved (decision 0035).
+ */
+export function envelopeOf({ team_id, id, type, sequence, created_at, data }: EnvelopeColumns): string {
+  const head = `"id":"${publicId('evt', id)}","type":"${type}","timestamp":"${created_at.toISOString()}"`;
+  const tail = `"team_id":"${publicId('team', team_id)}","api_version":"v1","sequence":${sequence}`;
+  return `{${head},"data":${data},${tail}}`;
+}
 
 interface EventFields {
   readonly teamId: TeamId;
@@ -77,7 +115,7 @@ const insertEvents = transactionStatement<
  * every webhook that matches at that moment (specification sections 6.1 and 6.3, decision 0017). A delivery is due now,
  * or skipped if its webhook is off. A team has at most 100 webhooks, so the rows of one event are few.
  *
- * The data is serialised here, once: every attempt sends the same bytes (envelope.ts). The commit notifies the publisher
+ * The data is serialised here, once: every attempt sends the same bytes (append-events.ts). The commit notifies the publisher
  * and the dispatchers.
  */
 export async function appendEvents(

@@ -1,7 +1,7 @@
 import { query, transactionQuery } from '#server/database/query.ts';
 import { type Queryable, type Transaction, transactionStatement } from '#server/database/statement.ts';
-import type { EventId, TeamId } from '#server/platform/ids/ids.ts';
-import { type EnvelopeColumns, envelopeOf } from './envelope.ts';
+import type { EventId, TeamId } from '#server/platform/ids.ts';
+import { type EnvelopeColumns, envelopeOf } from './append-events.ts';
 
 /** An event with its position in the feed. Positions have gaps, and the API does not show them. */
 export interface FeedEvent {

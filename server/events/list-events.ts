@@ -1,11 +1,35 @@
 import { type Event, type EventList, feedLimitDefault, type ListEventsQuery } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { invalid, tooManyRequests, unavailable } from '#server/platform/app-error.ts';
-import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { LongPoll, LongPolls } from '#server/platform/concurrency/long-poll.ts';
+import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { cutPage } from '#server/platform/paging.ts';
-import { FeedPoll, type FeedPollRegistry } from './feed-poll-registry.ts';
 import { estimatePosition, type FeedPosition, findPosition, readFeed } from './feed-store.ts';
 import { heldFeedRequestsMax, publishWaitMaxMs } from './limits.ts';
+
+export class FeedPoll extends LongPoll {
+  readonly position: FeedPosition;
+
+  constructor(position: FeedPosition) {
+    super(true);
+    this.position = position;
+  }
+}
+
+/** The long polls for events in this process. */
+export class FeedPollRegistry extends LongPolls<TeamId, FeedPoll> {
+  constructor() {
+    super(heldFeedRequestsMax);
+  }
+
+  /** The lowest position among the long polls of each team. */
+  get positions(): FeedPosition[] {
+    return [...this.held].map(([teamId, polls]) => ({
+      teamId,
+      position: Math.min(...[...polls].map((poll) => poll.position.position)),
+    }));
+  }
+}
 
 /** The position before the first event. */
 const beginning = 0;

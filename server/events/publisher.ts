@@ -1,10 +1,13 @@
-import { feedChannel } from '#server/database/channels.ts';
 import { isStatementTimeout } from '#server/database/database.ts';
+import { feedChannel } from '#server/database/notify-sender.ts';
+import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Runner } from '#server/database/slice.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
 import { LowWaterMark, wholeLook } from '#server/platform/concurrency/low-water-mark.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
+import { type EventId, timeOfId } from '#server/platform/ids.ts';
+import { ageSeconds, gauges } from '#server/platform/process/metrics.ts';
 import { findUnpublishedBefore, publishNext, tryPublisherLock } from './feed-store.ts';
 
 /** Maximum number of events in one batch, which is a transaction of some milliseconds. */
@@ -84,4 +87,27 @@ export function createPublisher(services: Runtime): Runner {
     notify: () => loop.notify(),
     stop: async () => void (await Promise.all([loop.stop(), look.stop()])),
   };
+}
+
+/** Upper bound on the counted backlog, which bounds the cost of a scrape. */
+const countedMax = 10_000;
+
+const readBacklog = query<{ max: number }, { events: number; oldest: EventId | null }>(
+  'events.backlog',
+  `SELECT (SELECT count(*) FROM (SELECT FROM unpublished_events LIMIT :max) AS counted) AS events,
+     (SELECT event_id FROM unpublished_events ORDER BY seq LIMIT 1) AS oldest`,
+).one;
+
+/** Registers gauges of events without a position in the feed (specification section 10.4). */
+export function registerFeedMetrics({ database, clock, metrics }: Runtime): void {
+  gauges({ metrics, clock }, () => readBacklog(database.pool, { max: countedMax }), {
+    ownline_unpublished_events: [
+      `Events that have no position in the feed yet, counted up to ${countedMax}.`,
+      ({ events }) => events,
+    ],
+    ownline_unpublished_events_oldest_seconds: [
+      'How long the oldest event without a position in the feed has waited.',
+      ({ oldest }) => ageSeconds(clock, oldest && timeOfId(oldest)),
+    ],
+  });
 }

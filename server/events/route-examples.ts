@@ -1,6 +1,6 @@
 import { eventExamples } from '#contract/event-examples.ts';
 import { exampleIds as ids } from '#contract/example-values.ts';
-import type { Examples } from '#server/platform/http/example.ts';
+import type { Examples } from '#server/http/example.ts';
 
 const { 'message.sent': sent, 'message.delivered': delivered, 'message.received': received } = eventExamples;
 

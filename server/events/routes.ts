@@ -1,9 +1,8 @@
 import { EventList, ListEventsQuery } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { disconnectSignal } from '#server/platform/http/client-disconnect.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
-import type { FeedPollRegistry } from './feed-poll-registry.ts';
-import { listEvents } from './list-events.ts';
+import { type Route, route } from '#server/http/route.ts';
+import { disconnectSignal } from '#server/http/stream-answer.ts';
+import { type FeedPollRegistry, listEvents } from './list-events.ts';
 import { listEventsExamples } from './route-examples.ts';
 
 export function eventRoutes(services: Runtime & { readonly feedPolls: FeedPollRegistry }): Route[] {

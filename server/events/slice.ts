@@ -1,11 +1,10 @@
-import { feedChannel, idsOf, unpublishedEventsChannel } from '#server/database/channels.ts';
+import { feedChannel, idsOf, unpublishedEventsChannel } from '#server/database/notify-sender.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Slice, sweep } from '#server/database/slice.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
-import { registerFeedMetrics } from './feed-metrics.ts';
-import { FeedPollRegistry } from './feed-poll-registry.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { filterTeamsWithNewEvents } from './feed-store.ts';
-import { createPublisher } from './publisher.ts';
+import { FeedPollRegistry } from './list-events.ts';
+import { createPublisher, registerFeedMetrics } from './publisher.ts';
 import { eventRoutes } from './routes.ts';
 
 /** Events: the publisher, which every installation needs, and the feed. */

@@ -1,7 +1,66 @@
-import { mailChannel } from '#server/database/channels.ts';
+import { futureSlackMs } from '#server/database/limits.ts';
+import { mailChannel } from '#server/database/notify-sender.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable, Transaction } from '#server/database/statement.ts';
-import type { MailId } from '#server/platform/ids/ids.ts';
+import type { Secrets } from '#server/platform/crypto.ts';
+import { type MailId, publicId } from '#server/platform/ids.ts';
+import { mailLeaseMs } from './limits.ts';
+import type { RenderedMail } from './mail-template.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** Backoff of mail: the times of the attempts, relative to the first one (specification section 10.6). */
+const attemptOffsetsMs: readonly number[] = [
+  0,
+  minute,
+  5 * minute,
+  30 * minute,
+  2 * hour,
+  6 * hour,
+  12 * hour,
+  24 * hour,
+];
+
+/** Age at which a waiting mail is given up, because the links in it have expired. */
+export const staleMs = 48 * hour;
+
+/**
+ * Returns the time of the next attempt. The delay counts from the failed attempt, so that late attempts keep the same
+ * delay.
+ * @param attempts the number of attempts so far, the failed one included
+ * @param startedAt the start of the failed attempt
+ * @returns undefined after the last attempt
+ */
+export function nextMailAttemptAt(attempts: number, startedAt: Date): Date | undefined {
+  const [last, next] = attemptOffsetsMs.slice(attempts - 1, attempts + 1);
+  return last === undefined || next === undefined ? undefined : new Date(startedAt.getTime() + next - last);
+}
+
+/** Identifies the mail that a sealed body belongs to. The body can't be opened for another id or recipient. */
+interface Envelope {
+  readonly id: MailId;
+  readonly recipient: string;
+}
+
+/** Seals the body of a mail for the table, because its links sign people in (specification section 10.6). */
+export function sealMail(secrets: Secrets, envelope: Envelope, mail: RenderedMail): Buffer {
+  return secrets.seal(purposeOf(envelope), JSON.stringify(mail));
+}
+
+/** Opens the sealed body of a mail. @returns undefined for a body that was changed, or that belongs to another mail */
+export function openMail(secrets: Secrets, envelope: Envelope, sealed: Buffer): RenderedMail | undefined {
+  try {
+    return JSON.parse(secrets.open(purposeOf(envelope), sealed)) as RenderedMail;
+  } catch {
+    return undefined;
+  }
+}
+
+function purposeOf({ id, recipient }: Envelope): string {
+  return `mail ${publicId('mail', id)} to ${recipient}`;
+}
 
 export interface ClaimedMail {
   readonly id: MailId;
@@ -122,3 +181,53 @@ export const deleteMails = query<{ before: string }>(
   'mail.purge',
   'DELETE FROM mails WHERE id < :before',
 ).run;
+
+/**
+ * Extends the leases of mails in an attempt before the service's time steps ahead, so that the leases do not end early.
+ */
+export const postponeMailLeases = transactionQuery<{ now: Date; byMs: number }>(
+  'mail.postpone-leases',
+  `UPDATE mails SET leased_until = leased_until + make_interval(secs => :byMs / 1000.0)
+   WHERE body IS NOT NULL AND leased_until > :now`,
+).run;
+/** Ends the leases of mails in a restored database: the processes that held them are gone. */
+export const endMailLeases = transactionQuery(
+  'mail.end-leases',
+  'UPDATE mails SET leased_until = NULL WHERE body IS NOT NULL AND leased_until IS NOT NULL',
+).run;
+/** Upper bound on the mails that are read to find those with a lease, which come first in the order of due times. */
+const leasedMax = 1_000;
+
+// `:gapsMs` holds, for each number of attempts, the delay until the next one in milliseconds. An untried mail is due at once.
+const limitFutureTimes = query<{ now: Date; gapsMs: number[]; leaseEnd: Date; slack: string }>(
+  'mail.limit-times',
+  `WITH found AS MATERIALIZED (
+     SELECT id FROM mails WHERE body IS NOT NULL AND next_attempt_at > :now
+     UNION ALL
+     (SELECT id FROM mails WHERE body IS NOT NULL AND next_attempt_at <= :now ORDER BY next_attempt_at LIMIT ${leasedMax})
+   ), far AS MATERIALIZED (
+     SELECT id, :now::timestamptz + make_interval(secs => coalesce((:gapsMs::bigint[])[attempts], 0) / 1000.0) AS latest FROM mails
+     WHERE id = ANY (ARRAY(SELECT id FROM found)) AND body IS NOT NULL FOR UPDATE SKIP LOCKED
+   )
+   UPDATE mails m SET
+     next_attempt_at = CASE WHEN m.next_attempt_at > f.latest + :slack::interval THEN f.latest ELSE m.next_attempt_at END,
+     leased_until = CASE WHEN m.leased_until > :leaseEnd::timestamptz + :slack::interval THEN :leaseEnd ELSE m.leased_until END
+   FROM far f WHERE m.id = f.id
+     AND (m.next_attempt_at > f.latest + :slack::interval OR m.leased_until > :leaseEnd::timestamptz + :slack::interval)`,
+);
+
+/**
+ * After a step back of the service's time, limits the times of next attempts and of leases to what the schedule allows
+ * from now.
+ */
+export async function limitMailTimes({ database, clock }: Runtime): Promise<void> {
+  const gapsMs = attemptOffsetsMs
+    .slice(1)
+    .map((offsetMs, index) => offsetMs - (attemptOffsetsMs[index] ?? 0));
+  await limitFutureTimes.run(database.pool, {
+    now: clock.now(),
+    gapsMs,
+    leaseEnd: clock.in(mailLeaseMs),
+    slack: `${futureSlackMs} milliseconds`,
+  });
+}

@@ -1,4 +1,4 @@
-import { type Html, html, rawHtml } from '#server/platform/http/html.ts';
+import { type Html, html, rawHtml } from '#server/http/html.ts';
 
 /** Content of a mail as plain text: markup is escaped, and a line break becomes a space. */
 export interface MailContent {

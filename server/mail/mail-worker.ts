@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { QueueWorker } from '#server/platform/concurrency/queue-worker.ts';
-import { firstIdAt, publicId } from '#server/platform/ids/ids.ts';
+import { firstIdAt, publicId } from '#server/platform/ids.ts';
 import {
   mailAttemptMs,
   mailAttemptsInFlightMax,
@@ -9,17 +9,18 @@ import {
   mailStopMs,
 } from './limits.ts';
 import type { MailAttemptResult, MailHealth } from './mail-health.ts';
-import { nextMailAttemptAt, staleMs } from './mail-schedule.ts';
 import {
   type ClaimedMail,
   claimMails,
   deleteMails,
+  nextMailAttemptAt,
   obsoleteMailReason,
+  openMail,
   recordGivenUp,
   recordRetry,
   recordSent,
+  staleMs,
 } from './mail-store.ts';
-import { openMail } from './sealed-mail.ts';
 import type { MailSendOutcome, SendMail } from './smtp-sender.ts';
 
 const sweepMs = 1_000;

@@ -1,11 +1,9 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { Config } from '#server/platform/config.ts';
-import { isDemoAddress } from '#server/platform/demo-domain.ts';
-import { isMailAddress } from '#server/platform/mail-address.ts';
-import { insertMail, markMailsCancelled } from './mail-store.ts';
+import { isDemoAddress, isMailAddress } from '#server/platform/mail-address.ts';
+import { insertMail, markMailsCancelled, sealMail } from './mail-store.ts';
 import { type MailContent, renderMail } from './mail-template.ts';
-import { sealMail } from './sealed-mail.ts';
 
 /** Whether this server sends mail. Without mail, answers show links to copy instead. */
 export function isMailEnabled(config: Pick<Config, 'mail'>): boolean {

@@ -1,8 +1,7 @@
-import { mailChannel } from '#server/database/channels.ts';
+import { mailChannel } from '#server/database/notify-sender.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Job, type Slice, sweep } from '#server/database/slice.ts';
-import { checkMailServer, MailHealth } from './mail-health.ts';
-import { registerMailMetrics } from './mail-metrics.ts';
+import { checkMailServer, MailHealth, registerMailMetrics } from './mail-health.ts';
 import { createMailWorker, purgeMails } from './mail-worker.ts';
 import { createSmtpCheck, createSmtpSender } from './smtp-sender.ts';
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { createTransport } from 'nodemailer';
 import type { Config, SmtpServer } from '#server/platform/config.ts';
-import { type MailId, publicId } from '#server/platform/ids/ids.ts';
+import { type MailId, publicId } from '#server/platform/ids.ts';
 import type { RenderedMail } from './mail-template.ts';
 
 export interface OutgoingMail {

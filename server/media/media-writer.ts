@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable, Transaction } from '#server/database/statement.ts';
-import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import { mediaChunkBytes, mediaMaxBytes } from './limits.ts';
-import { mediaName } from './media-name.ts';
 import {
   appendMediaChunk,
   completeMediaFile,
@@ -11,7 +10,7 @@ import {
   type MediaFileKey,
   removeMedia,
 } from './media-store.ts';
-import { isSendable, sniffMediaType } from './media-type.ts';
+import { isSendable, mediaName, sniffMediaType } from './media-type.ts';
 
 /** Reason why a file was refused. `removed`: the file was deleted because its message left the queue. */
 export type MediaProblem = 'empty' | 'too_large' | 'unsupported_type' | 'removed';

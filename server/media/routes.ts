@@ -1,13 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Runtime } from '#server/database/runtime.ts';
+import { type Answer, type Route, route } from '#server/http/route.ts';
+import { parseByteRange, streamAnswer } from '#server/http/stream-answer.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { acquireAll, KeyedSemaphore } from '#server/platform/concurrency/keyed-semaphore.ts';
-import { parseByteRange } from '#server/platform/http/byte-range.ts';
-import { type Answer, type Route, route } from '#server/platform/http/route.ts';
-import { streamAnswer } from '#server/platform/http/stream-answer.ts';
-import { parseId } from '#server/platform/ids/ids.ts';
-import { clientNetwork } from '#server/platform/network/client-network.ts';
+import { parseId } from '#server/platform/ids.ts';
+import { clientNetwork } from '#server/platform/network/ip-address.ts';
 import {
   downloadBytesPerSecondMin,
   downloadQueue,
@@ -15,8 +14,7 @@ import {
   linkDownloadsMax,
   teamDownloadsMax,
 } from './limits.ts';
-import { isMediaToken } from './media-link.ts';
-import { findMediaFile, type MediaFile, readMedia } from './media-store.ts';
+import { findMediaFile, isMediaToken, type MediaFile, readMedia } from './media-store.ts';
 import { isShownInline } from './media-type.ts';
 
 /**

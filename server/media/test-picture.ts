@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import { type MediaFetchResult, mediaResultOf } from './fetch-media.ts';
 import { MediaWriter } from './media-writer.ts';
 

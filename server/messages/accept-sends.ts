@@ -1,14 +1,14 @@
-import { mediaFetchesChannel, phoneQueueChannel } from '#server/database/channels.ts';
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
+import { diskFullCode } from '#server/database/database-errors.ts';
 import { again } from '#server/database/group-commit.ts';
 import { NoConnectionError } from '#server/database/no-connection.ts';
+import { mediaFetchesChannel, phoneQueueChannel } from '#server/database/notify-sender.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { diskFullCode } from '#server/database/write-error.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import { dayOf, monthOf } from '#server/platform/time/calendar.ts';
-import { ensureUsageMonth } from '#server/usage/usage-store.ts';
+import { ensureUsageMonth } from '#server/usage/usage.ts';
 import {
   acceptStatement,
   type SendOutcomeGroupRow,

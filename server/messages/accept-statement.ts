@@ -4,8 +4,8 @@ import { testLine, unsentRecipientPattern } from '#contract/test-line.ts';
 import { query } from '#server/database/query.ts';
 import { ownOrigin } from '#server/media/test-picture.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
-import type { KeyId, MemberId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
-import { sqlHoldOnJoin } from './hold.ts';
+import type { KeyId, MemberId, MessageId, TeamId } from '#server/platform/ids.ts';
+import { sqlHoldOnJoin } from './message-store.ts';
 
 /** One send, as input of the statement. */
 export interface SendRow {

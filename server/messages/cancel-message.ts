@@ -1,9 +1,9 @@
-import { recordAudit } from '#server/audit/record-audit.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict, notFound } from '#server/platform/app-error.ts';
-import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { lockUsage } from '#server/usage/usage-store.ts';
+import { type MessageId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { lockUsage } from '#server/usage/usage.ts';
 import { failQueued } from './fail-queued.ts';
 import type { MessageRow } from './message.ts';
 import { findMessage } from './message-store.ts';

@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
 import { inboundRunMs, possibleRepeatMs, repeatGapMs, repeatsMs, runCallsMs } from './limits.ts';
 
 const claimGivenId = transactionQuery<

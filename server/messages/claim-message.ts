@@ -1,10 +1,10 @@
 import { again, GroupCommit } from '#server/database/group-commit.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { defaultPacing } from '#server/numbers/pacing-policy.ts';
+import { defaultPacing } from '#server/numbers/pacing.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids.ts';
 import { type ClaimFacts, claimStatement, type HandOut } from './claim-statement.ts';
 import { phoneCommitWindowMs, phonesWaitingMax } from './limits.ts';
 

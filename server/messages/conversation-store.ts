@@ -1,5 +1,5 @@
 import { transactionQuery } from '#server/database/query.ts';
-import type { NumberId } from '#server/platform/ids/ids.ts';
+import type { NumberId } from '#server/platform/ids.ts';
 import { contactSpellingsMax } from './limits.ts';
 
 /**

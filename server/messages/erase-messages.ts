@@ -1,12 +1,42 @@
+import type { EventType } from '#contract/event.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Queryable, Transaction } from '#server/database/statement.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
 import { listSpellings } from '#server/opt-outs/contact.ts';
-import type { ErasureRow } from '#server/opt-outs/erasure-store.ts';
-import { firstIdAt, type MessageId, type TeamId } from '#server/platform/ids/ids.ts';
+import type { ErasureRow } from '#server/opt-outs/erase-opt-outs.ts';
+import { firstIdAt, type MessageId, type TeamId } from '#server/platform/ids.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { idempotencyKeyMs } from './limits.ts';
-import { sqlIsFinished } from './message-status.ts';
+import type { MessageRow } from './message.ts';
+import { deviceTextStart, sqlIsFinished } from './message-status.ts';
+
+/** Removes the contact's handle, the text and the media from a message (specification section 12.14). */
+export function eraseMessageRow(message: MessageRow): MessageRow {
+  return {
+    ...message,
+    ...(message.direction === 'inbound' ? { from_handle: '' } : { to_handle: '' }),
+    content: '',
+    media_url: null,
+    device_error: null,
+  };
+}
+
+/**
+ * Removes the contact's handle, the text and the media from the `data` of an event. It also removes the phone's error
+ * text, which may quote a handle.
+ */
+export function eraseEventData(
+  type: EventType,
+  data: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  if (type === 'contact.opted_out' || type === 'contact.opted_in') return { ...data, contact: '' };
+  const erased = { ...data, content: '', media_url: null };
+  const message =
+    typeof data.error_message === 'string'
+      ? { error_message: data.error_message.split(deviceTextStart)[0] }
+      : {};
+  return type === 'message.received' ? { ...erased, from: '' } : { ...erased, to: '', ...message };
+}
 
 /** How many rows an erasure has to change. */
 export interface ErasureCounts {

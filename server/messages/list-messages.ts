@@ -9,7 +9,7 @@ import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
 import { foldMailAddress } from '#server/opt-outs/contact.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { readPage } from '#server/platform/paging.ts';
 import { messagePageExaminedMax } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';

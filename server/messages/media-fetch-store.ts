@@ -1,7 +1,7 @@
 import { futureSlackMs } from '#server/database/limits.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
 import {
   mediaFetchesMax,
   mediaFetchesPerOriginMax,

@@ -1,15 +1,19 @@
-import { phoneQueueChannel } from '#server/database/channels.ts';
+import { phoneQueueChannel } from '#server/database/notify-sender.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { fetchMedia, type MediaFetchResult } from '#server/media/fetch-media.ts';
-import { isTransientMediaFailure, type MediaFailure } from '#server/media/media-failure.ts';
+import {
+  fetchMedia,
+  isTransientMediaFailure,
+  type MediaFailure,
+  type MediaFetchResult,
+} from '#server/media/fetch-media.ts';
 import { removeIncompleteMedia } from '#server/media/media-store.ts';
 import { completeWrittenMedia, discardWrittenMedia, type WrittenMedia } from '#server/media/media-writer.ts';
 import { ownOrigin, storeTestPicture } from '#server/media/test-picture.ts';
 import { QueueWorker } from '#server/platform/concurrency/queue-worker.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
-import { lockUsage } from '#server/usage/usage-store.ts';
+import { lockUsage } from '#server/usage/usage.ts';
 import { failQueued } from './fail-queued.ts';
 import { mediaFetchesWithReserveMax, mediaLeaseMarginMs } from './limits.ts';
 import {

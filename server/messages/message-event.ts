@@ -2,9 +2,8 @@ import type { MessageEventType } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
-import type { MessageRow } from './message.ts';
+import { eventData, type MessageRow } from './message.ts';
 import { type CountedOutcome, countOutcomes } from './message-metrics.ts';
-import { eventData } from './message-view.ts';
 
 const outcomeOfType: Readonly<Record<MessageEventType, CountedOutcome>> = {
   'message.received': 'received',

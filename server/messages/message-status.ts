@@ -1,5 +1,5 @@
 import type { FailureCode, MessageStatus } from '#contract/message.ts';
-import { mediaFailureText } from '#server/media/media-failure.ts';
+import { mediaFailureText } from '#server/media/fetch-media.ts';
 
 /** Actions on a stored message (specification section 3.1). */
 export type MessageAction =

@@ -7,7 +7,7 @@ import {
 } from '#server/database/purge-walk.ts';
 import { transactionQuery } from '#server/database/query.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
-import type { MessageId } from '#server/platform/ids/ids.ts';
+import type { MessageId } from '#server/platform/ids.ts';
 import { sqlIsFinished } from './message-status.ts';
 
 interface OldMessage extends OldTeamRow {

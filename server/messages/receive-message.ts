@@ -1,9 +1,9 @@
-import { phoneQueueChannel } from '#server/database/channels.ts';
 import { isDatabaseAway, isStatementTimeout } from '#server/database/database.ts';
+import { phoneQueueChannel } from '#server/database/notify-sender.ts';
 import { transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { mediaLink } from '#server/media/media-link.ts';
+import { mediaLink } from '#server/media/media-store.ts';
 import {
   completeWrittenMedia,
   discardWrittenMedia,
@@ -12,16 +12,16 @@ import {
   type WrittenMedia,
 } from '#server/media/media-writer.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
-import { effectivePacing } from '#server/numbers/pacing-policy.ts';
+import { effectivePacing } from '#server/numbers/pacing.ts';
 import { optIn, optOut } from '#server/opt-outs/change-opt-out.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { findKeyword, type Keyword } from '#server/opt-outs/keyword.ts';
 import { ignoreStart, type NamedKey, restoreContact } from '#server/opt-outs/opt-out-store.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import { firstIdAt, type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { firstIdAt, type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
-import { countInboundMessage, lockUsage } from '#server/usage/usage-store.ts';
+import { countInboundMessage, lockUsage } from '#server/usage/usage.ts';
 import { claimInbound } from './claim-inbound.ts';
 import { sqlNoteActivity } from './conversation-store.ts';
 import { equalStartMs, handleMaxCharacters } from './limits.ts';

@@ -2,11 +2,10 @@ import { transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
-import type { MessageId } from '#server/platform/ids/ids.ts';
+import type { MessageId } from '#server/platform/ids.ts';
 import type { ClaimingPoll } from './claim-message.ts';
-import { sqlHoldOnJoin } from './hold.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
-import { findMessage } from './message-store.ts';
+import { findMessage, sqlHoldOnJoin } from './message-store.ts';
 
 /**
  * Release: returns a message to its position in the queue. The hand-out is deleted, and no longer counts for pacing and

@@ -1,13 +1,13 @@
 import { plans } from '#contract/plans.ts';
-import { pacingChannel } from '#server/database/channels.ts';
 import { again, GroupCommit } from '#server/database/group-commit.ts';
+import { pacingChannel } from '#server/database/notify-sender.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
-import { findTeam } from '#server/teams/team/team-store.ts';
+import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
+import { findTeam } from '#server/teams/team/team.ts';
 import { confirmSent, confirmSentReports } from './confirm-sent.ts';
 import { uncountFailedHandOut } from './conversation-store.ts';
 import { phoneCommitWindowMs, phonesWaitingMax } from './limits.ts';

@@ -12,7 +12,7 @@ import {
   planLimitExample,
   refusal,
   success,
-} from '#server/platform/http/example.ts';
+} from '#server/http/example.ts';
 
 const content = 'Your table is ready.';
 const body = { to: contact, from: number, content };

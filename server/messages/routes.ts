@@ -8,21 +8,20 @@ import {
   SendMessageRequest,
 } from '#contract/message.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { messageBodyMaxBytes } from '#server/http/limits.ts';
+import { type Route, route } from '#server/http/route.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
-import { messageBodyMaxBytes } from '#server/platform/http/limits.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
 import { cancelMessage } from './cancel-message.ts';
 import { listMessages } from './list-messages.ts';
+import { listedMessageView, messageDetailView, messageView } from './message.ts';
 import { findMessage } from './message-store.ts';
-import { listedMessageView, messageDetailView, messageView } from './message-view.ts';
 import {
   cancelMessageExamples,
   getMessageExamples,
   listMessagesExamples,
   sendMessageExamples,
 } from './route-examples.ts';
-import type { SendBatcher } from './send-batcher.ts';
-import { sendMessage } from './send-message.ts';
+import { type SendBatcher, sendMessage } from './send-message.ts';
 import { advanceTestMessage } from './test-messages.ts';
 import { explainWaiting } from './waiting-reason.ts';
 

@@ -1,19 +1,81 @@
 import { createHash } from 'node:crypto';
+import { Counter } from 'prom-client';
 import { type AcceptedMessage, contentMaxCharacters, type SendMessageRequest } from '#contract/message.ts';
 import { testLine } from '#contract/test-line.ts';
+import { again, GroupCommit } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { findOptOutByHash, type OptOutRow } from '#server/opt-outs/opt-out-store.ts';
 import { type AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
-import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
+import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
+import type { Metrics } from '#server/platform/process/metrics.ts';
 import { startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { planLimitExceeded } from '#server/teams/team/plans.ts';
-import type { SendOutcome } from './accept-sends.ts';
+import { acceptSends, notStored, type SendOutcome, throwOutcomeUnknown } from './accept-sends.ts';
 import type { SendRow } from './accept-statement.ts';
+import { sendsWaitingMax } from './limits.ts';
+import { acceptedView } from './message.ts';
 import { findMessage } from './message-store.ts';
-import { acceptedView } from './message-view.ts';
-import type { SendBatcher } from './send-batcher.ts';
+
+export interface SendBatcher {
+  readonly accept: (row: SendRow) => Promise<SendOutcome>;
+}
+
+/**
+ * Accepts sends in a group commit. Each team has its own queue, and a batch takes from all of them round robin. Once
+ * 5,000 sends wait, a team that has at least its equal share of them gets 503 with retry-after.
+ */
+export function createSendBatcher(services: Runtime): SendBatcher {
+  const countSends = createSendCounter(services.metrics);
+  const run = async (rows: readonly SendRow[]) => {
+    const outcomes = await acceptSends(services, rows);
+    failpoint('sends accepted');
+    countSends(rows, outcomes);
+    return outcomes;
+  };
+  const commit = new GroupCommit<SendRow, SendOutcome>({
+    name: 'sends',
+    metrics: services.metrics,
+    run,
+    runAlone: async (row) => {
+      try {
+        return (await run([row]))[0] ?? again;
+      } catch (error) {
+        const outcome = notStored(services, error);
+        if (!outcome) throw error;
+        countSends([row], [outcome]);
+        return outcome;
+      }
+    },
+    teamOf: (row) => row.teamId,
+    lockOf: (row) => `${row.teamId} ${row.from}`,
+    windowMs: 0,
+    waitingMax: sendsWaitingMax,
+    refuse: () =>
+      unavailable('Too many messages are waiting to be accepted. Repeat the request in a moment.'),
+  });
+  return { accept: (row) => commit.add(row).catch(throwOutcomeUnknown) };
+}
+
+/** Counts sends by outcome, except those from the test line: no metric of messages counts test messages. */
+function createSendCounter(
+  metrics: Metrics,
+): (rows: readonly SendRow[], outcomes: readonly (SendOutcome | typeof again)[]) => void {
+  const sends = new Counter({
+    name: 'ownline_sends_total',
+    help: 'Sends by outcome: accepted, replayed, or the reason of the refusal.',
+    labelNames: ['verdict'] as const,
+    registers: [metrics],
+  });
+  return (rows, outcomes) => {
+    const live = outcomes.filter((_outcome, index) => rows[index]?.from !== testLine);
+    const decided = live.filter((outcome) => outcome !== again);
+    for (const [verdict, of] of Map.groupBy(decided, (outcome) => outcome.verdict))
+      sends.inc({ verdict }, of.length);
+  };
+}
 
 type Services = Runtime & { readonly sends: SendBatcher };
 

@@ -1,10 +1,10 @@
-import { mediaFetchesChannel } from '#server/database/channels.ts';
+import { mediaFetchesChannel } from '#server/database/notify-sender.ts';
 import { type ProcessServices, type Slice, sweep } from '#server/database/slice.ts';
 import { releaseDueMessages, releaseHeld } from './held-messages.ts';
 import { createMediaFetchWorker } from './media-fetch-worker.ts';
 import { registerMessageMetrics, registerOutcomeMetrics } from './message-metrics.ts';
 import { messageRoutes } from './routes.ts';
-import { createSendBatcher, type SendBatcher } from './send-batcher.ts';
+import { createSendBatcher, type SendBatcher } from './send-message.ts';
 import {
   failExpired,
   failOptedOut,

@@ -1,15 +1,15 @@
 import type { PacingMode } from '#contract/pacing.ts';
-import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { HookEvents } from '#server/database/hooks.ts';
+import { phoneQueueChannel } from '#server/database/notify-sender.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
-import { lockUsage } from '#server/usage/usage-store.ts';
+import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids.ts';
+import { lockUsage } from '#server/usage/usage.ts';
 import { failQueued, type UnsentCode } from './fail-queued.ts';
+import { resolveUnconfirmed } from './hand-out-leases.ts';
 import { fingerprintRetentionMs, idempotencyKeyMs, possibleRepeatMs, recentHandOutMs } from './limits.ts';
 import type { InFlightRow } from './message-store.ts';
-import { resolveUnconfirmed } from './resolve-unconfirmed.ts';
 
 export interface QueuedRow {
   readonly team_id: TeamId;

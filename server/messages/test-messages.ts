@@ -1,12 +1,12 @@
 import type { PacingMode } from '#contract/pacing.ts';
 import { testFailures, testLine } from '#contract/test-line.ts';
-import { phoneQueueChannel } from '#server/database/channels.ts';
+import { phoneQueueChannel } from '#server/database/notify-sender.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { Principal } from '#server/http/route.ts';
 import { invalid } from '#server/platform/app-error.ts';
-import type { Principal } from '#server/platform/http/route.ts';
-import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
-import { resolveUnconfirmed } from './resolve-unconfirmed.ts';
+import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids.ts';
+import { resolveUnconfirmed } from './hand-out-leases.ts';
 import { failInRounds, failOfTeam, type QueuedRow, roundMax, sqlMayExpire } from './sweep-messages.ts';
 
 /** A time with a zone; Date.parse then checks that it exists. */

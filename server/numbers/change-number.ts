@@ -1,16 +1,16 @@
 import type { UpdateNumberRequest } from '#contract/number.ts';
 import { testLine } from '#contract/test-line.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
-import { pacingChannel, phoneQueueChannel } from '#server/database/channels.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import { runHooks } from '#server/database/hooks.ts';
+import { pacingChannel, phoneQueueChannel } from '#server/database/notify-sender.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { forbidden, notFound } from '#server/platform/app-error.ts';
 import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
-import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { lockUsage } from '#server/usage/usage-store.ts';
+import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { lockUsage } from '#server/usage/usage.ts';
 import { changeNumber, lockNumber, markDeleted, type NumberRow } from './number-store.ts';
-import { ownPacing } from './pacing-policy.ts';
+import { ownPacing } from './pacing.ts';
 
 /**
  * Changes label, status, on_unconfirmed or pacing. The update waits for a running hand-out's row lock: once the request

@@ -1,14 +1,14 @@
 import { testLine } from '#contract/test-line.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { endAllDevices } from '#server/devices/device-store.ts';
 import { createSetupLink } from '#server/devices/setup-link.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict, forbidden, notFound } from '#server/platform/app-error.ts';
-import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
+import { lockTeam } from '#server/teams/team/team.ts';
 import { pendingNumberMs } from './limits.ts';
 import {
   countNumbers,

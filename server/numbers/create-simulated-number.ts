@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { isFictionalNumber } from '#contract/number.ts';
 import { testLine } from '#contract/test-line.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
-import { simulatedNumbersChannel } from '#server/database/channels.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import type { HookEvents } from '#server/database/hooks.ts';
+import { simulatedNumbersChannel } from '#server/database/notify-sender.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
-import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
+import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { lockTeam } from '#server/teams/team/team.ts';
 import { pendingNumberMs } from './limits.ts';
 import { findSimulatedNumber, insertNumber, listTakenPhoneNumbers } from './number-store.ts';
 

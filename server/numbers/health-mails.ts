@@ -2,11 +2,11 @@ import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { homeNumberCountMax as waitingMax } from '#contract/home.ts';
 import { healthCauseTexts } from '#contract/number-health.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { momentForPeople } from '#server/platform/time/calendar.ts';
-import { likelyCause } from './likely-cause.ts';
 import { jointSilenceMs } from './limits.ts';
-import type { NumberFactsRow } from './number-facts-store.ts';
+import { likelyCause } from './number-health.ts';
+import type { NumberFactsRow } from './number-view.ts';
 
 interface HealthReport {
   readonly team: {

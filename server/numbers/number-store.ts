@@ -1,8 +1,14 @@
 import type { NumberStatus, UnconfirmedPolicy } from '#contract/number.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
-import { firstIdAt, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
+import { firstIdAt, type NumberId, type TeamId } from '#server/platform/ids.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-import type { OwnPacing } from './pacing-policy.ts';
+import type { OwnPacing } from './pacing.ts';
+
+/**
+ * SQL: both values of `send_queue.is_ready`. Through LATERAL, a query reads each part of a queue in the order of its
+ * index.
+ */
+export const sqlReadyAndHeld = '(VALUES (true), (false)) h (is_ready)';
 
 export interface NumberRow {
   readonly team_id: TeamId;

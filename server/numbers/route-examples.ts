@@ -4,7 +4,7 @@ import {
   exampleIds as ids,
   exampleNumber as number,
 } from '#contract/example-values.ts';
-import { conflictExample, type Examples, planLimitExample, success } from '#server/platform/http/example.ts';
+import { conflictExample, type Examples, planLimitExample, success } from '#server/http/example.ts';
 
 const own = { params: { id: ids.number } };
 

@@ -10,16 +10,14 @@ import {
   VerifyNumberRequest,
 } from '#contract/number.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { type Route, route } from '#server/http/route.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
 import { deleteNumber, updateNumber } from './change-number.ts';
 import { reconnectNumber, startNumberVerification } from './connect-number.ts';
 import { createSimulatedNumber } from './create-simulated-number.ts';
-import { listNumberFacts } from './number-facts-store.ts';
 import { findListedNumber, firstIdOfDay, listNumbers } from './number-store.ts';
-import { numberDetailView, numberView, updatedNumberView } from './number-view.ts';
-import { pacingView } from './pacing-policy.ts';
-import { listPacingWarnings } from './pacing-warnings.ts';
+import { listNumberFacts, numberDetailView, numberView, updatedNumberView } from './number-view.ts';
+import { listPacingWarnings, pacingView } from './pacing.ts';
 import {
   deleteNumberExamples,
   getNumberExamples,

@@ -4,13 +4,13 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
 import { isMailEnabled, queueMails } from '#server/mail/queue-mail.ts';
-import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { listEmailsOf } from '#server/teams/members/member-store.ts';
-import { findTeam } from '#server/teams/team/team-store.ts';
+import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { listEmailsOf } from '#server/teams/members/members.ts';
+import { findTeam } from '#server/teams/team/team.ts';
 import { healthMails } from './health-mails.ts';
 import { healthMailDelayMs, offlineMailIntervalMs, queuedCountMax } from './limits.ts';
-import { listNumberFacts } from './number-facts-store.ts';
-import { sqlHealthSources, sqlHealthState } from './number-health-sql.ts';
+import { sqlHealthSources, sqlHealthState } from './number-health.ts';
+import { listNumberFacts } from './number-view.ts';
 
 /** Teams that one round handles; the next round continues. */
 const roundTeamsMax = 500;

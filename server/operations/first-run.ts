@@ -1,15 +1,14 @@
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createKey } from '#server/api-keys/create-key.ts';
+import { createKey } from '#server/api-keys/api-keys.ts';
 import { createDataDir } from '#server/database/data-dir.ts';
 import { errorCodeOf } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { serverItself } from '#server/platform/actor.ts';
-import { commandLine } from '#server/platform/process/command-line.ts';
+import { commandLine } from '#server/platform/process/product-version.ts';
 import { ConfigError } from '#server/platform/start-error.ts';
 import { createOwnerLink } from '#server/teams/invitations/owner-link.ts';
-import { createTeam } from '#server/teams/team/create-team.ts';
-import { anyTeamExists, lockTeams } from '#server/teams/team/team-store.ts';
+import { anyTeamExists, createTeam, lockTeams } from '#server/teams/team/team.ts';
 
 /**
  * On an empty database, creates a team, an API key with every permission, and an owner link (specification section

@@ -1,5 +1,5 @@
-import { auditHistory } from '#server/audit/purge-audit.ts';
-import { purgeReadMarks } from '#server/dashboard/conversations/read-store.ts';
+import { auditHistory } from '#server/audit/audit.ts';
+import { purgeReadMarks } from '#server/dashboard/conversations/conversation-facts.ts';
 import {
   type PurgeEnd,
   PurgeRotation,
@@ -16,9 +16,9 @@ import {
 } from '#server/database/retention.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { eventHistory } from '#server/events/purge-events.ts';
+import { eventHistory } from '#server/events/erase-events.ts';
 import { messageHistory, purgeConversations, purgeInboundIds } from '#server/messages/purge-messages.ts';
-import { firstIdAt } from '#server/platform/ids/ids.ts';
+import { firstIdAt } from '#server/platform/ids.ts';
 import { attemptHistory, deliveryHistory } from '#server/webhooks/deliveries/purge-deliveries.ts';
 
 /** Duration of a round, pauses included. A stop of the service waits at most this long for the purge. */

@@ -2,10 +2,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { nullable } from '#contract/schema.ts';
 import { inboundBodyMaxBytes } from '#server/device-protocol/limits.ts';
+import { type Route, route } from '#server/http/route.ts';
+import { disconnectSignal } from '#server/http/stream-answer.ts';
 import { LongPoll, type LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import { type Secrets, sha256 } from '#server/platform/crypto.ts';
-import { disconnectSignal } from '#server/platform/http/client-disconnect.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 
 /** The path of the probe. It is below /v1/device, because a proxy may have other rules for the device endpoints. */

@@ -1,14 +1,13 @@
-import { clockChannel, restoresChannel, settingsChannel } from '#server/database/channels.ts';
 import { registerDatabaseMetrics } from '#server/database/database-metrics.ts';
 import { clockCheckMs } from '#server/database/limits.ts';
+import { clockChannel, restoresChannel, settingsChannel } from '#server/database/notify-sender.ts';
 import { type Slice, sweep } from '#server/database/slice.ts';
 import { LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
-import { healthRoutes } from './health-routes.ts';
+import { healthRoutes, type ReadinessServices } from './health-routes.ts';
 import { HistoryPurge } from './history-purge.ts';
-import { limitFutureTimes } from './limit-future-times.ts';
 import { probeRoute } from './probe-route.ts';
-import type { ReadinessServices } from './readiness-details.ts';
+import { limitFutureTimes } from './record-restore.ts';
 import { SettingsComparison } from './shared-settings.ts';
 
 /** Operations: health and metrics, the comparison of settings, and the loops of clock, restore hold and retention. */

@@ -1,16 +1,16 @@
 import type { ContactEventType } from '#contract/event.ts';
 import { isFictionalNumber } from '#contract/number.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import { runHooks } from '#server/database/hooks.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
+import type { Principal } from '#server/http/route.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
-import type { Principal } from '#server/platform/http/route.ts';
-import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { lockUsage } from '#server/usage/usage-store.ts';
+import { type MessageId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { lockUsage } from '#server/usage/usage.ts';
 import { parseContact, parseNewContact } from './contact.ts';
 import { endOptOut, findOptOut, insertOptOut, type OptOutRow, restoreContact } from './opt-out-store.ts';
 

@@ -1,6 +1,7 @@
+import type { OptOut } from '#contract/opt-out.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import type { MessageId, OptOutId, TeamId } from '#server/platform/ids/ids.ts';
+import { type MessageId, type OptOutId, publicId, type TeamId } from '#server/platform/ids.ts';
 
 /** The primary key of an opt-out, which is known also without the handle. */
 interface OptOutKey {
@@ -161,4 +162,16 @@ export const listOptOutRows = query<
  */
 export function sqlIsOptedOut(teamId: string, column: 'contact_hash' | 'contact', value: string): string {
   return `EXISTS (SELECT FROM opt_outs o WHERE o.team_id = ${teamId} AND o.${column} = ${value} AND ${isStanding} OFFSET 0)`;
+}
+
+/** An opt-out as /v1 shows it (specification section 4.6). */
+export function optOutView(row: OptOutRow): OptOut {
+  return {
+    id: publicId('opt', row.id),
+    contact: row.contact,
+    phone_number: row.phone_number,
+    message_id: row.message_id && publicId('msg', row.message_id),
+    opted_out_at: row.opted_out_at.toISOString(),
+    ignored_start_at: row.ignored_start_at?.toISOString() ?? null,
+  };
 }

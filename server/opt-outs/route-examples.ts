@@ -5,7 +5,7 @@ import {
   exampleIds as ids,
   exampleNumber as number,
 } from '#contract/example-values.ts';
-import { type Examples, pageExamples, refusal, success } from '#server/platform/http/example.ts';
+import { type Examples, pageExamples, refusal, success } from '#server/http/example.ts';
 
 const byText = {
   id: ids.optOut,

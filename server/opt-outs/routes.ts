@@ -1,11 +1,10 @@
 import { Deleted } from '#contract/deleted.ts';
 import { ListOptOutsQuery, OptOut, OptOutList } from '#contract/opt-out.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
+import { type Route, route } from '#server/http/route.ts';
 import { readPage } from '#server/platform/paging.ts';
 import { createOptOut, deleteOptOut } from './change-opt-out.ts';
-import { listOptOutRows } from './opt-out-store.ts';
-import { optOutView } from './opt-out-view.ts';
+import { listOptOutRows, optOutView } from './opt-out-store.ts';
 import { createOptOutExamples, deleteOptOutExamples, listOptOutsExamples } from './route-examples.ts';
 
 export function optOutRoutes(services: Runtime): Route[] {

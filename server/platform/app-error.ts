@@ -1,5 +1,5 @@
 import { type ErrorCode, type ErrorEnvelope, errorStatus } from '#contract/errors.ts';
-import { countText } from './count-text.ts';
+import { countText } from './text.ts';
 
 interface AppErrorOptions {
   /** The invalid field, query parameter or header. */

@@ -6,13 +6,12 @@ import { type PlanName, planNames } from '#contract/plans.ts';
 import { type AddressRange, parseAddressRange } from '#server/platform/network/ip-address.ts';
 import { namedRanges } from '#server/platform/network/trusted-proxies.ts';
 import { parseSecretsKey } from './crypto.ts';
-import { parseDatabaseUrl } from './database-address.ts';
-import { decodePercent } from './decode-percent.ts';
 import { parseFailpoint } from './failpoint.ts';
 import { isMailAddress, parseNamedMailAddress } from './mail-address.ts';
-import { misspeltSettings, SettingReader } from './setting-reader.ts';
+import { misspeltSettings, parseDatabaseUrl, SettingReader } from './setting-reader.ts';
 import { parseSignCommand, type ShortcutLinks, shortcutLinkProblem } from './shortcut-settings.ts';
 import { ConfigError } from './start-error.ts';
+import { decodePercent } from './text.ts';
 
 /** Process roles: parts of the work that a process can take on, listed in ROLES (docs/configuration.md). */
 const processRoles = ['api', 'deliver', 'maintain'] as const;

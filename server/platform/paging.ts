@@ -1,6 +1,6 @@
 import { listLimitDefault } from '#contract/paging.ts';
 import { type AppError, invalid } from './app-error.ts';
-import { type Id, type IdPrefix, idMax, parseId, publicId } from './ids/ids.ts';
+import { type Id, type IdPrefix, idMax, parseId, publicId } from './ids.ts';
 
 interface PageQuery {
   readonly limit?: number;

@@ -1,10 +1,77 @@
 import type { FileForm } from '#contract/setup.ts';
-import { type Html, html } from '#server/platform/http/html.ts';
-import { pageAnswer } from '#server/platform/http/html-page.ts';
-import type { Answer } from '#server/platform/http/route.ts';
+import { type Html, html, pageAnswer } from '#server/http/html.ts';
+import type { Answer } from '#server/http/route.ts';
+import { type BuildAction, type BuildField, type BuildText, buildList } from '#shortcut/build-list.ts';
 import { automationSets } from '#shortcut/inbound-coverage/coverage.ts';
-import { inbound, outbox } from '#shortcut/shortcuts.ts';
-import { renderBuildLists } from './build-list-part.ts';
+import { inbound, outbox, shortcuts } from '#shortcut/shortcuts.ts';
+
+/**
+ * Renders both shortcuts as lists to build by hand (specification section 11.8), from the same description as their
+ * files. Each text to type has a copy button; variables that the person has to choose are marked.
+ * @param deviceToken undefined until a person has clicked to show it
+ */
+function renderBuildLists(server: string, deviceToken: string | undefined): Html {
+  const connection = { server, deviceToken: deviceToken ?? '' };
+  const lists = shortcuts.map((shortcut) => {
+    const actions = buildList(shortcut.steps(connection));
+    return html`<details><summary>Build ${shortcut.name} by hand (${countOf(actions)} actions)</summary>
+<p>In Shortcuts, tap <b>+</b>, and name the new shortcut <b>${shortcut.name}</b>. Add these actions in order. <var>Blue</var> is a variable to choose; all else is to type.</p>
+<p><b>Copy</b> each word rather than type it: the keyboard makes its first letter a capital, and then the shortcut does not work. If you type, mind <b>all lower case</b>.</p>
+<p>Where no input is named, it is the result of the action before, which Shortcuts fills in by itself.</p>
+${deviceToken === undefined && html`<p><b>Show address and token first: they are the first two texts.</b></p>`}
+<ol class="build" data-shortcut="${shortcut.name}">${actions.map(renderAction)}</ol></details>`;
+  });
+  return html`${lists}`;
+}
+
+function countOf(actions: readonly BuildAction[]): number {
+  return actions.reduce(
+    (sum, { inside = [], otherwise = [] }) => sum + 1 + countOf(inside) + countOf(otherwise),
+    0,
+  );
+}
+
+function renderAction(action: BuildAction): Html {
+  const { number, action: name, inside, otherwise } = action;
+  return html`<li><div data-action="${name}"><b>${number}. ${name}</b>${renderFields(action)}</div>${
+    inside && html`<ol>${inside.map(renderAction)}</ol>`
+  }${otherwise && html`<b data-action="Otherwise">Otherwise</b><ol>${otherwise.map(renderAction)}</ol>`}${
+    inside && html`<b data-action="End ${name}">End ${name}</b>`
+  }</li>`;
+}
+
+function renderFields({ fields }: BuildAction): Html {
+  const shown = fields.filter((field) => !isFilledIn(field));
+  return html`<dl>${shown.map(({ label, value }) => html`<div><dt>${renderLabel(label)}:</dt> <dd>${renderText(value, label)}</dd></div>`)}</dl>`;
+}
+
+/** True for an input that is the result of the previous action: the editor fills it in by itself. */
+function isFilledIn({ label, value: [part, ...others] }: BuildField): boolean {
+  if (label !== 'Input' && label !== 'Dictionary') return false;
+  return typeof part === 'object' && others.length === 0 && part.variable.endsWith(' of the action before');
+}
+
+/** The name of a header or of a JSON field is typed, too, so it gets a copy button. */
+function renderLabel(label: string): Html {
+  const [, kind, name] = /^(Header|JSON Text) (.+)$/.exec(label) ?? [];
+  return name === undefined ? html`${label}` : html`${kind} ${renderTyped(name)}`;
+}
+
+/** Fields whose value is chosen from a list or switched, not typed. */
+const chosen = ['Condition', 'Detail', 'Method', 'Request Body', 'Show When Run'];
+
+function renderText(text: BuildText, label: string): Html {
+  return html`${text.map((part) => {
+    if (typeof part !== 'string') return html`<var>${part.variable}</var>`;
+    return chosen.includes(label) ? html`<code>${part}</code>` : renderTyped(part);
+  })}`;
+}
+
+/** Renders a text to type, with a copy button unless it is a number of one or two digits. */
+function renderTyped(words: string): Html {
+  const isLowerCase = /^[a-z][a-z_-]*$/.test(words);
+  return html`<code>${words}</code>${isLowerCase && html`<small> all lower case</small>`}${!/^\d{1,2}$/.test(words) && html`<button type="button" class="copy" data-copy="${words}" aria-label="Copy ${words}">Copy</button>`}`;
+}
 
 const style = `
 .copy, .copy:hover { width: auto; min-height: 44px; margin-left: 0.5rem; padding: 0.2rem 0.8rem; border: 1px solid var(--line-strong); background: var(--surface); color: var(--accent-ink); }

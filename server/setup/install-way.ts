@@ -4,8 +4,13 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Connection } from '#shortcut/connection.ts';
 import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
 import { buildWorkflow, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';
-import type { ShortcutSigner, UnsignedShortcut } from './shortcut-signer.ts';
-import { readSignedFile, shortcutFileEnding, shortcutFolder } from './signed-file.ts';
+import {
+  readSignedFile,
+  type ShortcutSigner,
+  shortcutFileEnding,
+  shortcutFolder,
+  type UnsignedShortcut,
+} from './shortcut-signer.ts';
 
 export type InstallServices = Pick<Runtime, 'config' | 'logger'> & {
   /** Signs the shortcuts; undefined without SHORTCUT_SIGN_COMMAND. */

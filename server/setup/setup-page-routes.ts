@@ -1,14 +1,13 @@
 import { Type } from 'typebox';
-import { renderEntryPage, shellHeaders } from '#server/dashboard/web/shell-page.ts';
-import { builtWebFiles } from '#server/dashboard/web/web-files.ts';
+import { PublishedShortcuts } from '#contract/published-shortcuts.ts';
+import { builtWebFiles, renderEntryPage, shellHeaders } from '#server/dashboard/web/web-files.ts';
 import { claimDevice } from '#server/devices/setup-link.ts';
+import { type Html, html, withAppBasePath } from '#server/http/html.ts';
+import { type Answer, type HandlerContext, type Route, route } from '#server/http/route.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
-import { type Html, html } from '#server/platform/http/html.ts';
-import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
 import { shortcuts } from '#shortcut/shortcuts.ts';
 import { byHandPage } from './by-hand-page.ts';
-import { readShortcutFile, shortcutFileName } from './install-way.ts';
+import { type InstallServices, publishedForms, readShortcutFile, shortcutFileName } from './install-way.ts';
 import { connectionOf, getSetup, type Setup, type SetupServices } from './read-setup.ts';
 import { getSetupFacts } from './setup-store.ts';
 
@@ -74,6 +73,21 @@ export function setupPageRoutes(services: SetupServices): Route[] {
           'content-disposition': `attachment; filename="${params.name}"`,
         },
       };
+    }),
+  ];
+}
+
+/** The route for what the dashboard says before a phone is connected: which shortcuts are published. */
+export function publishedShortcutsRoutes(services: InstallServices): Route[] {
+  return [
+    route('GET /app/teams/:team_id/shortcuts', {
+      audience: 'team',
+      permission: 'numbers:read',
+      answers: { 200: PublishedShortcuts },
+      handle: async () => {
+        const ways = await publishedForms(services);
+        return { body: { ios_26: ways[26], ios_27: ways[27] } };
+      },
     }),
   ];
 }

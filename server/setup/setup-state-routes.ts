@@ -1,19 +1,99 @@
 import type { FastifyRequest } from 'fastify';
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { strictObject, stringEnum } from '#contract/schema.ts';
-import { deviceUrlOf } from '#server/devices/device-url.ts';
-import { claimDevice, closeSetupLink } from '#server/devices/setup-link.ts';
-import type { SendBatcher } from '#server/messages/send-batcher.ts';
-import { disconnectSignal } from '#server/platform/http/client-disconnect.ts';
-import { type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
-import { followProgress, type ProgressServices } from './follow-progress.ts';
+import type { SetupState } from '#contract/setup.ts';
+import type { ChangeListener, Changes } from '#server/dashboard/changes.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { SetupLinkRow } from '#server/devices/device-store.ts';
+import { claimDevice, closeSetupLink, deviceUrlOf } from '#server/devices/setup-link.ts';
+import { type HandlerContext, type Route, route } from '#server/http/route.ts';
+import { disconnectSignal } from '#server/http/stream-answer.ts';
+import type { SendBatcher } from '#server/messages/send-message.ts';
+import { LongPoll, LongPolls } from '#server/platform/concurrency/long-poll.ts';
+import type { MessageId, NumberId, SetupLinkId } from '#server/platform/ids.ts';
 import { prepareInstallWay } from './install-way.ts';
-import { progressRetrySeconds } from './limits.ts';
-import { connectionOf, getSetup, readSetup, type Setup, type SetupServices } from './read-setup.ts';
+import { heldProgressMax, lockTestIntervalMs, progressHoldMs, progressRetrySeconds } from './limits.ts';
+import { startLockTest } from './lock-texts.ts';
+import {
+  connectionOf,
+  getSetup,
+  type ReadSetup,
+  readSetup,
+  type Setup,
+  type SetupServices,
+} from './read-setup.ts';
 import { sendTestText } from './send-test-text.ts';
 import { setupTicks } from './setup-progress.ts';
 import { storeForm, storeTick } from './setup-store.ts';
-import { startLockTest } from './start-lock-test.ts';
+
+/** The long polls of setup pages that this process holds. */
+export class ProgressRequests extends LongPolls<SetupLinkId> {
+  constructor() {
+    super(heldProgressMax);
+  }
+}
+
+type ProgressServices = Pick<Runtime, 'clock'> & {
+  readonly changes: Changes;
+  readonly progressRequests: ProgressRequests;
+};
+
+/**
+ * Long poll of a setup page (specification section 11.8): answers once the page's state differs from the version that
+ * the browser has.
+ * @param read reads the state. It throws once the link has ended
+ * @returns `same` after the hold, or `full` if no further request can be held: the browser repeats its request later
+ */
+async function followProgress(
+  { clock, changes, progressRequests }: ProgressServices,
+  link: Pick<SetupLinkRow, 'team_id' | 'id' | 'number_id'>,
+  seen: string | undefined,
+  disconnect: AbortSignal,
+  read: () => Promise<ReadSetup>,
+): Promise<SetupState | 'same' | 'full'> {
+  if (progressRequests.fullFor(link.id)) {
+    const { state } = await read();
+    return state.version === seen ? 'full' : state;
+  }
+  const request = new LongPoll(true);
+  // Subscribes before reading, so that no change is missed in between.
+  let messageId: MessageId | null = null;
+  const unsubscribe = changes.subscribe(link.team_id, (change) => {
+    if (isOfInterest(change, link.number_id, messageId)) request.wake();
+  });
+  let cancelInterval = () => {};
+  const check = async () => {
+    const { state, messageId: latest, isLocking } = await read();
+    messageId = latest;
+    if (state.version !== seen) return state;
+    cancelInterval();
+    if (isLocking) cancelInterval = clock.after(lockTestIntervalMs, () => request.wake());
+    return undefined;
+  };
+  try {
+    request.endAfter(clock, progressHoldMs);
+    return (
+      (await progressRequests.hold(link.id, request, disconnect, () => request.firstOf(check))) ?? 'same'
+    );
+  } finally {
+    cancelInterval();
+    unsubscribe();
+  }
+}
+
+/**
+ * True if a change concerns the page's number or test text. Other changes are ignored, because a busy team makes many.
+ */
+function isOfInterest(
+  change: Parameters<ChangeListener>[0],
+  numberId: NumberId,
+  messageId: MessageId | null,
+): boolean {
+  if (change === 'everything') return true;
+  const { resource, ids } = change;
+  if (resource === 'number') return ids === 'all' || ids.has(numberId);
+  return resource === 'message' && messageId !== null && ids !== 'all' && ids.has(messageId);
+}
 
 const form = Type.Union([Type.Literal(26), Type.Literal(27)]);
 

@@ -2,7 +2,7 @@ import type { FileForm } from '#contract/setup.ts';
 import { query } from '#server/database/query.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import type { SetupLinkRow } from '#server/devices/device-store.ts';
-import type { DeviceId, DeviceSessionId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import type { DeviceId, DeviceSessionId, MessageId, TeamId } from '#server/platform/ids.ts';
 import { testRecipientsMax, testTextsMax, unlockAfterMs, unlockAfterTextMs } from './limits.ts';
 
 /** The database's facts about a setup link: its phone, the phone's session and the setup page's tests. */

@@ -1,12 +1,10 @@
 import type { Changes } from '#server/dashboard/changes.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Slice, sweep } from '#server/database/slice.ts';
-import type { SendBatcher } from '#server/messages/send-batcher.ts';
-import { ProgressRequests } from './follow-progress.ts';
-import { publishedShortcutsRoutes } from './published-shortcuts-routes.ts';
-import { sendLockTexts } from './send-lock-texts.ts';
-import { setupPageRoutes } from './setup-page-routes.ts';
-import { setupStateRoutes } from './setup-state-routes.ts';
+import type { SendBatcher } from '#server/messages/send-message.ts';
+import { sendLockTexts } from './lock-texts.ts';
+import { publishedShortcutsRoutes, setupPageRoutes } from './setup-page-routes.ts';
+import { ProgressRequests, setupStateRoutes } from './setup-state-routes.ts';
 import { purgeTestRecipients } from './setup-store.ts';
 import { ShortcutSigner } from './shortcut-signer.ts';
 

@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { SetupLinkRow } from '#server/devices/device-store.ts';
 import { failureMessage } from '#server/messages/message-status.ts';
 import { findMessage } from '#server/messages/message-store.ts';
-import type { MessageId } from '#server/platform/ids/ids.ts';
+import type { MessageId } from '#server/platform/ids.ts';
 
 /** A test text of the setup page that was accepted. */
 export interface TestText {

@@ -3,10 +3,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { isMailEnabled, queueMails } from '#server/mail/queue-mail.ts';
-import { countText } from '#server/platform/count-text.ts';
-import { firstIdAt, type TeamId } from '#server/platform/ids/ids.ts';
+import { firstIdAt, type TeamId } from '#server/platform/ids.ts';
+import { countText } from '#server/platform/text.ts';
 import { dayForPeople, monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
-import { listEmailsOf } from '#server/teams/members/member-store.ts';
+import { listEmailsOf } from '#server/teams/members/members.ts';
 
 /** Number of teams in one page of the query. */
 const pageTeams = 500;

@@ -1,7 +1,7 @@
 import { Usage, UsageQuery } from '#contract/usage.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
-import { getUsage } from './get-usage.ts';
+import { type Route, route } from '#server/http/route.ts';
+import { getUsage } from './usage.ts';
 
 export function usageRoutes(services: Runtime): Route[] {
   return [

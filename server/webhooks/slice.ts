@@ -1,10 +1,10 @@
-import { dueDeliveriesChannel } from '#server/database/channels.ts';
+import { dueDeliveriesChannel } from '#server/database/notify-sender.ts';
 import type { ProcessServices, Slice } from '#server/database/slice.ts';
 import { wholeLook } from '#server/platform/concurrency/low-water-mark.ts';
+import { sweepDeliveries } from '#server/webhooks/queue/pending-deliveries.ts';
 import { deliveryRoutes } from './deliveries/delivery-routes.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { webhookRoutes } from './endpoints/routes.ts';
-import { sweepDeliveries } from './queue/sweep-deliveries.ts';
 
 /** Webhooks, and the dispatcher of their deliveries. */
 export function openWebhooks(services: ProcessServices): Slice {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { Route } from '#server/platform/http/route.ts';
+import type { Route } from '#server/http/route.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { type Browser, signedIn } from '#test/support/browser/browser-client.ts';
 import { storedRowTexts } from '#test/support/database/stored-text.ts';

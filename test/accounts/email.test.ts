@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { normalizeEmail } from '#server/accounts/account/email.ts';
+import { normalizeEmail } from '#server/accounts/account/account.ts';
 
 describe('comparison of e-mail addresses (§12.1/account)', () => {
   it('upper and lower case, and the Unicode spellings of one accented letter, are the same address', () => {

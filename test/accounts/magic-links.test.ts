@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { magicLinkMail, type SendMagicLink } from '#server/accounts/magic-links/magic-link.ts';
-import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
+import {
+  MagicLinkRequests,
+  magicLinkMail,
+  type SendMagicLink,
+} from '#server/accounts/magic-links/magic-link.ts';
 import {
   createRequireSession,
   createSessionlessPageAuthenticator,
@@ -10,7 +13,7 @@ import {
 } from '#server/accounts/sessions/session-authenticator.ts';
 import { signInRoutes } from '#server/accounts/sign-in/sign-in-routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
-import { createHttpServer } from '#server/platform/http/http-server.ts';
+import { createHttpServer } from '#server/http/http-server.ts';
 import { NetworkRateLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
 import { storedRowTexts } from '#test/support/database/stored-text.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
 import { storedRowTexts } from '#test/support/database/stored-text.ts';
 import { newMagicLink } from '#test/support/people/given-links.ts';
@@ -208,7 +208,7 @@ describe('sessions (specification section 12.2)', () => {
       await browser.signIn(email, 'wrong');
       await browser.post('/app/sign-in/passkey/options');
       await newMagicLink(https, account);
-      const { purgeExpired } = await import('#server/accounts/sign-in/purge-expired.ts');
+      const { purgeExpired } = await import('#server/accounts/sign-in/sign-out.ts');
       const counts = async () => {
         await purgeExpired({ ...https.runtime, clock: https.clock });
         const { sessions, magicLinks, passkeyChallenges, throttleCounters } = await countSignInRows(https);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { newApiKey } from '#server/api-keys/api-key.ts';
+import { newApiKey } from '#server/api-keys/api-keys.ts';
 import { revokeKey } from '#server/api-keys/revoke-keys.ts';
 import { operator } from '#server/platform/actor.ts';
 import { holdTableLock } from '#test/support/database/row-lock.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type Grant, type Role, roleGrants } from '#contract/permissions.ts';
-import { createKey } from '#server/api-keys/create-key.ts';
+import { createKey } from '#server/api-keys/api-keys.ts';
 import { operator } from '#server/platform/actor.ts';
 import { holdRoleChange } from '#test/support/people/given-accounts.ts';
 import { join, newMember, type TeamMember } from '#test/support/people/people.ts';

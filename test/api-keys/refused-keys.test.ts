@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { newApiKey } from '#server/api-keys/api-key.ts';
+import { newApiKey } from '#server/api-keys/api-keys.ts';
 import { type ApiAnswer, ApiClient } from '#test/support/service/api-client.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';

@@ -5,12 +5,12 @@ import { describe, it } from 'node:test';
 import { offenders, readSources, root } from '#test/support/architecture/sources.ts';
 
 describe('rules for every file of the code (docs/architecture.md)', () => {
-  it('no name in platform/ has a noun of the product', () => {
+  it('no name in platform/ and http/ has a noun of the product', () => {
     // `webhooks` is also a keyword of OpenAPI, the section of requests that a server sends.
     const nouns = /\b(messages?_|send_queue|numbers n|usage_months|webhook(?!s: Object\b))/;
     const found = offenders(
       (file) =>
-        file.path.startsWith('server/platform/') &&
+        /^server\/(platform|http)\//.test(file.path) &&
         file.path !== 'server/platform/config.ts' &&
         nouns.exec(file.text)?.[0],
     );
@@ -41,7 +41,6 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
     // The webhook listener reads the time itself: it is a separate program, which may run on another machine.
     const allowed = [
       'server/platform/time/clock.ts',
-      'server/platform/time/host-clock.ts',
       'server/database/clock-store.ts',
       'webhook-listener/listen-command.ts',
     ];

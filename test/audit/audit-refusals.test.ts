@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { pino } from 'pino';
 import type { Grant } from '#contract/permissions.ts';
 import { RefusalLog, refusalKindsMax } from '#server/audit/refusal-log.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';

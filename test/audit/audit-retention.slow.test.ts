@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HistoryPurge } from '#server/operations/history-purge.ts';
 import { readConfig } from '#server/platform/config.ts';
-import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
+import type { AccountId, TeamId } from '#server/platform/ids.ts';
 import { putAuditEntry } from '#test/support/audit/given-audit-entries.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { newPerson } from '#test/support/people/people.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isAuditAction } from '#server/audit/audit-action.ts';
+import { isAuditAction } from '#server/audit/audit.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { newCookie, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people/people.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
+import { readLastBackups, readRunningSeconds } from '#server/backups/archive/backups-store.ts';
 import { NightlyBackup } from '#server/backups/nightly-backup.ts';
-import { readLastBackups, readRunningSeconds } from '#server/database/backup/backups-store.ts';
 import {
   hasScratchDatabase,
   holdCheckSession,

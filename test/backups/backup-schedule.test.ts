@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isBackupDue } from '#server/backups/backup-schedule.ts';
+import { isBackupDue } from '#server/backups/nightly-backup.ts';
 
 /** A time in the time zone of the process, which the schedule uses. */
 const at = (day: number, hour: number, minute = 0) => new Date(2026, 10, day, hour, minute);

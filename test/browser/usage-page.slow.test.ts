@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { commandLine } from '#server/platform/process/command-line.ts';
+import { commandLine } from '#server/platform/process/product-version.ts';
 import { phone } from '#test/support/browser/browser.ts';
 import { assertSound, givenBrowserTeam } from '#test/support/browser/pages.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { getRoutingTag } from '#server/teams/team/team-store.ts';
+import { getRoutingTag } from '#server/teams/team/team.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';

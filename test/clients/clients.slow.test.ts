@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { type EventId, firstIdAt, publicId } from '#server/platform/ids/ids.ts';
+import { type EventId, firstIdAt, publicId } from '#server/platform/ids.ts';
 import { clientLanguages, linesOf, startProgram } from '#test/support/clients/client-languages.ts';
 import { givenClient } from '#test/support/clients/given-client.ts';
 import { signedHeaders } from '#test/support/clients/signed-headers.ts';

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type PlanName, plans } from '#contract/plans.ts';
 import { operator } from '#server/platform/actor.ts';
 import { readConfig } from '#server/platform/config.ts';
-import { commandLine } from '#server/platform/process/command-line.ts';
+import { commandLine } from '#server/platform/process/product-version.ts';
 import { changePlan } from '#server/teams/team/plans.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';

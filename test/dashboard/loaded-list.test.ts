@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatCursor } from '#server/dashboard/conversations/page-position.ts';
-import { idMax, type MessageId } from '#server/platform/ids/ids.ts';
+import { formatCursor } from '#server/dashboard/conversations/conversation-pages.ts';
+import { idMax, type MessageId } from '#server/platform/ids.ts';
 import {
   isOlderId,
   type ListSource,

@@ -6,8 +6,8 @@ import {
   type Position,
   type PositionedConversation,
   readCursor,
-} from '#server/dashboard/conversations/page-position.ts';
-import type { MessageId } from '#server/platform/ids/ids.ts';
+} from '#server/dashboard/conversations/conversation-pages.ts';
+import type { MessageId } from '#server/platform/ids.ts';
 
 const at = (second: number): Position => ({
   at: new Date(second * 1_000),

@@ -6,9 +6,9 @@ import {
   type StepEvent,
   type TimelineFacts,
   timelineSteps,
-} from '#server/dashboard/timeline/timeline-steps.ts';
+} from '#server/dashboard/timeline/get-timeline.ts';
 import type { NamedHandOutRow } from '#server/dashboard/timeline/timeline-store.ts';
-import type { DeviceId } from '#server/platform/ids/ids.ts';
+import type { DeviceId } from '#server/platform/ids.ts';
 
 const time = (second: number) => new Date(Date.UTC(2026, 10, 21, 9, 30, second));
 

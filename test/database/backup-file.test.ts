@@ -3,8 +3,8 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { beforeEach, describe, it } from 'node:test';
-import { BackupError, ExistingFileError } from '#server/database/backup/backup-error.ts';
-import { writeNewFile } from '#server/database/backup/backup-file.ts';
+import { BackupError, ExistingFileError } from '#server/backups/archive/backup-error.ts';
+import { writeNewFile } from '#server/backups/archive/backup-file.ts';
 import { givenFolder } from '#test/support/service/given.ts';
 
 describe('the writing of a backup file (specification section 10.10)', () => {

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { BackupError, DamagedBackupError } from '#server/database/backup/backup-error.ts';
+import { BackupError, DamagedBackupError } from '#server/backups/archive/backup-error.ts';
 import {
   type BackupHeader,
   encodePrologue,
   frameBytes,
   tagBytes,
-} from '#server/database/backup/backup-format.ts';
-import { BackupWriter } from '#server/database/backup/backup-writer.ts';
-import { FrameSeal } from '#server/database/backup/frame-seal.ts';
-import { createKey } from '#server/database/backup/passphrase.ts';
-import { verifyBackup } from '#server/database/backup/verify-backup.ts';
+} from '#server/backups/archive/backup-format.ts';
+import { createKey, FrameSeal } from '#server/backups/archive/backup-seal.ts';
+import { BackupWriter } from '#server/backups/archive/backup-writer.ts';
+import { verifyBackup } from '#server/backups/archive/verify-backup.ts';
 import { memoryDestination, memorySource } from '#test/support/backups/memory-stream.ts';
 import { rewriteBackup } from '#test/support/backups/rewrite-backup.ts';
 

@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { before, describe, it } from 'node:test';
 import pg from 'pg';
-import { applySchema } from '#server/database/apply-schema.ts';
-import { BackupError } from '#server/database/backup/backup-error.ts';
-import type { BackupRecord } from '#server/database/backup/backup-reader.ts';
-import { createBackup } from '#server/database/backup/create-backup.ts';
-import { schemaVersion } from '#server/database/schema-version.ts';
+import { BackupError } from '#server/backups/archive/backup-error.ts';
+import type { BackupRecord } from '#server/backups/archive/backup-reader.ts';
+import { createBackup } from '#server/backups/archive/create-backup.ts';
+import { applySchema, schemaVersion } from '#server/database/apply-schema.ts';
 import { tableDeclarations } from '#server/database/table-declaration.ts';
 import { memoryDestination } from '#test/support/backups/memory-stream.ts';
 import { backUp, restoreCopy, secretsKeyOfTests } from '#test/support/backups/restored-copy.ts';
@@ -80,7 +79,7 @@ describe('a backup and its restore (specification section 10.10)', () => {
     await withSchema(key);
     await assert.rejects(
       backUp(database.url),
-      /^BackupError: The foreign keys of the tables accounts, members form a circle, so no order loads them\./,
+      /^Error: The foreign keys of the tables accounts, members form a circle, so no order loads them\./,
     );
     await withSchema('ALTER TABLE accounts DROP CONSTRAINT accounts_id_fkey');
     await withSchema(`${key} DEFERRABLE`);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { again } from '#server/database/group-commit.ts';
 import { type Claim, claimMessages } from '#server/messages/claim-message.ts';
 import { readConfig } from '#server/platform/config.ts';
-import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { givenClient, givenDatabase } from '#test/support/database/given-database.ts';
 

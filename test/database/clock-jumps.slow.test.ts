@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { followClockStep } from '#server/database/follow-clock-step.ts';
-import { limitFutureTimes } from '#server/operations/limit-future-times.ts';
+import { followClockStep } from '#server/database/clock-store.ts';
+import { limitFutureTimes } from '#server/operations/record-restore.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';

@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test';
 import { eventTypes, messageEventTypes } from '#contract/event.ts';
 import { failureCodes, type MessageStatus, messageStatuses } from '#contract/message.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
-import { Ids } from '#server/platform/ids/ids.ts';
+import { Ids } from '#server/platform/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { rowOfEachTable } from '#test/support/backups/row-of-each-table.ts';
 import { assertConstraint, openBareDatabase } from '#test/support/database/bare-database.ts';

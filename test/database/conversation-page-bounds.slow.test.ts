@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type pg from 'pg';
-import { waitingExaminedMax } from '#server/dashboard/conversations/conversation-pages.ts';
+import type { Reader } from '#server/dashboard/conversations/conversation-facts.ts';
 import {
   conversationMessagesExaminedMax,
   listConversationMessages,
-} from '#server/dashboard/conversations/list-conversation-messages.ts';
+} from '#server/dashboard/conversations/conversation-messages.ts';
+import { waitingExaminedMax } from '#server/dashboard/conversations/conversation-pages.ts';
 import {
   conversationPageExaminedMax,
   countUnreadConversations,
   listConversations,
 } from '#server/dashboard/conversations/list-conversations.ts';
-import type { Reader } from '#server/dashboard/conversations/read-store.ts';
 import type { Database } from '#server/database/database.ts';
 import { readConfig } from '#server/platform/config.ts';
-import { firstIdAt, type MemberId, type TeamId } from '#server/platform/ids/ids.ts';
+import { firstIdAt, type MemberId, type TeamId } from '#server/platform/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { explainStatements, walkPages } from '#test/support/database/explain-page.ts';
 import { givenFilledDatabase } from '#test/support/database/given-database.ts';

@@ -10,7 +10,7 @@ import { initializeClock } from '#server/database/start-clock.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { anyTeamExists } from '#server/teams/team/team-store.ts';
+import { anyTeamExists } from '#server/teams/team/team.ts';
 import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { startFreezingProxy } from '#test/support/proxies/freezing-proxy.ts';
 import { given } from '#test/support/service/given.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
 import type { Engine } from '#server/database/engine/engine.ts';
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import {
   firstLine,
   hasEnded,

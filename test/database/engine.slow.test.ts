@@ -15,8 +15,8 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { checkGlibc } from '#server/database/engine/engine-files.ts';
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import {
   firstLine,
   hasEnded,

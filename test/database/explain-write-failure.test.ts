@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { createWriteErrorMapper } from '#server/database/write-error.ts';
+import { createWriteErrorMapper } from '#server/database/database-errors.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 

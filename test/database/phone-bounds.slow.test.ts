@@ -1,9 +1,9 @@
+import '#server/app/app.ts';
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type pg from 'pg';
-import '#server/app/app.ts';
 import { allStatements } from '#server/database/statement.ts';
-import { defaultPacing } from '#server/numbers/pacing-policy.ts';
+import { defaultPacing } from '#server/numbers/pacing.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { givenClient, givenDatabase } from '#test/support/database/given-database.ts';
 import { given } from '#test/support/service/given.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type History, PurgeWalk } from '#server/database/purge-walk.ts';
-import { firstIdAt } from '#server/platform/ids/ids.ts';
+import { firstIdAt } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { givenDatabase } from '#test/support/database/given-database.ts';

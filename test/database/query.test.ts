@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { query, transactionQuery } from '#server/database/query.ts';
 import { allStatements, type Transaction } from '#server/database/statement.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { givenDatabase } from '#test/support/database/given-database.ts';
 
 const sum = query<{ first: number; second: number }, { total: number }>(

@@ -6,7 +6,7 @@ import {
   PollRegistry,
   sessionPayload,
 } from '#server/device-protocol/poll-registry.ts';
-import type { DeviceSessionId, NumberId } from '#server/platform/ids/ids.ts';
+import type { DeviceSessionId, NumberId } from '#server/platform/ids.ts';
 
 const one = '01990000-0000-7000-8000-000000000001' as NumberId;
 const other = '01990000-0000-7000-8000-000000000002' as NumberId;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ClaimingPoll, claimMessages } from '#server/messages/claim-message.ts';
+import { resolveUnconfirmed } from '#server/messages/hand-out-leases.ts';
 import { releaseMessage } from '#server/messages/release-message.ts';
-import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
-import { type MessageId, parseId, publicId } from '#server/platform/ids/ids.ts';
+import { type MessageId, parseId, publicId } from '#server/platform/ids.ts';
 import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { holdInserts } from '#test/support/database/table-faults.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { takeTableAway } from '#test/support/database/table-faults.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';

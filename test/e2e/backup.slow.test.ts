@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { commandFailpoints } from '#server/platform/failpoint.ts';
 import { countBackupSessions, untilRestoring } from '#test/support/backups/backup-sessions.ts';
 import { hasTables, readDatabaseContent } from '#test/support/database/database-content.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { connectToDatabase } from '#test/support/database/database-connection.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Event } from '#contract/event.ts';
 import { analyzeErased } from '#server/database/analyze-erased.ts';
-import { continueErasures, runErasure } from '#server/erasure/run-erasure.ts';
-import { insertErasure, listErasures } from '#server/opt-outs/erasure-store.ts';
+import { continueErasures, runErasure } from '#server/erasure/erase-contact.ts';
+import { insertErasure, listErasures } from '#server/opt-outs/erase-opt-outs.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import {
   analyzeAll,

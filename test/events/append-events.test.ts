@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { eventTypes, type MessageEventType } from '#contract/event.ts';
-import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import { NotificationListener } from '#server/database/listener.ts';
+import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database/notify-sender.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { NumberId, TeamId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { storedEvents, unpublishedEvents } from '#test/support/events/stored-events.ts';
 import { markNumberDeleted, putNumber } from '#test/support/numbers/given-numbers.ts';

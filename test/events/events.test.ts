@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { revokeKey } from '#server/api-keys/revoke-keys.ts';
+import { eventHistory } from '#server/events/erase-events.ts';
 import { publishEvents } from '#server/events/publisher.ts';
-import { eventHistory } from '#server/events/purge-events.ts';
 import { operator } from '#server/platform/actor.ts';
-import { type EventId, firstIdAt, publicId } from '#server/platform/ids/ids.ts';
+import { type EventId, firstIdAt, publicId } from '#server/platform/ids.ts';
 import { purgeHistory } from '#test/support/database/purge-history.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { publishSilently } from '#test/support/events/given-publication.ts';

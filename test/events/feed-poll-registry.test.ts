@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FeedPoll, FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { heldFeedRequestsMax } from '#server/events/limits.ts';
-import { Ids, type TeamId } from '#server/platform/ids/ids.ts';
+import { FeedPoll, FeedPollRegistry } from '#server/events/list-events.ts';
+import { Ids, type TeamId } from '#server/platform/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
 const ids = new Ids(new Clock());

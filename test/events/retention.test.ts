@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HistoryPurge } from '#server/operations/history-purge.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import {
   countAttempts,

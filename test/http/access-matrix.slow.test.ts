@@ -8,10 +8,10 @@ import {
   roleGrants,
   roles,
 } from '#contract/permissions.ts';
-import { newApiKey } from '#server/api-keys/api-key.ts';
+import { newApiKey } from '#server/api-keys/api-keys.ts';
 import { revokeKey } from '#server/api-keys/revoke-keys.ts';
+import type { Audience } from '#server/http/route.ts';
 import { operator } from '#server/platform/actor.ts';
-import type { Audience } from '#server/platform/http/route.ts';
 import { ofMembers } from '#test/support/http/member-operations.ts';
 import {
   addressOf,

@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { components } from '#contract/components.ts';
 import { SendMessageRequest } from '#contract/message.ts';
-import { explainedKeywords } from '#server/platform/http/validation-error.ts';
+import { explainedKeywords } from '#server/http/validation-error.ts';
 import { type ApiDocument, breakingChanges } from '#test/support/http/api-diff.ts';
 import { KeptConnections } from '#test/support/http/raw-http.ts';
 import { field } from '#test/support/service/api-client.ts';

@@ -8,10 +8,10 @@ import {
   exampleIds as ids,
   exampleNumber as number,
 } from '#contract/example-values.ts';
+import { examplesOfEveryOperation, examplesOfRoute } from '#server/http/refusal-examples.ts';
 import { createSimulatedNumber } from '#server/numbers/create-simulated-number.ts';
 import { operator } from '#server/platform/actor.ts';
-import { examplesOfEveryOperation, examplesOfRoute } from '#server/platform/http/refusal-examples.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { teamRequestsRunningMax, teamRequestsWaitingMax } from '#server/usage/limits.ts';
 import { deliveryHeaderTexts } from '#server/webhooks/dispatch/request-texts.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';

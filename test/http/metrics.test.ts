@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { schemaVersion } from '#server/database/schema-version.ts';
+import { schemaVersion } from '#server/database/apply-schema.ts';
 import { tryPublisherLock } from '#server/events/feed-store.ts';
 import { isMailFailing, MailHealth } from '#server/mail/mail-health.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';

@@ -4,7 +4,7 @@ import { before, describe, it } from 'node:test';
 import { CspEvaluator } from 'csp_evaluator/dist/evaluator.js';
 import { Severity } from 'csp_evaluator/dist/finding.js';
 import { CspParser } from 'csp_evaluator/dist/parser.js';
-import { themeScript } from '#server/platform/http/html-page.ts';
+import { themeScript } from '#server/http/html.ts';
 import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
 import { newMagicLink } from '#test/support/people/given-links.ts';
 import { givenService } from '#test/support/service/given-team.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import { mailBackupFailed } from '#server/backups/backup-mail.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { mailBackupFailed } from '#server/backups/nightly-backup.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { givenMailService } from '#test/support/mail/given-mail-service.ts';
@@ -75,7 +75,7 @@ describe('the links of mails (§12.5/links-and-mail)', () => {
       for (const browser of [new Browser(service.baseUrl, { cookie: owner.cookie }), visitor()])
         assert.deepEqual(await openLinks(message, browser), ['/billing']);
     },
-    'server/webhooks/dispatch/disable-webhook.ts': async () => {
+    'server/webhooks/dispatch/webhook-failures.ts': async () => {
       const team = await service.newTeam();
       const owner = await newMember(service, team, 'owner');
       const webhook = await addWebhook(service.runtime, team.id, receiver.url);
@@ -115,7 +115,7 @@ describe('the links of mails (§12.5/links-and-mail)', () => {
       const browser = new Browser(service.baseUrl, { cookie: owner.cookie });
       assert.deepEqual(await openLinks(await mailTo(owner.email), browser), [`/teams/${team.publicId}/keys`]);
     },
-    'server/backups/backup-mail.ts': async () => {
+    'server/backups/nightly-backup.ts': async () => {
       const { runtime } = service;
       const to = 'operator@example.com';
       const services = { ...runtime, config: { ...runtime.config, operatorEmails: [to] } };

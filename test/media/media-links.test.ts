@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { parseByteRange } from '#server/platform/http/byte-range.ts';
+import { parseByteRange } from '#server/http/stream-answer.ts';
 import { slowDownload } from '#test/support/media/device-download.ts';
 import { answerOf } from '#test/support/media/media-host.ts';
 import { startMediaWorld } from '#test/support/media/media-team.ts';

@@ -10,7 +10,7 @@ import {
   removeIncompleteMedia,
 } from '#server/media/media-store.ts';
 import { completeWrittenMedia, MediaWriter, type WrittenMedia } from '#server/media/media-writer.ts';
-import type { MessageId } from '#server/platform/ids/ids.ts';
+import type { MessageId } from '#server/platform/ids.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { countStoredMedia } from '#test/support/media/stored-media.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { mediaName } from '#server/media/media-name.ts';
-import { isShownInline, sniffMediaType } from '#server/media/media-type.ts';
+import { isShownInline, mediaName, sniffMediaType } from '#server/media/media-type.ts';
 import { otherFiles, shownFiles, unusualFiles } from '#test/support/media/sample-files.ts';
 
 describe('types of media (§2.8/media-types)', () => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { again } from '#server/database/group-commit.ts';
 import { decideClaim } from '#server/messages/claim-message.ts';
 import type { ClaimFacts } from '#server/messages/claim-statement.ts';
-import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids.ts';
 
 const now = new Date('2026-01-05T12:00:00Z');
 const later = new Date(now.getTime() + 60_000);

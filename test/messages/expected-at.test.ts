@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { expectedAt, type PacedQueue } from '#server/messages/expected-at.ts';
-import { defaultPacing } from '#server/numbers/pacing-policy.ts';
+import { expectedAt, type PacedQueue } from '#server/messages/waiting-reason.ts';
+import { defaultPacing } from '#server/numbers/pacing.ts';
 
 const nowMs = Date.parse('2026-11-22T09:00:00Z');
 const hourMs = 3_600_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { releaseDueMessages, releaseHeld } from '#server/messages/held-messages.ts';
-import type { Hold } from '#server/messages/hold.ts';
+import type { Hold } from '#server/messages/message-store.ts';
 import { failExpired } from '#server/messages/sweep-messages.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { holdMessage } from '#test/support/messages/given-messages.ts';

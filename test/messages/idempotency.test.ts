@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTeamPlan } from '#server/teams/team/team-store.ts';
+import { setTeamPlan } from '#server/teams/team/team.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { untilTriedAgain } from '#test/support/database/watch-statements.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';

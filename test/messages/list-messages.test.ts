@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { V7Generator } from 'uuidv7';
 import { directions, type MessageStatus, messageStatuses } from '#contract/message.ts';
-import { type MessageId, type NumberId, publicId } from '#server/platform/ids/ids.ts';
+import { type MessageId, type NumberId, publicId } from '#server/platform/ids.ts';
 import { anyText } from '#test/support/generators/generated-texts.ts';
 import {
   address,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type HealthCause, healthCauseTexts } from '#contract/number-health.ts';
-import { likelyCause } from '#server/numbers/likely-cause.ts';
+import { likelyCause } from '#server/numbers/number-health.ts';
 
 const now = new Date('2026-11-22T12:00:00.000Z');
 const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createSendBatcher } from '#server/messages/send-batcher.ts';
-import { sendMessage } from '#server/messages/send-message.ts';
+import { createSendBatcher, sendMessage } from '#server/messages/send-message.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { holdInserts } from '#test/support/database/table-faults.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTeamPlan } from '#server/teams/team/team-store.ts';
+import { setTeamPlan } from '#server/teams/team/team.ts';
 import { findConversation, readMessages } from '#test/support/dashboard/conversations.ts';
 import { acceptAll, sendRow } from '#test/support/messages/accept-all.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';

@@ -7,12 +7,13 @@ import { simulatedPhoneLeaseMs, simulatedPhoneSweepMs } from '#server/numbers/li
 import { insertNumber } from '#server/numbers/number-store.ts';
 import {
   claimSimulatedPhones,
+  connectSimulatedPhone,
+  createSimulatedPhoneWorker,
   listIdleTestLines,
   releaseSimulatedPhone,
-} from '#server/numbers/simulated-phone-store.ts';
-import { connectSimulatedPhone, createSimulatedPhoneWorker } from '#server/numbers/simulated-phone-worker.ts';
+} from '#server/numbers/simulated-phone-worker.ts';
 import { operator } from '#server/platform/actor.ts';
-import type { NumberId } from '#server/platform/ids/ids.ts';
+import type { NumberId } from '#server/platform/ids.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { putWaitingMessages } from '#test/support/messages/given-many-messages.ts';
 import { putLease } from '#test/support/numbers/given-numbers.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
-import { setTeamPlan } from '#server/teams/team/team-store.ts';
+import { setTeamPlan } from '#server/teams/team/team.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { claim, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, canaryPhone, field } from '#test/support/service/api-client.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { pino } from 'pino';
-import { warnOfUnreachableLinks } from '#server/operations/link-warnings.ts';
+import { warnOfUnreachableLinks } from '#server/operations/shared-settings.ts';
 import { readConfig } from '#server/platform/config.ts';
 
 /** Runs the check of a start with these settings. @returns the log messages */

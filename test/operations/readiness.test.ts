@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { insertBackupRun } from '#server/database/backup/backups-store.ts';
+import { insertBackupRun } from '#server/backups/archive/backups-store.ts';
 import { lockClockState } from '#server/database/clock-store.ts';
+import type { ReadinessDetails } from '#server/operations/health-routes.ts';
 import { createProbeTicket } from '#server/operations/probe-route.ts';
-import type { ReadinessDetails } from '#server/operations/readiness-details.ts';
 import { Secrets } from '#server/platform/crypto.ts';
 import { makeReadOnly } from '#test/support/database/lost-connections.ts';
 import { takeTableAway } from '#test/support/database/table-faults.ts';

@@ -13,7 +13,7 @@ import { releaseHeld } from '#server/messages/held-messages.ts';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { recordRestore } from '#server/operations/record-restore.ts';
 import { operator } from '#server/platform/actor.ts';
-import { parseId, publicId } from '#server/platform/ids/ids.ts';
+import { parseId, publicId } from '#server/platform/ids.ts';
 import { refuseInsertsOf } from '#test/support/database/table-faults.ts';
 import { restoreDeviceSession } from '#test/support/devices/given-devices.ts';
 import { findDeviceSession } from '#test/support/devices/stored-devices.ts';

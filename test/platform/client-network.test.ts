@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { clientNetwork } from '#server/platform/network/client-network.ts';
+import { clientNetwork } from '#server/platform/network/ip-address.ts';
 
 describe('the client network of a request (specification section 12.2)', () => {
   const assertOne = (source: string, spellings: readonly string[]) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { firstIdAt, Ids, parseId, publicId } from '#server/platform/ids/ids.ts';
+import { firstIdAt, Ids, parseId, publicId } from '#server/platform/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { until } from '#test/support/service/until.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { tooManyRequests } from '#server/platform/app-error.ts';
-import { countText, countUpToText } from '#server/platform/count-text.ts';
+import { countText, countUpToText } from '#server/platform/text.ts';
 
 describe('counts in texts', () => {
   it('a count of one has its noun in the singular, also the seconds of a 429 (§7.2/rate-limit-headers)', () => {

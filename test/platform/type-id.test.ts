@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { typeIdOfBytes, typeIdOfUuid, uuidOfTypeId } from '#server/platform/ids/type-id.ts';
+import { typeIdOfBytes, typeIdOfUuid, uuidOfTypeId } from '#server/platform/ids.ts';
 
 /** Valid ids from TypeID 0.3.0 (spec/valid.yml). This test adds a prefix to those without one. */
 const valid = [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { eventHistory } from '#server/events/purge-events.ts';
+import { eventHistory } from '#server/events/erase-events.ts';
 import { messageHistory } from '#server/messages/purge-messages.ts';
 import { HistoryPurge } from '#server/operations/history-purge.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { purgeHistory } from '#test/support/database/purge-history.ts';
 import { holdBackupLock, holdRowLock } from '#test/support/database/row-lock.ts';
 import { refuseDeletesOf } from '#test/support/database/table-faults.ts';

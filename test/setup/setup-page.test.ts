@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { optOutWords } from '#contract/opt-out-words.ts';
-import { getRoutingTag } from '#server/teams/team/team-store.ts';
+import { getRoutingTag } from '#server/teams/team/team.ts';
 import { type BuildAction, buildList } from '#shortcut/build-list.ts';
 import { missedWords } from '#shortcut/inbound-coverage/coverage.ts';
 import { shortcuts } from '#shortcut/shortcuts.ts';

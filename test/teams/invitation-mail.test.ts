@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Ids } from '#server/platform/ids/ids.ts';
+import { Ids } from '#server/platform/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { invitationMailContent } from '#server/teams/invitations/mail-invitation.ts';
 

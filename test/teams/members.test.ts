@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { createKey } from '#server/api-keys/create-key.ts';
+import { createKey } from '#server/api-keys/api-keys.ts';
 import { operator } from '#server/platform/actor.ts';
-import { parseId } from '#server/platform/ids/ids.ts';
+import { parseId } from '#server/platform/ids.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { assertRefused } from '#test/support/people/invite.ts';

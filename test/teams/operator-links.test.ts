@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { createSignInOrOwnerLink } from '#server/teams/invitations/owner-link.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';

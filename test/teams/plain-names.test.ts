@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
-import { createTeam } from '#server/teams/team/create-team.ts';
+import { createTeam } from '#server/teams/team/team.ts';
 import { assertRefused } from '#test/support/people/invite.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { given } from '#test/support/service/given.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
-import { setTeamPlan } from '#server/teams/team/team-store.ts';
+import { setTeamPlan } from '#server/teams/team/team.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';

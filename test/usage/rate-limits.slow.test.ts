@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
-import { countText } from '#server/platform/count-text.ts';
-import { setTeamPlan } from '#server/teams/team/team-store.ts';
+import { countText } from '#server/platform/text.ts';
+import { setTeamPlan } from '#server/teams/team/team.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { startTestService, type TestTeam } from '#test/support/service/test-service.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { type EventId, publicId } from '#server/platform/ids/ids.ts';
+import { type EventId, publicId } from '#server/platform/ids.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { given } from '#test/support/service/given.ts';

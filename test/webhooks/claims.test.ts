@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AttemptFailure } from '#contract/attempt-outcome.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import type { ClaimedDelivery } from '#server/webhooks/dispatch/claim-deliveries.ts';
-import { lockLeasedDeliveries } from '#server/webhooks/dispatch/failure-store.ts';
 import { recordResults } from '#server/webhooks/dispatch/record-results.ts';
+import { lockLeasedDeliveries } from '#server/webhooks/dispatch/webhook-failures.ts';
 import { teamSlots } from '#server/webhooks/limits.ts';
-import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
+import { sweepDeliveries } from '#server/webhooks/queue/pending-deliveries.ts';
 import {
   bringForward,
   claimFromAll,

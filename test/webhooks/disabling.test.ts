@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { givenMailService } from '#test/support/mail/given-mail-service.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { newMember } from '#test/support/people/people.ts';

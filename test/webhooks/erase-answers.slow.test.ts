@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type EventId, parseId, type TeamId } from '#server/platform/ids/ids.ts';
+import { type EventId, parseId, type TeamId } from '#server/platform/ids.ts';
 import {
   eraseAnswers,
   listTeamsWithErasedEvents,
   noteErasedEvents,
-} from '#server/webhooks/deliveries/erase-answers.ts';
+} from '#server/webhooks/deliveries/purge-deliveries.ts';
 import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { putEventsAtOnce } from '#test/support/service/insert-events.ts';
 import { until } from '#test/support/service/until.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import { publicId } from '#server/platform/ids/ids.ts';
-import { releaseDelivery, skipDelivery } from '#server/webhooks/dispatch/release-delivery.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { releaseDelivery, skipDelivery } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { claimFromAll, dropDueDeliveries, moveToLanes } from '#test/support/webhooks/given-due-deliveries.ts';

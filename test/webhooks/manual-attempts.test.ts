@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { dropAttempts, dropEvent } from '#test/support/webhooks/given-due-deliveries.ts';

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { parseAddressRange } from '#server/platform/network/ip-address.ts';
-import { createProcessFailureLog } from '#server/webhooks/dispatch/process-failure-log.ts';
+import { createProcessFailureLog } from '#server/webhooks/dispatch/result-writer.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { pausedAfter } from '#test/support/webhooks/paused-dispatcher.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { type DeliveryId, publicId } from '#server/platform/ids/ids.ts';
+import { type DeliveryId, publicId } from '#server/platform/ids.ts';
 import { field } from '#test/support/service/api-client.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { verify } from '@octokit/webhooks-methods';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { deliveryHeaders } from '#server/webhooks/dispatch/delivery-headers.ts';
+import { deliveryHeaders } from '#server/webhooks/dispatch/attempt-delivery.ts';
 import { newWebhookSecret } from '#server/webhooks/endpoints/webhook-secret.ts';
 import { anyText } from '#test/support/generators/generated-texts.ts';
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { deliveryHeaders } from '#server/webhooks/dispatch/delivery-headers.ts';
+import { deliveryHeaders } from '#server/webhooks/dispatch/attempt-delivery.ts';
 import { newWebhookSecret } from '#server/webhooks/endpoints/webhook-secret.ts';
 import { isInstalled } from '#test/support/processes/is-installed.ts';
 import { PageBlocks } from '#test/support/processes/page-blocks.ts';

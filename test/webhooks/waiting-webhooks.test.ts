@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { WebhookId } from '#server/platform/ids/ids.ts';
+import type { WebhookId } from '#server/platform/ids.ts';
 import { WaitingWebhooks } from '#server/webhooks/dispatch/waiting-webhooks.ts';
 
 describe('the webhooks that claims examine (decision 0017)', () => {

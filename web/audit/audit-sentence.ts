@@ -50,7 +50,7 @@ const changedRole: Describe = (target, details) => {
   return { done: 'changed', tried: 'change', object: `the role of ${member(target)}${from}${to}` };
 };
 
-/** Sentence parts for each audit action (server/audit/audit-action.ts). */
+/** Sentence parts for each audit action (server/audit/audit.ts). */
 const phrases: Readonly<Record<string, Describe>> = {
   'team.created': phrase('created', 'create', (_, { name }) => `the team${quoted(text(name))}`),
   'team.renamed': phrase(

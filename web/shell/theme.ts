@@ -4,7 +4,7 @@ export type Theme = (typeof themes)[number];
 const key = 'ownline.theme';
 const isDarkSystem = matchMedia('(prefers-color-scheme: dark)');
 
-/** The chosen theme of this browser. The page applies it before the first paint (server/platform/http/theme.js). */
+/** The chosen theme of this browser. The page applies it before the first paint (server/http/theme.js). */
 export function chosenTheme(): Theme {
   return themes.find((theme) => theme === localStorage.getItem(key)) ?? 'system';
 }

@@ -7,9 +7,9 @@ import {
 } from '#contract/account.ts';
 import { Deleted } from '#contract/deleted.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
-import { listPasskeys, type PasskeyRow } from './passkey-store.ts';
+import { type Route, route } from '#server/http/route.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { listPasskeys, type PasskeyRow } from './passkey-ceremony.ts';
 import {
   finishPasskeyRegistration,
   removePasskey,

@@ -1,6 +1,5 @@
 import type { PasskeyAttestation } from '#contract/account.ts';
-import { parseName, userHandle } from '#server/accounts/account/account.ts';
-import { findAccount, lockAccount } from '#server/accounts/account/account-store.ts';
+import { findAccount, lockAccount, parseName, userHandle } from '#server/accounts/account/account.ts';
 import { passkeyChallengeMs, passkeysPerAccountMax } from '#server/accounts/limits.ts';
 import {
   type CurrentPasswordInput,
@@ -8,23 +7,16 @@ import {
   requireReauthentication,
   signedOutError,
 } from '#server/accounts/passwords/reauthentication.ts';
-import { findAccountSession } from '#server/accounts/sessions/session-store.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
+import { findAccountSession } from '#server/accounts/sessions/session.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { SignedIn } from '#server/http/route.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import type { SignedIn } from '#server/platform/http/route.ts';
-import { type AccountId, publicId } from '#server/platform/ids/ids.ts';
+import { type AccountId, publicId } from '#server/platform/ids.ts';
 import {
   challengeOf,
-  registrationOptions,
-  relyingParty,
-  signInOptions,
-  userVerificationHint,
-  verifyRegistration,
-} from './passkey-ceremony.ts';
-import {
   consumeChallenge,
   deletePasskey,
   insertChallenge,
@@ -32,8 +24,13 @@ import {
   listPasskeys,
   type PasskeyIds,
   type PasskeyRow,
+  registrationOptions,
+  relyingParty,
   setPasskeyName,
-} from './passkey-store.ts';
+  signInOptions,
+  userVerificationHint,
+  verifyRegistration,
+} from './passkey-ceremony.ts';
 
 /** Creates a challenge and WebAuthn options for a new passkey. @throws 400 where APP_URL has no host name */
 export async function startPasskeyRegistration(services: Runtime, accountId: AccountId) {

@@ -1,13 +1,19 @@
-import { type AccountRow, findAccount } from '#server/accounts/account/account-store.ts';
+import { type AccountRow, findAccount } from '#server/accounts/account/account.ts';
 import { recentSignInMs } from '#server/accounts/limits.ts';
 import { DeviceCookie } from '#server/accounts/sessions/cookies.ts';
-import type { ClientInfo } from '#server/accounts/sessions/create-session.ts';
-import { type AccountSessionRow, findAccountSession } from '#server/accounts/sessions/session-store.ts';
-import { countPasswordAttempt, verifyCountedPassword } from '#server/accounts/throttling/login-throttle.ts';
-import { decrementCounters } from '#server/accounts/throttling/throttle-store.ts';
+import {
+  type AccountSessionRow,
+  type ClientInfo,
+  findAccountSession,
+} from '#server/accounts/sessions/session.ts';
+import {
+  countPasswordAttempt,
+  decrementCounters,
+  verifyCountedPassword,
+} from '#server/accounts/throttling/login-throttle.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { SignedIn } from '#server/http/route.ts';
 import { AppError, forbidden, invalid } from '#server/platform/app-error.ts';
-import type { SignedIn } from '#server/platform/http/route.ts';
 
 /** The present password as the caller entered it, with the request that carries it. */
 export interface CurrentPasswordInput {

@@ -1,14 +1,18 @@
-import { type AccountRow, lockAccount, setPasswordHash } from '#server/accounts/account/account-store.ts';
+import {
+  type AccountRow,
+  lockAccount,
+  magicLinkHint,
+  setPasswordHash,
+} from '#server/accounts/account/account.ts';
 import { hashPassword, validatePassword } from '#server/accounts/account/password.ts';
-import { magicLinkHint } from '#server/accounts/account/sign-in-hints.ts';
-import { revokeMagicLinks } from '#server/accounts/magic-links/magic-link-store.ts';
-import { endSessions, findAccountSession } from '#server/accounts/sessions/session-store.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
+import { revokeMagicLinks } from '#server/accounts/magic-links/magic-link.ts';
+import { endSessions, findAccountSession } from '#server/accounts/sessions/session.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { SignedIn } from '#server/http/route.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict } from '#server/platform/app-error.ts';
-import type { SignedIn } from '#server/platform/http/route.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import {
   type CurrentPasswordInput,
   type CurrentSession,

@@ -1,19 +1,18 @@
 import type { FastifyRequest } from 'fastify';
 import { sessionIdleDays, sessionRequestsPerMinute } from '#server/accounts/limits.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { Authenticator, SignedIn } from '#server/http/route.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { BoundedMap } from '#server/platform/bounded-map.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import type { Authenticator, SignedIn } from '#server/platform/http/route.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import {
   FixedWindowLimiter,
   type NetworkRateLimiter,
 } from '#server/platform/network/fixed-window-limiter.ts';
-import { SessionCookie } from './cookies.ts';
-import { csrfRefusal } from './csrf.ts';
-import { findLiveSessions, type LiveAccountSessionRow, touchAccountSession } from './session-store.ts';
+import { csrfRefusal, SessionCookie } from './cookies.ts';
+import { findLiveSessions, type LiveAccountSessionRow, touchAccountSession } from './session.ts';
 
 /** A session token: 32 bytes in base64url. */
 const sessionTokenPattern = /^[\w-]{43}$/;

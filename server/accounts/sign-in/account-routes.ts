@@ -10,10 +10,10 @@ import { Deleted } from '#contract/deleted.ts';
 import { accountView, renameAccount } from '#server/accounts/account/account.ts';
 import { setPassword } from '#server/accounts/passwords/set-password.ts';
 import { SessionCookie } from '#server/accounts/sessions/cookies.ts';
-import { type AccountSessionRow, listSessions } from '#server/accounts/sessions/session-store.ts';
+import { type AccountSessionRow, listSessions } from '#server/accounts/sessions/session.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
-import { type AccountSessionId, publicId } from '#server/platform/ids/ids.ts';
+import { type Route, route } from '#server/http/route.ts';
+import { type AccountSessionId, publicId } from '#server/platform/ids.ts';
 import { signOutEverywhere, signOutSession } from './sign-out.ts';
 
 /** Routes of a person's own account (specification section 12.3). */

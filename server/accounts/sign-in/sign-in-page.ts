@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { AccountRow } from '#server/accounts/account/account-store.ts';
-import { formField, formProblem, type RefusedForm } from '#server/platform/http/form-route.ts';
-import { html } from '#server/platform/http/html.ts';
-import { pageAnswer } from '#server/platform/http/html-page.ts';
-import type { Answer } from '#server/platform/http/route.ts';
+import type { AccountRow } from '#server/accounts/account/account.ts';
+import { formField, formProblem, type RefusedForm } from '#server/http/form-route.ts';
+import { html, pageAnswer } from '#server/http/html.ts';
+import type { Answer } from '#server/http/route.ts';
 
 const passkeyParts = {
   style: '#passkey { margin-top: 0.5rem; } #passkey button { margin-top: 0; }',

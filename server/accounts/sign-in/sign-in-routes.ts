@@ -1,18 +1,16 @@
 import { AccountAnswer, PasskeyOptions, PasskeySignInRequest } from '#contract/account.ts';
-import { accountView } from '#server/accounts/account/account.ts';
-import { supportsPasskeys } from '#server/accounts/account/sign-in-hints.ts';
-import type { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
-import { findMagicLinkAccount } from '#server/accounts/magic-links/magic-link-store.ts';
+import { accountView, supportsPasskeys } from '#server/accounts/account/account.ts';
+import { findMagicLinkAccount, type MagicLinkRequests } from '#server/accounts/magic-links/magic-link.ts';
 import { startPasskeySignIn } from '#server/accounts/passkeys/passkeys.ts';
 import { SessionCookie } from '#server/accounts/sessions/cookies.ts';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { formRoutes, pageAnswers, parseForm } from '#server/http/form-route.ts';
+import { redirectTo, safeRedirect, withAppBasePath } from '#server/http/html.ts';
+import { type Route, route } from '#server/http/route.ts';
+import { textFieldsSchema } from '#server/http/validate.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { redirectTo, safeRedirect, withAppBasePath } from '#server/platform/http/app-base-path.ts';
-import { formRoutes, pageAnswers, parseForm } from '#server/platform/http/form-route.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
-import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { signInWithPasskey, signInWithPassword, useMagicLink } from './sign-in.ts';
 import {
   magicLinkExpiredPage,

@@ -1,30 +1,36 @@
 import type { PasskeyAssertion } from '#contract/account.ts';
-import { accountActor, userHandle } from '#server/accounts/account/account.ts';
 import {
+  accountActor,
   findAccount,
   findAccountByEmail,
   lockAccount,
   lockAccountForShare,
-} from '#server/accounts/account/account-store.ts';
-import { parseEmail } from '#server/accounts/account/email.ts';
-import { magicLinkHint, otherSignInHint } from '#server/accounts/account/sign-in-hints.ts';
-import { consumeMagicLink, findMagicLinkAccount } from '#server/accounts/magic-links/magic-link-store.ts';
+  magicLinkHint,
+  otherSignInHint,
+  parseEmail,
+  userHandle,
+} from '#server/accounts/account/account.ts';
+import { consumeMagicLink, findMagicLinkAccount } from '#server/accounts/magic-links/magic-link.ts';
 import {
   challengeOf,
+  findPasskeyByCredential,
+  recordPasskeyUse,
   relyingParty,
   userVerificationHint,
   verifySignIn,
 } from '#server/accounts/passkeys/passkey-ceremony.ts';
-import { findPasskeyByCredential, recordPasskeyUse } from '#server/accounts/passkeys/passkey-store.ts';
 import { useChallenge } from '#server/accounts/passkeys/passkeys.ts';
 import { DeviceCookie } from '#server/accounts/sessions/cookies.ts';
 import {
   type ClientInfo,
   createAccountSession,
   type SignInResult,
-} from '#server/accounts/sessions/create-session.ts';
-import { countPasswordAttempt, verifyCountedPassword } from '#server/accounts/throttling/login-throttle.ts';
-import { decrementCounters } from '#server/accounts/throttling/throttle-store.ts';
+} from '#server/accounts/sessions/session.ts';
+import {
+  countPasswordAttempt,
+  decrementCounters,
+  verifyCountedPassword,
+} from '#server/accounts/throttling/login-throttle.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';

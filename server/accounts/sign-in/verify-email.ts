@@ -3,14 +3,14 @@ import {
   removePasswordHash,
   revokeDeviceCookies,
   setEmailVerified,
-} from '#server/accounts/account/account-store.ts';
-import { deletePasskeys } from '#server/accounts/passkeys/passkey-store.ts';
-import { endSessions } from '#server/accounts/sessions/session-store.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
+} from '#server/accounts/account/account.ts';
+import { deletePasskeys } from '#server/accounts/passkeys/passkey-ceremony.ts';
+import { endSessions } from '#server/accounts/sessions/session.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { type AccountSessionId, publicId } from '#server/platform/ids/ids.ts';
+import { type AccountSessionId, publicId } from '#server/platform/ids.ts';
 
 /**
  * Records that the acting person owns the account's address (specification section 12.1). If the address was

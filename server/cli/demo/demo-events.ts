@@ -1,9 +1,8 @@
 import { type EventType, eventTypes } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { demoDomain } from '#server/platform/demo-domain.ts';
+import { demoDomain } from '#server/platform/mail-address.ts';
 import { newWebhookSecret, sealSecret } from '#server/webhooks/endpoints/webhook-secret.ts';
-import { bytesText, type DemoRows } from './demo-rows.ts';
-import { momentOf } from './demo-texts.ts';
+import { bytesText, type DemoRows, momentOf } from './demo-rows.ts';
 
 /** The receiver of a webhook. Its attempts fail from a moment on, in the end until failures disable the webhook. */
 interface Receiver {

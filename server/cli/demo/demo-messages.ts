@@ -2,14 +2,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { EventType } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { mediaLink } from '#server/media/media-link.ts';
-import type { MessageRow } from '#server/messages/message.ts';
-import { eventData } from '#server/messages/message-view.ts';
-import { demoDomain } from '#server/platform/demo-domain.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { mediaLink } from '#server/media/media-store.ts';
+import { eventData, type MessageRow } from '#server/messages/message.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { demoDomain } from '#server/platform/mail-address.ts';
 import { dayOf, monthOf } from '#server/platform/time/calendar.ts';
-import { bytesText, type DemoEvent, type DemoRows } from './demo-rows.ts';
-import { type DemoText, readDemoTexts } from './demo-texts.ts';
+import { bytesText, type DemoEvent, type DemoRows, type DemoText, readDemoTexts } from './demo-rows.ts';
 
 /** A text with its message, in the state in which it ends, and the hand-out of the message; null for none. */
 interface Made {

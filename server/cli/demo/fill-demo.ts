@@ -1,25 +1,19 @@
 import { plans } from '#contract/plans.ts';
 import { createMagicLink } from '#server/accounts/magic-links/magic-link.ts';
-import { simulatedNumbersChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import { deleteTeamRows } from '#server/database/delete-team-rows.ts';
-import { insertRows } from '#server/database/insert-rows.ts';
+import { simulatedNumbersChannel, unpublishedEventsChannel } from '#server/database/notify-sender.ts';
+import { insertRows } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
 import { listTakenPhoneNumbers, lockNumbersOfTeams } from '#server/numbers/number-store.ts';
 import { AppError, conflict } from '#server/platform/app-error.ts';
-import { demoDomain } from '#server/platform/demo-domain.ts';
-import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { commandLine } from '#server/platform/process/command-line.ts';
-import { listAccountsOnlyOf } from '#server/teams/members/member-store.ts';
-import {
-  findDemoTeam,
-  findTestTeam,
-  insertTeam,
-  lockTeam,
-  markAsDemo,
-} from '#server/teams/team/team-store.ts';
-import { lockUsage } from '#server/usage/usage-store.ts';
+import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { demoDomain } from '#server/platform/mail-address.ts';
+import { commandLine } from '#server/platform/process/product-version.ts';
+import { listAccountsOnlyOf } from '#server/teams/members/members.ts';
+import { findDemoTeam, findTestTeam, insertTeam, lockTeam, markAsDemo } from '#server/teams/team/team.ts';
+import { lockUsage } from '#server/usage/usage.ts';
 import { addEvents } from './demo-events.ts';
 import { addMessages } from './demo-messages.ts';
 import { DemoRows } from './demo-rows.ts';

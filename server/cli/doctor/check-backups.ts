@@ -1,6 +1,6 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { LastBackups } from '#server/database/backup/backups-store.ts';
+import type { LastBackups } from '#server/backups/archive/backups-store.ts';
 import { errorCodeOf } from '#server/database/database.ts';
 import type { Config } from '#server/platform/config.ts';
 import { type Check, failed, ok, sizeText, warning } from './check.ts';

@@ -1,9 +1,9 @@
 import { stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { walFreeMinBytes } from '#server/database/data-dir.ts';
 import { errorCodeOf } from '#server/database/database.ts';
-import { walFreeMinBytes } from '#server/database/disk-space.ts';
 import type { Config } from '#server/platform/config.ts';
-import { countText } from '#server/platform/count-text.ts';
+import { countText } from '#server/platform/text.ts';
 import { type Check, failed, ok, sizeText, warning } from './check.ts';
 
 /** Free bytes of a disk below which the check warns. */

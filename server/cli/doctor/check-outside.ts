@@ -2,7 +2,7 @@ import { adviceOn } from '#server/mail/mail-health.ts';
 import { renderMail } from '#server/mail/mail-template.ts';
 import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
 import type { Config } from '#server/platform/config.ts';
-import { Ids } from '#server/platform/ids/ids.ts';
+import { Ids } from '#server/platform/ids.ts';
 import { findAddressProblem } from '#server/platform/network/unreachable-links.ts';
 import { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { Clock } from '#server/platform/time/clock.ts';

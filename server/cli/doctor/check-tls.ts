@@ -1,5 +1,5 @@
-import { countText } from '#server/platform/count-text.ts';
-import { createHostClock } from '#server/platform/time/host-clock.ts';
+import { countText } from '#server/platform/text.ts';
+import { createHostClock } from '#server/platform/time/clock.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 import { type Authorities, inspectTls, leadsToThisMachine, type NotAnswered } from './public-client.ts';
 

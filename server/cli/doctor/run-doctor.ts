@@ -1,4 +1,4 @@
-import { deviceUrlOf } from '#server/devices/device-url.ts';
+import { deviceUrlOf } from '#server/devices/setup-link.ts';
 import type { Config } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/start-error.ts';
 import { type AddressSource, readCommandConfig } from '../command-context.ts';

@@ -1,14 +1,120 @@
 import { type Conversation, conversationCountMax } from '#contract/conversation.ts';
 import type { NumberStatus } from '#contract/number.ts';
-import { query } from '#server/database/query.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import { type MessageRow, sqlMessageColumns } from '#server/messages/message.ts';
-import { messageView } from '#server/messages/message-view.ts';
-import { sqlReadyAndHeld } from '#server/numbers/queue-sql.ts';
+import { type MessageRow, messageView, sqlMessageColumns } from '#server/messages/message.ts';
+import { sqlReadyAndHeld } from '#server/numbers/number-store.ts';
+import { contactOf } from '#server/opt-outs/contact.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
-import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
-import { type ConversationKey, sqlNumbersOfPhone, sqlRowsOfConversation } from './conversation-key.ts';
-import { type Reader, sqlReadUntil } from './read-store.ts';
+import {
+  firstIdAt,
+  type MemberId,
+  type MessageId,
+  type NumberId,
+  type TeamId,
+} from '#server/platform/ids.ts';
+import { findMember } from '#server/teams/members/members.ts';
+
+/** Connections of one phone number whose conversations are read; older ones are skipped. */
+const numbersOfPhoneMax = 20;
+
+/** Conversation as people see it: a phone number of the team, over all its connections, and a contact. */
+export interface ConversationKey {
+  /** E.164 */
+  readonly phoneNumber: string;
+  /** The normalized handle. */
+  readonly contact: string;
+}
+
+export function conversationOf(
+  message: Pick<MessageRow, 'direction' | 'from_handle' | 'to_handle'>,
+): ConversationKey {
+  const { direction, from_handle: from, to_handle: to } = message;
+  return direction === 'inbound'
+    ? { phoneNumber: to, contact: contactOf(from) }
+    : { phoneNumber: from, contact: contactOf(to) };
+}
+
+/** A text that identifies a conversation, as a key of maps: no phone number has a space. */
+export function textOfKey({ phoneNumber, contact }: ConversationKey): string {
+  return `${phoneNumber} ${contact}`;
+}
+
+/** SQL of the numbers that the team `:teamId` has connected for a phone number, latest first, including deleted ones. */
+export function sqlNumbersOfPhone(phoneNumber: string): string {
+  return `SELECT s.* FROM numbers s WHERE s.team_id = :teamId AND s.phone_number = ${phoneNumber}
+    ORDER BY s.id DESC LIMIT ${numbersOfPhoneMax}`;
+}
+
+/** SQL of the rows of one conversation: one per connected number of its phone number. */
+export function sqlRowsOfConversation(phoneNumber: string, contact: string): string {
+  return `SELECT o.last_activity_at, o.last_message_id, o.last_inbound_id, o.handles
+    FROM (${sqlNumbersOfPhone(phoneNumber)}) s
+    CROSS JOIN LATERAL (SELECT r.* FROM conversations r WHERE r.number_id = s.id AND r.contact = ${contact} OFFSET 0) o`;
+}
+
+export interface Reader {
+  readonly memberId: MemberId;
+  /** Messages up to this id count as read, because the member joined the team later. */
+  readonly joinedId: string;
+}
+
+/** Moves a member's read mark forward to a message; it never moves back. @returns the row with the read mark */
+export const moveReadMark = query<
+  ConversationKey & { teamId: TeamId; memberId: MemberId; messageId: MessageId },
+  { read_until: MessageId }
+>(
+  'conversations.mark-read',
+  `INSERT INTO conversation_reads AS r (team_id, member_id, phone_number, contact, read_until)
+   VALUES (:teamId, :memberId, :phoneNumber, :contact, :messageId)
+   ON CONFLICT (team_id, member_id, phone_number, contact) DO UPDATE SET read_until = greatest(r.read_until, excluded.read_until)
+   RETURNING read_until`,
+).one;
+
+/** SQL of the id up to which the reader `:memberId`, who joined at `:joinedId`, has read a conversation. */
+export function sqlReadUntil(phoneNumber: string, contact: string): string {
+  return `greatest(:joinedId::uuid, (SELECT r.read_until FROM conversation_reads r WHERE r.team_id = :teamId
+    AND r.member_id = :memberId::uuid AND r.phone_number = ${phoneNumber} AND r.contact = ${contact}))`;
+}
+
+/** Finds the reader of a conversation. @returns undefined if the member was removed meanwhile */
+export async function findReader(
+  db: Queryable,
+  teamId: TeamId,
+  memberId: MemberId,
+): Promise<Reader | undefined> {
+  const member = await findMember(db, teamId, memberId);
+  return member && { memberId, joinedId: firstIdAt(member.created_at.getTime()) };
+}
+
+/**
+ * Deletes the read marks of conversations that are gone.
+ * @param before only marks at messages with smaller ids
+ * @returns the number deleted
+ */
+export const purgeReadMarks = transactionQuery<{ before: string; limit: number }>(
+  'conversations.purge-reads',
+  // The rows are read member by member along the primary key.
+  `DELETE FROM conversation_reads WHERE ctid = ANY (ARRAY(
+     SELECT o.place FROM members m
+     CROSS JOIN LATERAL (
+       SELECT r.ctid AS place FROM conversation_reads r
+       WHERE r.team_id = m.team_id AND r.member_id = m.id AND r.read_until < :before
+         AND NOT EXISTS (
+           SELECT FROM numbers n JOIN conversations c ON c.number_id = n.id AND c.contact = r.contact
+           WHERE n.team_id = r.team_id AND n.phone_number = r.phone_number OFFSET 0)
+       ORDER BY r.team_id, r.member_id, r.phone_number, r.contact LIMIT :limit
+     ) o LIMIT :limit
+   ))`,
+).count;
+
+/** Deletes a contact's read marks that stand at the message `until_id` or before it. */
+export const eraseReadMarks = transactionQuery<{ team_id: TeamId; contact: string; until_id: MessageId }>(
+  'conversations.erase-reads',
+  `DELETE FROM conversation_reads r USING members m, (SELECT DISTINCT phone_number FROM numbers WHERE team_id = :team_id) n
+   WHERE m.team_id = :team_id AND r.team_id = m.team_id AND r.member_id = m.id AND r.phone_number = n.phone_number AND r.contact = :contact
+     AND r.read_until <= :until_id`,
+).run;
 
 /** Messages that a count of unread ones reads at most: some may be to other numbers of the team. */
 const unreadExaminedMax = 300;

@@ -5,17 +5,19 @@ import {
 } from '#contract/conversation.ts';
 import { listLimitDefault } from '#contract/paging.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
-import { conversationView, listFacts } from './conversation-facts.ts';
-import { listPageRows, listWaitingRows, type PageRow, type WaitingRow } from './conversation-pages.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+import { conversationView, listFacts, type Reader } from './conversation-facts.ts';
 import {
   comparePositions,
   formatCursor,
+  listPageRows,
+  listWaitingRows,
   mergePage,
+  type PageRow,
   type PositionedConversation,
   readCursor,
-} from './page-position.ts';
-import type { Reader } from './read-store.ts';
+  type WaitingRow,
+} from './conversation-pages.ts';
 
 /** Conversations that a page of the list reads at most, in addition to those with waiting messages. */
 export const conversationPageExaminedMax = 2_000;

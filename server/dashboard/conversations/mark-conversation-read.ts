@@ -2,10 +2,15 @@ import type { ConversationRead } from '#contract/conversation.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { findMessage } from '#server/messages/message-store.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { listFacts } from './conversation-facts.ts';
-import { type ConversationKey, conversationOf, textOfKey } from './conversation-key.ts';
-import { moveReadMark, type Reader } from './read-store.ts';
+import { type MessageId, publicId, type TeamId } from '#server/platform/ids.ts';
+import {
+  type ConversationKey,
+  conversationOf,
+  listFacts,
+  moveReadMark,
+  type Reader,
+  textOfKey,
+} from './conversation-facts.ts';
 
 /**
  * Marks a conversation as read up to one of its messages, for one member (specification section 12.11). The read mark

@@ -9,15 +9,14 @@ import {
 } from '#contract/conversation.ts';
 import { isE164 } from '#contract/phone-number.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { type Principal, type Route, route } from '#server/http/route.ts';
 import { parseContact } from '#server/opt-outs/contact.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type Principal, type Route, route } from '#server/platform/http/route.ts';
-import { parseId } from '#server/platform/ids/ids.ts';
-import type { ConversationKey } from './conversation-key.ts';
-import { listConversationMessages } from './list-conversation-messages.ts';
+import { parseId } from '#server/platform/ids.ts';
+import { type ConversationKey, findReader, type Reader } from './conversation-facts.ts';
+import { listConversationMessages } from './conversation-messages.ts';
 import { countUnreadConversations, listConversations } from './list-conversations.ts';
 import { markConversationRead } from './mark-conversation-read.ts';
-import { findReader, type Reader } from './read-store.ts';
 
 const conversations = '/app/teams/:team_id/conversations';
 

@@ -8,23 +8,18 @@ import {
   type SetupLinkState,
 } from '#contract/home.ts';
 import { allows, type Role } from '#contract/permissions.ts';
-import { hasUsedKey } from '#server/api-keys/api-key-store.ts';
+import { hasUsedKey } from '#server/api-keys/api-keys.ts';
 import { query } from '#server/database/query.ts';
 import { lagDays, readRetentionLags } from '#server/database/retention.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { anyText, inboundCoverageOf } from '#server/devices/inbound-tests.ts';
-import {
-  countFailedMessages,
-  countWaitingMessages,
-  hasSentMessage,
-} from '#server/messages/message-counts-store.ts';
-import { likelyCause } from '#server/numbers/likely-cause.ts';
-import { listNumberFacts, type NumberFactsRow } from '#server/numbers/number-facts-store.ts';
+import type { Principal } from '#server/http/route.ts';
+import { countFailedMessages, countWaitingMessages, hasSentMessage } from '#server/messages/message-store.ts';
+import { likelyCause } from '#server/numbers/number-health.ts';
 import { firstIdOfDay, listNumbers, type NumberListRow } from '#server/numbers/number-store.ts';
-import { numberView } from '#server/numbers/number-view.ts';
-import type { Principal } from '#server/platform/http/route.ts';
-import { firstIdAt, type Id, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { getUsageSummary } from '#server/usage/get-usage.ts';
+import { listNumberFacts, type NumberFactsRow, numberView } from '#server/numbers/number-view.ts';
+import { firstIdAt, type Id, publicId, type TeamId } from '#server/platform/ids.ts';
+import { getUsageSummary } from '#server/usage/usage.ts';
 import { countWebhookHealth } from '#server/webhooks/endpoints/webhook-store.ts';
 
 /*

@@ -2,15 +2,10 @@ import { randomInt } from 'node:crypto';
 import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import type { LiveEndReason, LiveEventName, LiveEvents } from '#contract/live.ts';
 import { allows, type Permission, type PersonalPermission, type RoleGrant } from '#contract/permissions.ts';
+import { EventStream, formatEvent, formatRetry, keepAliveComment } from '#server/http/event-stream.ts';
+import type { HandlerContext, Principal } from '#server/http/route.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import {
-  EventStream,
-  formatEvent,
-  formatRetry,
-  keepAliveComment,
-} from '#server/platform/http/event-stream.ts';
-import type { HandlerContext, Principal } from '#server/platform/http/route.ts';
-import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
+import type { AccountId, TeamId } from '#server/platform/ids.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 
 /**

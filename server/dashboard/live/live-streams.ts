@@ -1,9 +1,9 @@
 import { Counter } from 'prom-client';
 import type { Changes } from '#server/dashboard/changes.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { isDisconnected } from '#server/http/stream-answer.ts';
 import { tooManyRequests, unavailable } from '#server/platform/app-error.ts';
-import { isDisconnected } from '#server/platform/http/client-disconnect.ts';
-import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
+import type { AccountId, TeamId } from '#server/platform/ids.ts';
 import { gauges } from '#server/platform/process/metrics.ts';
 import { LiveStream, type StreamCall, type StreamEnd } from './live-stream.ts';
 import { type FeedServices, TeamFeed } from './team-feed.ts';

@@ -3,7 +3,7 @@ import type { Changes } from '#server/dashboard/changes.ts';
 import type { Change } from '#server/database/change.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { Throttle } from '#server/platform/concurrency/throttle.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { type LiveStream, liveEvent } from './live-stream.ts';
 
 /** Shortest time between two events `changed`: a page that then reads shows each change within a second. */

@@ -1,6 +1,6 @@
 import { type HeldCounts, heldCountMax, type RestoreState } from '#contract/restore.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
-import { restoresChannel } from '#server/database/channels.ts';
+import { recordAudit } from '#server/audit/audit.ts';
+import { restoresChannel } from '#server/database/notify-sender.ts';
 import {
   findOpenRestore,
   heldBefore,
@@ -12,7 +12,7 @@ import type { Queryable } from '#server/database/statement.ts';
 import { countHeldMails } from '#server/mail/mail-store.ts';
 import { cancelHeldMessages, countHeldMessages, releaseHeld } from '#server/messages/held-messages.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { listTeams } from '#server/teams/team/team-store.ts';
+import { listTeams } from '#server/teams/team/team.ts';
 import { countHeldDeliveries, skipHeldDeliveries } from '#server/webhooks/deliveries/skip-held-deliveries.ts';
 
 export interface ResumeResult {

@@ -8,8 +8,7 @@ import {
 } from '#contract/timeline.ts';
 import { query } from '#server/database/query.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import { sqlDeliveryIdRange } from '#server/events/delivery-id.ts';
-import type { EnvelopeColumns } from '#server/events/envelope.ts';
+import { type EnvelopeColumns, sqlDeliveryIdRange } from '#server/events/append-events.ts';
 import {
   type DeliveryId,
   type DeviceId,
@@ -19,12 +18,12 @@ import {
   type MessageId,
   publicId,
   type TeamId,
-} from '#server/platform/ids/ids.ts';
+} from '#server/platform/ids.ts';
 import {
   type AttemptSummaryRow,
   type DeliveryRow,
   deliveryColumns,
-} from '#server/webhooks/deliveries/delivery-store.ts';
+} from '#server/webhooks/deliveries/deliveries.ts';
 
 export interface NamedHandOutRow {
   readonly hand_out: number;

@@ -3,15 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { Type } from 'typebox';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { fontPath, icon, iconPath, redirectTo, withAppBasePath } from '#server/http/html.ts';
+import { type Answer, type HandlerContext, type Route, route } from '#server/http/route.ts';
+import { StaticAnswer } from '#server/http/static-answer.ts';
 import { readTestPicture, testPicturePath } from '#server/media/test-picture.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { redirectTo, withAppBasePath } from '#server/platform/http/app-base-path.ts';
-import { fontPath, icon, iconPath } from '#server/platform/http/html-page.ts';
-import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
-import { StaticAnswer } from '#server/platform/http/static-answer.ts';
 import { readOverview } from '../read-overview.ts';
-import { renderShell, shellHeaders } from './shell-page.ts';
-import { builtWebFiles, type WebFiles } from './web-files.ts';
+import { builtWebFiles, renderShell, shellHeaders, type WebFiles } from './web-files.ts';
 
 /** The Latin-1 letters in all weights, from the package of the dashboard's font. */
 const file = import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2');

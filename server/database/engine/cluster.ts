@@ -3,16 +3,14 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { commandLine } from '#server/platform/process/command-line.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
+import { commandLine } from '#server/platform/process/product-version.ts';
 import { flushPath } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
 import type { EnginePrograms } from './engine-files.ts';
 import { changeTreeOwner, makeFolderPrivate } from './engine-folders.ts';
-import type { EngineLayout } from './engine-layout.ts';
-import type { EngineUser } from './engine-user.ts';
-import { endProcessSync, runAtExit } from './exit-guard.ts';
-import { findRunningPostmaster, shutDown } from './postmaster.ts';
+import type { EngineLayout, EngineUser } from './engine-user.ts';
+import { endProcessSync, findRunningPostmaster, runAtExit, shutDown } from './postmaster.ts';
 
 const unfinishedPrefix = 'pg.new-';
 

@@ -1,6 +1,5 @@
-import { fileErrorSentence, isFileError } from '#server/platform/file-error.ts';
-import { StartError } from '#server/platform/start-error.ts';
-import { describeFullDisk } from '../disk-space.ts';
+import { describeFullDisk } from '#server/database/data-dir.ts';
+import { fileErrorSentence, isFileError, StartError } from '#server/platform/start-error.ts';
 
 /** The embedded database can't be used. The message has the cause and the remedy. */
 export class EngineError extends StartError {

@@ -15,13 +15,12 @@ import {
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { onErrorCode } from '#server/platform/file-error.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
+import { onErrorCode } from '#server/platform/start-error.ts';
 import { flushPath } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
 import { createPrivateFolder } from './engine-folders.ts';
-import type { EngineLayout } from './engine-layout.ts';
-import type { EngineUser } from './engine-user.ts';
+import type { EngineLayout, EngineUser } from './engine-user.ts';
 
 const run = promisify(execFile);
 

@@ -1,8 +1,8 @@
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { commandLine } from '#server/platform/process/command-line.ts';
+import { commandLine } from '#server/platform/process/product-version.ts';
 import { EngineError } from './engine-error.ts';
-import type { EngineLayout } from './engine-layout.ts';
+import type { EngineLayout } from './engine-user.ts';
 
 export interface EngineLock {
   release(): Promise<void>;

@@ -1,13 +1,11 @@
 import type { Logger } from '#server/platform/process/logger.ts';
 import { prepareCluster } from './cluster.ts';
-import { prepareApplicationDatabase } from './engine-connection.ts';
+import { engineUrl, prepareApplicationDatabase } from './engine-connection.ts';
 import { toEngineError } from './engine-error.ts';
 import { findEnginePackage, installPrograms, removeOtherVersions } from './engine-files.ts';
 import { checkReachable, prepareDataDir } from './engine-folders.ts';
-import { engineLayout } from './engine-layout.ts';
 import { lockDataDir } from './engine-lock.ts';
-import { engineUrl } from './engine-url.ts';
-import { chooseEngineUser } from './engine-user.ts';
+import { chooseEngineUser, engineLayout } from './engine-user.ts';
 import { prepareSocketFolder, socketPort } from './socket-folder.ts';
 import { Supervisor } from './supervisor.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onErrorCode } from '#server/platform/file-error.ts';
+import { onErrorCode } from '#server/platform/start-error.ts';
 import { socketPort } from './socket-folder.ts';
 
 /** Entries in the postmaster.pid of a running PostgreSQL. */

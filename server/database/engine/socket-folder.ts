@@ -1,11 +1,10 @@
 import { lstat, mkdir, mkdtemp, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onErrorCode } from '#server/platform/file-error.ts';
+import { onErrorCode } from '#server/platform/start-error.ts';
 import { EngineError } from './engine-error.ts';
 import { checkReachable, createPrivateFolder, makeFolderPrivate } from './engine-folders.ts';
-import type { EngineLayout } from './engine-layout.ts';
-import type { EngineUser } from './engine-user.ts';
+import type { EngineLayout, EngineUser } from './engine-user.ts';
 
 /** Part of the socket's file name. PostgreSQL listens on no TCP port. */
 export const socketPort = 5432;

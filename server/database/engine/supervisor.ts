@@ -3,15 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { waitUntilReady } from './engine-connection.ts';
 import { EngineError } from './engine-error.ts';
-import type { EngineLayout } from './engine-layout.ts';
-import type { EngineUser } from './engine-user.ts';
-import { runAtExit } from './exit-guard.ts';
+import type { EngineLayout, EngineUser } from './engine-user.ts';
 import {
   findRunningPostmaster,
   lastLogLines,
   launchPostmaster,
   type Postmaster,
   rotateLog,
+  runAtExit,
   shutDown,
   shutDownSync,
 } from './postmaster.ts';

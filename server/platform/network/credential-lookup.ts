@@ -3,8 +3,8 @@ import { BoundedMap } from '#server/platform/bounded-map.ts';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-import { clientNetwork } from './client-network.ts';
 import { FixedWindowLimiter, type LimiterServices } from './fixed-window-limiter.ts';
+import { clientNetwork } from './ip-address.ts';
 
 /** Interval at which look-ups of networks over their limit share a statement. */
 const throttledLookupIntervalMs = 50;

@@ -3,8 +3,17 @@ import { tooManyRequests } from '#server/platform/app-error.ts';
 import { BoundedMap } from '#server/platform/bounded-map.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-import { windowSecondsLeft, windowStartMs } from '#server/platform/time/fixed-window.ts';
-import { clientNetwork } from './client-network.ts';
+import { clientNetwork } from './ip-address.ts';
+
+/** Computes when the fixed window of a time began. Windows of the same length follow each other since 1970. */
+export function windowStartMs(nowMs: number, windowMs: number): number {
+  return Math.floor(nowMs / windowMs) * windowMs;
+}
+
+/** Computes the whole seconds until the fixed window of a time ends, for retry-after; at least 1. */
+export function windowSecondsLeft(nowMs: number, windowMs: number): number {
+  return Math.ceil((windowStartMs(nowMs, windowMs) + windowMs - nowMs) / 1_000);
+}
 
 /** Upper bound on the keys of a limiter, which bounds its memory. */
 export const keysMax = 10_000;

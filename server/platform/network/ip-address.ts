@@ -8,14 +8,14 @@ export function bytesOfAddress(text: string): Uint8Array | undefined {
 }
 
 /** The eight groups of an IPv6 address, in lower case without leading zeros, as in the URL standard. */
-export function ipv6Groups(address: string): string[] {
+function ipv6Groups(address: string): string[] {
   const written = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [before = [], after = []] = written.split('::').map((part) => (part === '' ? [] : part.split(':')));
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
   return [...before, ...zeros, ...after];
 }
 
-export function bytesOfGroup(group: string): [number, number] {
+function bytesOfGroup(group: string): [number, number] {
   const value = Number.parseInt(group, 16);
   return [value >> 8, value & 255];
 }
@@ -49,4 +49,25 @@ export function formatAddressRange({ bytes, prefix }: AddressRange): string {
   if (bytes.length === 4) return `${bytes.join('.')}/${prefix}`;
   const groups = Buffer.from(bytes).toString('hex').match(/.{4}/g) ?? [];
   return `${new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)}/${prefix}`;
+}
+
+/**
+ * The client network of an address, by which attempts are counted (specification section 12.2). It is an IPv4 address,
+ * or the /64 network of an IPv6 address, because a client may use all of it. A port that a proxy adds is removed. All
+ * invalid addresses count as one client network, so that forged addresses gain nothing.
+ * @param ip undefined for a client that has disconnected
+ */
+export function clientNetwork(ip: string | undefined): string {
+  const address = withoutPort((ip ?? '').trim()).replace(/%.*$/, '');
+  if (isIPv4(address)) return address;
+  if (!isIPv6(address)) return 'unknown';
+  const groups = ipv6Groups(address);
+  if (groups.slice(0, 6).join(':') === '0:0:0:0:0:ffff')
+    return groups.slice(6).flatMap(bytesOfGroup).join('.');
+  return `${groups.slice(0, 4).join(':')}::/64`;
+}
+
+function withoutPort(written: string): string {
+  const parts = /^\[(?<v6>[^\]]*)\](?::\d+)?$|^(?<v4>[\d.]+):\d+$/.exec(written)?.groups;
+  return parts?.v6 ?? parts?.v4 ?? written;
 }

@@ -1,5 +1,5 @@
 import type { TransportFailure } from '#contract/attempt-outcome.ts';
-import { isDemoHost } from '#server/platform/demo-domain.ts';
+import { isDemoHost } from '#server/platform/mail-address.ts';
 import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { Deadline } from './deadline.ts';

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { BoundedMap } from '#server/platform/bounded-map.ts';
 import type { AddressRange } from '#server/platform/network/ip-address.ts';
-import { isBlockedAddressText } from './ip-blocklist.ts';
+import { isBlockedAddressText } from './validate-url.ts';
 
 /** Upper bound on caching a DNS answer, even with a longer TTL. */
 const dnsTtlMaxMs = 60_000;

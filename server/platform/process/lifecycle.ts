@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import type { Logger } from './logger.ts';
 
 /** Time-out for closing a part; work in progress takes less, because a held poll is answered at once. */
@@ -104,4 +105,11 @@ async function within(ms: number, closing: Promise<void>): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`this part did not close within ${ms} ms`)), ms);
   await Promise.race([closing, promise]).finally(() => clearTimeout(timer));
+}
+
+/** Notifies systemd that a unit of Type=notify is ready, so that `systemctl start` returns. */
+export function notifySystemd(logger: Logger): void {
+  execFile('systemd-notify', ['--ready'], (error) => {
+    if (error) logger.warn({ err: error }, 'systemd could not be notified that the service is ready');
+  });
 }

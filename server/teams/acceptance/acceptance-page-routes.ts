@@ -1,10 +1,10 @@
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { formRoutes } from '#server/http/form-route.ts';
+import { redirectTo, withAppBasePath } from '#server/http/html.ts';
+import type { Route } from '#server/http/route.ts';
 import { isMailEnabled } from '#server/mail/queue-mail.ts';
 import { randomToken } from '#server/platform/crypto.ts';
-import { redirectTo, withAppBasePath } from '#server/platform/http/app-base-path.ts';
-import { formRoutes } from '#server/platform/http/form-route.ts';
-import type { Route } from '#server/platform/http/route.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { acceptanceFields, acceptancePage, invitationEndPage } from './acceptance-page.ts';
 import { findInvitationEnd, loadInvitation } from './load-invitation.ts';

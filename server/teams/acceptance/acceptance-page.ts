@@ -1,9 +1,8 @@
 import type { Role } from '#contract/permissions.ts';
 import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/limits.ts';
-import { formField, formProblem, type RefusedForm } from '#server/platform/http/form-route.ts';
-import { type Html, html } from '#server/platform/http/html.ts';
-import { pageAnswer } from '#server/platform/http/html-page.ts';
-import type { Answer } from '#server/platform/http/route.ts';
+import { formField, formProblem, type RefusedForm } from '#server/http/form-route.ts';
+import { type Html, html, pageAnswer } from '#server/http/html.ts';
+import type { Answer } from '#server/http/route.ts';
 import { dayForPeople } from '#server/platform/time/calendar.ts';
 import { ownlineDescription } from '#server/teams/invitations/mail-invitation.ts';
 import { type InvitationEnd, invitationEnds, type LoadedInvitation } from './load-invitation.ts';
@@ -21,7 +20,7 @@ const roleDescriptions: Readonly<Record<Role, string>> = {
 
 interface PageContext {
   readonly token: string;
-  /** A hidden token that identifies this form (double-submit.ts). */
+  /** A hidden token that identifies this form (accept-invitation.ts). */
   readonly formToken: string;
   readonly isMailEnabled: boolean;
   /** The path of APP_URL, without a slash at its end. */

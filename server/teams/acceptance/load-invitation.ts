@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
+import type { SignedIn } from '#server/http/route.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import type { SignedIn } from '#server/platform/http/route.ts';
 import {
   findEndedInvitation,
   findLiveInvitationByToken,

@@ -7,7 +7,7 @@ import {
   ListInvitationsQuery,
   MadeInvitation,
 } from '#contract/member.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
+import { type Route, route } from '#server/http/route.ts';
 import {
   inviteMember,
   listInvitations,

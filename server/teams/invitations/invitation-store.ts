@@ -1,6 +1,6 @@
 import type { Role } from '#contract/permissions.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
-import type { AccountId, InvitationId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { AccountId, InvitationId, MemberId, TeamId } from '#server/platform/ids.ts';
 
 /** An invitation (specification section 3.5). Only an owner link may have no address. */
 export interface InvitationRow {
@@ -17,7 +17,7 @@ export interface InvitationRow {
   readonly expires_at: Date;
 }
 
-/** How an invitation was accepted: the form's hash, the account and the time (double-submit.ts). */
+/** How an invitation was accepted: the form's hash, the account and the time (accept-invitation.ts). */
 export interface AcceptanceRow {
   readonly team_id: TeamId;
   readonly form_token_hash: Buffer;
@@ -59,7 +59,7 @@ export const insertInvitation = transactionQuery<InvitationRow & { token_hash: B
   { changes: 'invitation', team: ':team_id', ids: ':id' },
 ).run;
 
-/** Finds the live invitation of a normalized address (server/accounts/account/email.ts). */
+/** Finds the live invitation of a normalized address (server/accounts/account/account.ts). */
 export const findLiveInvitationByEmail = query<
   { teamId: TeamId; emailKey: string; now: Date },
   InvitationRow

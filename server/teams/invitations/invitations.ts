@@ -7,8 +7,8 @@ import type {
   MadeInvitation,
 } from '#contract/member.ts';
 import { assignableRoles, type GivenRole } from '#contract/permissions.ts';
-import { normalizeEmail, parseEmail } from '#server/accounts/account/email.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
+import { normalizeEmail, parseEmail } from '#server/accounts/account/account.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
@@ -16,14 +16,17 @@ import { cancelMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict, notFound } from '#server/platform/app-error.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
-import { type InvitationId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { readPage } from '#server/platform/paging.ts';
 import { endedInvitationRetentionMs, invitationMs } from '#server/teams/limits.ts';
 import { mailKeyChange } from '#server/teams/members/mail-key-change.ts';
-import { findMemberByNormalizedEmail, type MemberProfileRow } from '#server/teams/members/member-store.ts';
-import { runTeamChange } from '#server/teams/members/run-team-change.ts';
+import {
+  findMemberByNormalizedEmail,
+  type MemberProfileRow,
+  runTeamChange,
+} from '#server/teams/members/members.ts';
 import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
-import type { TeamRow } from '#server/teams/team/team-store.ts';
+import type { TeamRow } from '#server/teams/team/team.ts';
 import {
   countSeats,
   findLiveInvitationByEmail,

@@ -1,16 +1,16 @@
 import type { Role } from '#contract/permissions.ts';
-import type { AccountRow } from '#server/accounts/account/account-store.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
+import type { AccountRow } from '#server/accounts/account/account.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict } from '#server/platform/app-error.ts';
-import { isDemoAddress } from '#server/platform/demo-domain.ts';
-import { type MemberId, publicId } from '#server/platform/ids/ids.ts';
-import { countMembers, findMemberByAccount, insertMember } from '#server/teams/members/member-store.ts';
+import { type MemberId, publicId } from '#server/platform/ids.ts';
+import { isDemoAddress } from '#server/platform/mail-address.ts';
+import { countMembers, findMemberByAccount, insertMember } from '#server/teams/members/members.ts';
 import { applyRole } from '#server/teams/members/roles.ts';
 import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
-import { findDemoTeam, type TeamRow } from '#server/teams/team/team-store.ts';
+import { findDemoTeam, type TeamRow } from '#server/teams/team/team.ts';
 import { revokeSupersededInvitations } from './invitations.ts';
 
 interface Joining {

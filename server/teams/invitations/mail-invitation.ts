@@ -1,5 +1,5 @@
-import { normalizeEmail } from '#server/accounts/account/email.ts';
-import { countInWindow } from '#server/accounts/throttling/throttle-store.ts';
+import { normalizeEmail } from '#server/accounts/account/account.ts';
+import { countInWindow } from '#server/accounts/throttling/login-throttle.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable, Transaction } from '#server/database/statement.ts';
 import { isMailFailing, type MailHealth } from '#server/mail/mail-health.ts';
@@ -7,11 +7,11 @@ import { findMailedReferences } from '#server/mail/mail-store.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
 import { rateLimited } from '#server/platform/app-error.ts';
-import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { publicId, type TeamId } from '#server/platform/ids.ts';
 import { dayForPeople } from '#server/platform/time/calendar.ts';
 import { invitationMailsPerAddressAndHour, invitationMailsPerTeamAndHour } from '#server/teams/limits.ts';
-import type { MemberProfileRow } from '#server/teams/members/member-store.ts';
-import type { TeamRow } from '#server/teams/team/team-store.ts';
+import type { MemberProfileRow } from '#server/teams/members/members.ts';
+import type { TeamRow } from '#server/teams/team/team.ts';
 import type { InvitationRow } from './invitation-store.ts';
 
 /** Explains Ownline to invited people who have not heard of it. */

@@ -1,18 +1,23 @@
-import { type AccountRow, findAccountByEmail, lockAccount } from '#server/accounts/account/account-store.ts';
-import { normalizeEmail, parseEmail } from '#server/accounts/account/email.ts';
+import {
+  type AccountRow,
+  findAccountByEmail,
+  lockAccount,
+  normalizeEmail,
+  parseEmail,
+} from '#server/accounts/account/account.ts';
 import { operatorLinkHours } from '#server/accounts/limits.ts';
 import { createMagicLink } from '#server/accounts/magic-links/magic-link.ts';
 import { revokeUnverifiedCredentials } from '#server/accounts/sign-in/verify-email.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { type AuditActor, operator } from '#server/platform/actor.ts';
 import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
-import { isDemoAddress } from '#server/platform/demo-domain.ts';
-import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { countOwners, findMemberByAccount } from '#server/teams/members/member-store.ts';
+import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { isDemoAddress } from '#server/platform/mail-address.ts';
+import { countOwners, findMemberByAccount } from '#server/teams/members/members.ts';
 import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
-import { anyTeamExists, findOnlyTeam, lockTeam, type TeamRow } from '#server/teams/team/team-store.ts';
+import { anyTeamExists, findOnlyTeam, lockTeam, type TeamRow } from '#server/teams/team/team.ts';
 import { countSeats, insertInvitation } from './invitation-store.ts';
 import { newInvitationLink, revokeSupersededInvitations } from './invitations.ts';
 import { joinTeam } from './join-team.ts';

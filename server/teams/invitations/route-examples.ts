@@ -1,5 +1,5 @@
 import { exampleIds as ids } from '#contract/example-values.ts';
-import { conflictExample, type Examples, planLimitExample } from '#server/platform/http/example.ts';
+import { conflictExample, type Examples, planLimitExample } from '#server/http/example.ts';
 
 const own = { params: { id: ids.invitation } };
 const body = { email: 'mary@example.com', role: 'viewer' };

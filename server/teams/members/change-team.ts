@@ -1,14 +1,14 @@
 import { type PlanName, plans } from '#contract/plans.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { forbidden } from '#server/platform/app-error.ts';
 import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { hasOwnLimit, isSmaller, planChoice, writePlan } from '#server/teams/team/plans.ts';
-import { setTeamName, type TeamRow } from '#server/teams/team/team-store.ts';
+import { setTeamName, type TeamRow } from '#server/teams/team/team.ts';
 import { mailKeyChange } from './mail-key-change.ts';
-import { runTeamChange } from './run-team-change.ts';
+import { runTeamChange } from './members.ts';
 
 /**
  * Renames a team (specification section 4.1). Owners get a mail if an API key renames it.

@@ -1,16 +1,15 @@
-import { lockAccount } from '#server/accounts/account/account-store.ts';
-import { endSessions } from '#server/accounts/sessions/session-store.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
+import { lockAccount } from '#server/accounts/account/account.ts';
+import { endSessions } from '#server/accounts/sessions/session.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import { runHooks } from '#server/database/hooks.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
-import { type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { mailKeyChange } from './mail-key-change.ts';
-import { findMember, listMemberships, type MemberProfileRow, markRemoved } from './member-store.ts';
+import { findMember, listMemberships, type MemberProfileRow, markRemoved, runTeamChange } from './members.ts';
 import { requireAnotherOwner } from './roles.ts';
-import { runTeamChange } from './run-team-change.ts';
 
 interface MembershipEnd {
   readonly member: MemberProfileRow;

@@ -1,13 +1,13 @@
-import { countInWindow } from '#server/accounts/throttling/throttle-store.ts';
+import { countInWindow } from '#server/accounts/throttling/login-throttle.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { isMailEnabled, queueMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { rateLimited } from '#server/platform/app-error.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { keyChangesPerTeamAndHour } from '#server/teams/limits.ts';
-import type { TeamRow } from '#server/teams/team/team-store.ts';
-import { listEmailsOf } from './member-store.ts';
+import type { TeamRow } from '#server/teams/team/team.ts';
+import { listEmailsOf } from './members.ts';
 
 /**
  * Mails the owners that an API key changed the people or the name of the team, in the transaction of the change

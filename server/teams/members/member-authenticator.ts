@@ -1,12 +1,12 @@
 import { roleGrants } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
-import { csrfRefusal } from '#server/accounts/sessions/csrf.ts';
+import { csrfRefusal } from '#server/accounts/sessions/cookies.ts';
 import type { RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { Authenticator, Principal } from '#server/http/route.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import type { Authenticator, Principal } from '#server/platform/http/route.ts';
-import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { findMembership } from './member-store.ts';
+import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { findMembership } from './members.ts';
 import { roleRefusal } from './role-policy.ts';
 
 interface Options {

@@ -1,14 +1,13 @@
 import type { GivenRole, Role } from '#contract/permissions.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import { runHooks } from '#server/database/hooks.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
-import { type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { mailKeyChange } from './mail-key-change.ts';
-import { countOwners, findMember, type MemberProfileRow, setRole } from './member-store.ts';
-import { runTeamChange } from './run-team-change.ts';
+import { countOwners, findMember, type MemberProfileRow, runTeamChange, setRole } from './members.ts';
 
 /**
  * Sets a member's role and records it in the audit log; if the member has the role already, nothing happens. The caller

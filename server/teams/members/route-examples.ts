@@ -1,5 +1,5 @@
 import { exampleTime as at, exampleIds as ids } from '#contract/example-values.ts';
-import type { Examples } from '#server/platform/http/example.ts';
+import type { Examples } from '#server/http/example.ts';
 
 const team = {
   id: ids.team,

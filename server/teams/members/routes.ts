@@ -2,14 +2,13 @@ import { Deleted } from '#contract/deleted.ts';
 import { ChangeRoleRequest, Left, Member, MemberList, RemoveMemberQuery } from '#contract/member.ts';
 import { Team, UpdateTeamRequest } from '#contract/team.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { type Route, route } from '#server/http/route.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
-import { findTeam } from '#server/teams/team/team-store.ts';
-import { teamView } from '#server/teams/team/team-view.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { findTeam, teamView } from '#server/teams/team/team.ts';
 import { renameTeam } from './change-team.ts';
 import { leaveTeam, removeMember } from './end-membership.ts';
-import { listMembers, type MemberProfileRow } from './member-store.ts';
+import { listMembers, type MemberProfileRow } from './members.ts';
 import { changeRole, demoteOwner, promoteOwner } from './roles.ts';
 import {
   changeRoleExamples,

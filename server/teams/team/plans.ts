@@ -1,12 +1,12 @@
 import { type PlanName, planNames, plans } from '#contract/plans.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import type { Config } from '#server/platform/config.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
-import { setTeamPlan, type TeamRow } from './team-store.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+import { setTeamPlan, type TeamRow } from './team.ts';
 
 type TeamLimits = Pick<TeamRow, 'plan' | 'monthly_message_limit'>;
 

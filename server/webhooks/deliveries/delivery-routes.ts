@@ -8,13 +8,18 @@ import {
   ReplayRequest,
 } from '#contract/webhook.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { type Route, route } from '#server/http/route.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
 import { webhookTargetOf } from '#server/webhooks/endpoints/routes.ts';
 import { findWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
-import { findDelivery, listLatestAttempts } from './delivery-store.ts';
-import { deliveryDetailView, deliveryView } from './delivery-view.ts';
-import { listDeliveries, listDeliveryLog } from './list-deliveries.ts';
+import {
+  deliveryDetailView,
+  deliveryView,
+  findDelivery,
+  listDeliveries,
+  listDeliveryLog,
+  listLatestAttempts,
+} from './deliveries.ts';
 import { queueTestDelivery, redeliver } from './manual-attempts.ts';
 import { replayDeliveries } from './replay-deliveries.ts';
 import {

@@ -4,15 +4,18 @@ import {
   type ReplayRequest,
   replayedMax,
 } from '#contract/webhook.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
-import { dueDeliveriesChannel } from '#server/database/channels.ts';
+import { recordAudit } from '#server/audit/audit.ts';
+import { dueDeliveriesChannel } from '#server/database/notify-sender.ts';
 import { transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
-import { type DeliveryId, firstIdAt, publicId } from '#server/platform/ids/ids.ts';
-import type { WebhookTarget } from '#server/webhooks/endpoints/run-webhook-change.ts';
-import { lockWebhook, type WebhookIds } from '#server/webhooks/endpoints/webhook-store.ts';
+import { type DeliveryId, firstIdAt, publicId } from '#server/platform/ids.ts';
+import {
+  lockWebhook,
+  type WebhookIds,
+  type WebhookTarget,
+} from '#server/webhooks/endpoints/webhook-store.ts';
 import { deliverySteps, sqlNextDeliveryStatus } from '#server/webhooks/queue/delivery-status.ts';
 
 const iso =

@@ -5,7 +5,7 @@ import {
   exampleReceiver,
   exampleIds as ids,
 } from '#contract/example-values.ts';
-import { conflictExample, type Examples } from '#server/platform/http/example.ts';
+import { conflictExample, type Examples } from '#server/http/example.ts';
 
 const own = { params: { id: ids.webhook } };
 const ownDelivery = { params: { id: ids.webhook, delivery_id: ids.delivery } };

@@ -1,12 +1,85 @@
+import { createHmac } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import { type AttemptFailure, failureOfStatus } from '#contract/attempt-outcome.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { Secrets } from '#server/platform/crypto.ts';
 import { failpoint, isArmed } from '#server/platform/failpoint.ts';
-import { type AttemptId, publicId } from '#server/platform/ids/ids.ts';
+import { type AttemptId, publicId, type WebhookId } from '#server/platform/ids.ts';
 import type { OutboundHttp, OutboundOutcome } from '#server/platform/outbound-http/outbound-http.ts';
+import { productVersion } from '#server/platform/process/product-version.ts';
+import {
+  type SealedSecrets,
+  type SigningSecrets,
+  signingSecrets,
+} from '#server/webhooks/endpoints/webhook-secret.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
-import { deliveryHeaders } from './delivery-headers.ts';
-import type { OpenSecrets } from './open-secrets.ts';
+
+const userAgent = `Ownline/${productVersion}`;
+
+interface SignedDelivery {
+  /** The public id of the event, equal in every attempt, so that receivers can deduplicate. */
+  readonly eventId: string;
+  readonly eventType: string;
+  /** The envelope, whose bytes are signed and sent. */
+  readonly body: Buffer;
+  readonly secrets: SigningSecrets;
+  readonly startedAt: Date;
+  readonly isTest: boolean;
+}
+
+/**
+ * Creates the headers of an attempt (specification sections 6.3 and 6.4). The key of `x-service-signature` is the whole
+ * text of the secret; that of Standard Webhooks is its decoded base64. During a rotation `webhook-signature` has both
+ * signatures, and `x-service-signature-next` is sent beside `x-service-signature`.
+ */
+export function deliveryHeaders(delivery: SignedDelivery): Record<string, string> {
+  const { eventId, eventType, body, secrets, startedAt, isTest } = delivery;
+  const timestamp = String(Math.floor(startedAt.getTime() / 1_000));
+  const standard = (secret: string) => {
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${eventId}.${timestamp}.`).update(body).digest('base64')}`;
+  };
+  const { current, next } = secrets;
+  return {
+    'content-type': 'application/json',
+    'user-agent': userAgent,
+    'x-service-event': eventType,
+    'x-service-signature': serviceSignature(current, body),
+    ...(next === undefined ? {} : { 'x-service-signature-next': serviceSignature(next, body) }),
+    'webhook-id': eventId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': next === undefined ? standard(current) : `${standard(current)} ${standard(next)}`,
+    ...(isTest ? { 'x-service-test': '1' } : {}),
+  };
+}
+
+/** Signs the raw body as GitHub does: `sha256=<hex>`. */
+function serviceSignature(secret: string, body: Buffer): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+}
+
+type OpenSecrets = (webhook: SealedSecrets & { readonly webhook_id: WebhookId }, at: Date) => SigningSecrets;
+
+const keptMax = 1_000;
+
+/**
+ * Opens sealed secrets once and caches them, because opening takes longer than signing. The cache is keyed by the
+ * sealed bytes, so that a changed secret is used at once.
+ */
+export function createOpenSecrets(secrets: Secrets): OpenSecrets {
+  const kept = new Map<string, SigningSecrets>();
+  return (webhook, at) => {
+    const { secret, next_secret, next_secret_from } = webhook;
+    const isRotated = next_secret_from !== null && next_secret_from <= at;
+    const key = [secret, next_secret].map((sealed) => sealed?.toString('latin1')).join(isRotated ? '>' : '|');
+    const known = kept.get(key);
+    if (known) return known;
+    const opened = signingSecrets(secrets, webhook.webhook_id, webhook, at);
+    if (kept.size >= keptMax) kept.clear();
+    kept.set(key, opened);
+    return opened;
+  };
+}
 
 /** An attempt with its result, ready to be recorded. */
 export interface AttemptResult {

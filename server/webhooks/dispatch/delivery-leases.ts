@@ -4,7 +4,7 @@ import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { leaseMarginMs } from '#server/webhooks/limits.ts';
-import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
+import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/pending-deliveries.ts';
 
 /** How many deliveries of each lane of a webhook one round changes; the next round continues. */
 const limitedMax = 1_000;

@@ -1,10 +1,10 @@
-import { idsOf } from '#server/database/channels.ts';
 import { isStatementTimeout } from '#server/database/database.ts';
+import { idsOf } from '#server/database/notify-sender.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
 import { wholeLook } from '#server/platform/concurrency/low-water-mark.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import { publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
+import { publicId, type TeamId, type WebhookId } from '#server/platform/ids.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import {
   claimBatchMax,
@@ -13,15 +13,18 @@ import {
   leaseMarginMs,
   processSlots,
 } from '#server/webhooks/limits.ts';
-import { findQueuedWebhooks } from '#server/webhooks/queue/due-webhooks.ts';
-import { type AttemptServices, attemptDelivery } from './attempt-delivery.ts';
-import { type ClaimedDelivery, type ClaimedPage, claimDeliveries } from './claim-deliveries.ts';
+import { findQueuedWebhooks } from '#server/webhooks/queue/pending-deliveries.ts';
+import { type AttemptServices, attemptDelivery, createOpenSecrets } from './attempt-delivery.ts';
+import {
+  type ClaimedDelivery,
+  type ClaimedPage,
+  claimDeliveries,
+  releaseDelivery,
+  skipDelivery,
+} from './claim-deliveries.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts';
-import { LastTriggered } from './last-triggered.ts';
-import { createOpenSecrets } from './open-secrets.ts';
-import { createProcessFailureLog } from './process-failure-log.ts';
-import { releaseDelivery, skipDelivery } from './release-delivery.ts';
-import { ResultWriter } from './result-writer.ts';
+import { LastTriggered } from './record-results.ts';
+import { createProcessFailureLog, ResultWriter } from './result-writer.ts';
 import { WaitingWebhooks } from './waiting-webhooks.ts';
 
 /** Interval of the rounds, which find what alarms missed, such as leases that ended. */

@@ -2,12 +2,12 @@ import { Type } from 'typebox';
 import { type EventType, eventEnvelopes, eventTypes } from '#contract/event.ts';
 import { eventExamples } from '#contract/event-examples.ts';
 import { stringEnum } from '#contract/schema.ts';
-import type { OutgoingRequestText } from '#server/platform/http/openapi.ts';
-import type { HeaderText } from '#server/platform/http/route.ts';
+import type { OutgoingRequestText } from '#server/http/openapi.ts';
+import type { HeaderText } from '#server/http/route.ts';
 
 const serviceSignature = '^sha256=[0-9a-f]{64}$';
 
-/** The headers of a delivery, as delivery-headers.ts creates them, for the API reference. */
+/** The headers of a delivery, as attempt-delivery.ts creates them, for the API reference. */
 export const deliveryHeaderTexts: readonly HeaderText[] = [
   {
     name: 'x-service-signature',

@@ -1,6 +1,6 @@
 import { query } from '#server/database/query.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import type { WebhookId } from '#server/platform/ids/ids.ts';
+import type { WebhookId } from '#server/platform/ids.ts';
 import {
   sqlDeliveryGuard,
   sqlNextDeliveryStatus,

@@ -1,8 +1,8 @@
 import { BoundedMap } from '#server/platform/bounded-map.ts';
 import { LowWaterMark, riseAfterMs } from '#server/platform/concurrency/low-water-mark.ts';
-import type { WebhookId } from '#server/platform/ids/ids.ts';
+import type { WebhookId } from '#server/platform/ids.ts';
 import type { Lane } from '#server/webhooks/limits.ts';
-import type { QueuedWebhook } from '#server/webhooks/queue/due-webhooks.ts';
+import type { QueuedWebhook } from '#server/webhooks/queue/pending-deliveries.ts';
 import type { ExaminedWebhook, SeenWebhook } from './claim-deliveries.ts';
 
 /** Upper bound on the webhooks whose marks are kept. */

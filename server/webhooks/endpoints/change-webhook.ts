@@ -1,15 +1,15 @@
 import type { EventType } from '#contract/event.ts';
 import type { CreateWebhookRequest, UpdateWebhookRequest } from '#contract/webhook.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
+import { recordAudit } from '#server/audit/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { invalid } from '#server/platform/app-error.ts';
-import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { publicId, type TeamId } from '#server/platform/ids.ts';
 import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
-import { runTeamChange } from '#server/teams/members/run-team-change.ts';
+import { runTeamChange } from '#server/teams/members/members.ts';
 import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
 import {
   deleteBatchMax,
@@ -17,15 +17,16 @@ import {
   skipBatchMax,
   skipPending,
 } from '#server/webhooks/queue/pending-deliveries.ts';
-import { runWebhookChange, type WebhookTarget } from './run-webhook-change.ts';
 import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
 import {
   countWebhooks,
   insertWebhook,
   lockWebhook,
   removeWebhook,
+  runWebhookChange,
   type WebhookIds,
   type WebhookRow,
+  type WebhookTarget,
   writeSettings,
 } from './webhook-store.ts';
 

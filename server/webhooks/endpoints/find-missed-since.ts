@@ -1,8 +1,7 @@
 import { missedEventsMax } from '#contract/webhook-health.ts';
 import { query } from '#server/database/query.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import type { DeliveryId } from '#server/platform/ids/ids.ts';
-import { timeOfId } from '#server/platform/ids/ids.ts';
+import { type DeliveryId, timeOfId } from '#server/platform/ids.ts';
 import type { WebhookIds } from './webhook-store.ts';
 
 /** How many of the latest deliveries are searched for the last success. Pending deliveries are found at any age. */

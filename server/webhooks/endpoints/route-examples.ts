@@ -4,7 +4,7 @@ import {
   exampleIds as ids,
   exampleNumber as number,
 } from '#contract/example-values.ts';
-import { conflictExample, type Examples, planLimitExample } from '#server/platform/http/example.ts';
+import { conflictExample, type Examples, planLimitExample } from '#server/http/example.ts';
 
 const own = { params: { id: ids.webhook } };
 const events = ['message.received', 'message.sent', 'message.delivered', 'message.failed'];

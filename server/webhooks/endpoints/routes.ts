@@ -8,11 +8,10 @@ import {
   WebhookList,
 } from '#contract/webhook.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { type HandlerContext, type Route, route } from '#server/http/route.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { createWebhook, deleteWebhook, updateWebhook } from './change-webhook.ts';
-import { finishRotation, rotateSecret } from './rotate-secret.ts';
 import {
   createWebhookExamples,
   deleteWebhookExamples,
@@ -22,8 +21,8 @@ import {
   rotateSecretExamples,
   updateWebhookExamples,
 } from './route-examples.ts';
-import type { WebhookTarget } from './run-webhook-change.ts';
-import { findWebhook, listWebhooks, type WebhookRow } from './webhook-store.ts';
+import { finishRotation, rotateSecret } from './webhook-secret.ts';
+import { findWebhook, listWebhooks, type WebhookRow, type WebhookTarget } from './webhook-store.ts';
 
 /** The Webhook object of the API, without secrets (specification section 2.7). */
 function webhookView(webhook: WebhookRow, now: Date): Webhook {

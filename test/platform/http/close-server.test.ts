@@ -4,9 +4,9 @@ import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
+import { closeServer } from '#server/http/close-server.ts';
+import type { Route } from '#server/http/route.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { closeServer } from '#server/platform/http/close-server.ts';
-import type { Route } from '#server/platform/http/route.ts';
 import { createBareServer, listenOnFreePort } from '#test/support/http/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { EventStream, formatEvent } from '#server/platform/http/event-stream.ts';
-import type { Route } from '#server/platform/http/route.ts';
+import { EventStream, formatEvent } from '#server/http/event-stream.ts';
+import type { Route } from '#server/http/route.ts';
 import { createBareServer, givenListening } from '#test/support/http/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { html, rawHtml } from '#server/platform/http/html.ts';
+import { html, rawHtml } from '#server/http/html.ts';
 
 describe('the template function for HTML', () => {
   it('texts and numbers are escaped, between tags and in attributes', () => {

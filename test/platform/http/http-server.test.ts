@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Route } from '#server/platform/http/route.ts';
+import type { Route } from '#server/http/route.ts';
 import { createBareServer } from '#test/support/http/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 

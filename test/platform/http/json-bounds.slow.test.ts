@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { checkJsonBounds } from '#server/http/read-json-body.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { checkJsonBounds } from '#server/platform/http/read-json-body.ts';
 
 const padding = ' '.repeat(2_048);
 const check = (json: string) => checkJsonBounds(Buffer.from(`${json}${padding}`));

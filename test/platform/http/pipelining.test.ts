@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { pipelinedRequestsMax } from '#server/platform/http/limits.ts';
+import { pipelinedRequestsMax } from '#server/http/limits.ts';
 import { createBareServer } from '#test/support/http/bare-http-server.ts';
 import { rawExchange } from '#test/support/http/raw-http.ts';
 

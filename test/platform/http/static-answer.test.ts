@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import type { Answer } from '#server/platform/http/route.ts';
-import { StaticAnswer } from '#server/platform/http/static-answer.ts';
+import type { Answer } from '#server/http/route.ts';
+import { StaticAnswer } from '#server/http/static-answer.ts';
 
 const text = 'Ownline '.repeat(1_000);
 const large = Buffer.alloc(1_024 * 1_024 + 1, text);

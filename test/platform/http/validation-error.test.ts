@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Type } from 'typebox';
 import { nullable, strictObject, stringEnum } from '#contract/schema.ts';
-import { validationError } from '#server/platform/http/validation-error.ts';
+import { validationError } from '#server/http/validation-error.ts';
 
 /** Wraps an array to count the reads of its entries. */
 function countingReads(values: readonly unknown[]): {

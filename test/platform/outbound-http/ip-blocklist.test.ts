@@ -3,8 +3,7 @@ import { BlockList } from 'node:net';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bytesOfAddress, parseAddressRange } from '#server/platform/network/ip-address.ts';
-import { isBlockedAddressText } from '#server/platform/outbound-http/ip-blocklist.ts';
-import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
+import { isBlockedAddressText, validateUrl } from '#server/platform/outbound-http/validate-url.ts';
 
 const forbidden4 =
   `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24

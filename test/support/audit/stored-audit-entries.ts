@@ -1,5 +1,5 @@
 import type { Actor } from '#server/platform/actor.ts';
-import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
+import type { AccountId, TeamId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 export interface StoredAuditEntry {

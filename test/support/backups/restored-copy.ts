@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createBackup } from '#server/database/backup/create-backup.ts';
-import { restoreBackup } from '#server/database/backup/restore-backup.ts';
+import { createBackup } from '#server/backups/archive/create-backup.ts';
+import { restoreBackup } from '#server/backups/archive/restore-backup.ts';
 import { memoryDestination, memorySource } from './memory-stream.ts';
 
 /** A secrets key for databases that no service uses. */

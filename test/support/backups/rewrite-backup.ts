@@ -1,6 +1,6 @@
-import type { BackupHeader } from '#server/database/backup/backup-format.ts';
-import { BackupReader, type BackupRecord } from '#server/database/backup/backup-reader.ts';
-import { BackupWriter } from '#server/database/backup/backup-writer.ts';
+import type { BackupHeader } from '#server/backups/archive/backup-format.ts';
+import { BackupReader, type BackupRecord } from '#server/backups/archive/backup-reader.ts';
+import { BackupWriter } from '#server/backups/archive/backup-writer.ts';
 import { memoryDestination, memorySource } from './memory-stream.ts';
 
 /** Replaces records and fields of the header of a backup and corrects its checksums, as another program could write it. */

@@ -1,6 +1,6 @@
-import { checkSessionName } from '#server/database/backup/backups-store.ts';
-import { connectForBackup } from '#server/database/backup/snapshot.ts';
-import { administratorUrl } from '#server/database/engine/engine-url.ts';
+import { checkSessionName } from '#server/backups/archive/backups-store.ts';
+import { connectForBackup } from '#server/backups/archive/create-backup.ts';
+import { administratorUrl } from '#server/database/engine/engine-connection.ts';
 import { connectToDatabase } from '#test/support/database/database-connection.ts';
 import { createEmptyDatabase } from '#test/support/database/test-database.ts';
 import type { TestService } from '#test/support/service/test-service.ts';

@@ -1,5 +1,4 @@
-import { createAccount } from '#server/accounts/account/account.ts';
-import type { AccountRow } from '#server/accounts/account/account-store.ts';
+import { type AccountRow, createAccount } from '#server/accounts/account/account.ts';
 import { hashPassword } from '#server/accounts/account/password.ts';
 import { type HttpAnswer, httpRequest } from '#test/support/http/http-request.ts';
 import type { TestService } from '#test/support/service/test-service.ts';

@@ -1,5 +1,5 @@
 import type { ResourceType } from '#contract/change.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 /** Tables of the resource types whose changes have ids. Other types are notified without ids. */

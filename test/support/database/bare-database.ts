@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
-import { Ids } from '#server/platform/ids/ids.ts';
+import { Ids } from '#server/platform/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { createTestDatabase } from './test-database.ts';
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 
 /** Reads of one team's messages that wait for the test, as on a slow disk. */
 export interface HeldReads {

@@ -1,5 +1,5 @@
 import type { History, OldRow } from '#server/database/purge-walk.ts';
-import { firstIdAt, idMax } from '#server/platform/ids/ids.ts';
+import { firstIdAt, idMax } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 /** Deletes finished rows of a history, whatever their age, in one batch. @returns the number of deleted rows */

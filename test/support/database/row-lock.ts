@@ -1,5 +1,5 @@
-import { backupLock } from '#server/database/backup/snapshot.ts';
-import type { AccountId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import { backupLock } from '#server/database/purge-walk.ts';
+import type { AccountId, TeamId, WebhookId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { type HeldTransaction, holdTransaction } from './held-transaction.ts';
 

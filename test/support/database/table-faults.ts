@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Transaction } from '#server/database/statement.ts';
-import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { type HeldTransaction, holdTransaction } from './held-transaction.ts';
 

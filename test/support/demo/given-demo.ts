@@ -1,7 +1,7 @@
-import { findAccountByEmail } from '#server/accounts/account/account-store.ts';
+import { findAccountByEmail } from '#server/accounts/account/account.ts';
 import { type FilledDemo, fillDemo } from '#server/cli/demo/fill-demo.ts';
-import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { findDemoTeam } from '#server/teams/team/team-store.ts';
+import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { findDemoTeam } from '#server/teams/team/team.ts';
 import { newCookie, Person, TeamMember } from '#test/support/people/people.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 

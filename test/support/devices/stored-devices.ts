@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;

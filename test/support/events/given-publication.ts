@@ -1,6 +1,6 @@
 import type { Transaction } from '#server/database/statement.ts';
 import { publishEvents } from '#server/events/publisher.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { unpublishedEvents } from './stored-events.ts';

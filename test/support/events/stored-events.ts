@@ -1,6 +1,6 @@
 import type { ContactEventType, Event, EventType } from '#contract/event.ts';
-import { envelopeOf } from '#server/events/envelope.ts';
-import type { EventId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import { envelopeOf } from '#server/events/append-events.ts';
+import type { EventId, MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;

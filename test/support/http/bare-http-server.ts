@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { createHttpServer, type HttpServerOptions } from '#server/platform/http/http-server.ts';
-import type { Route } from '#server/platform/http/route.ts';
-import { Ids } from '#server/platform/ids/ids.ts';
+import { createHttpServer, type HttpServerOptions } from '#server/http/http-server.ts';
+import type { Route } from '#server/http/route.ts';
+import { Ids } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { given } from '#test/support/service/given.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Example } from '#server/platform/http/example.ts';
-import type { Route } from '#server/platform/http/route.ts';
+import type { Example } from '#server/http/example.ts';
+import type { Route } from '#server/http/route.ts';
 import type { ApiAnswer, ApiClient } from '#test/support/service/api-client.ts';
 import { ExampleValues } from './example-values.ts';
 

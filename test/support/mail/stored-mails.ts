@@ -1,4 +1,4 @@
-import type { MailId } from '#server/platform/ids/ids.ts';
+import type { MailId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;

@@ -1,5 +1,5 @@
 import type { FailureCode } from '#contract/message.ts';
-import { parseId } from '#server/platform/ids/ids.ts';
+import { parseId } from '#server/platform/ids.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';

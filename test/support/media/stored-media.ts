@@ -1,4 +1,4 @@
-import type { MessageId } from '#server/platform/ids/ids.ts';
+import type { MessageId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 /** Counts the rows of complete files, incomplete files and chunks. */

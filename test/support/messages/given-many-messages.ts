@@ -1,4 +1,4 @@
-import { firstIdAt, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
+import { firstIdAt, type NumberId, type TeamId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 export interface SendingNumber {

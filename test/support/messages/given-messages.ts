@@ -1,8 +1,8 @@
 import type { Direction, MessageStatus } from '#contract/message.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import type { Hold } from '#server/messages/hold.ts';
+import type { Hold } from '#server/messages/message-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
-import { type MessageId, type NumberId, parseId, type TeamId } from '#server/platform/ids/ids.ts';
+import { type MessageId, type NumberId, parseId, type TeamId } from '#server/platform/ids.ts';
 import { type HeldTransaction, holdTransaction } from '#test/support/database/held-transaction.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 

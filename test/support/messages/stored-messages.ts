@@ -1,5 +1,5 @@
 import type { Direction, FailureCode, MessageStatus } from '#contract/message.ts';
-import type { KeyId, MemberId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { KeyId, MemberId, MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;

@@ -1,4 +1,4 @@
-import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { NumberId, TeamId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 export interface StoredNumber {

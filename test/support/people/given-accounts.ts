@@ -1,5 +1,5 @@
 import type { Role } from '#contract/permissions.ts';
-import type { AccountId, MemberId } from '#server/platform/ids/ids.ts';
+import type { AccountId, MemberId } from '#server/platform/ids.ts';
 import { type HeldTransaction, holdTransaction } from '#test/support/database/held-transaction.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 

@@ -1,4 +1,4 @@
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 /** Sets a known token for a team's only invitation, because the original token is only in the mail. */

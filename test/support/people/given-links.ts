@@ -1,7 +1,7 @@
 import { createMagicLink } from '#server/accounts/magic-links/magic-link.ts';
 import { operator } from '#server/platform/actor.ts';
 import { createOwnerLink } from '#server/teams/invitations/owner-link.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
+import { lockTeam } from '#server/teams/team/team.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'runtime'>;

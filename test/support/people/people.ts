@@ -1,13 +1,12 @@
 import type { SignInMethod } from '#contract/account.ts';
 import type { Role } from '#contract/permissions.ts';
-import { createAccount } from '#server/accounts/account/account.ts';
-import { type AccountRow, findAccount } from '#server/accounts/account/account-store.ts';
+import { type AccountRow, createAccount, findAccount } from '#server/accounts/account/account.ts';
 import { hashPassword } from '#server/accounts/account/password.ts';
-import { createAccountSession } from '#server/accounts/sessions/create-session.ts';
+import { createAccountSession } from '#server/accounts/sessions/session.ts';
 import { operator } from '#server/platform/actor.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { joinTeam } from '#server/teams/invitations/join-team.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
+import { lockTeam } from '#server/teams/team/team.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 

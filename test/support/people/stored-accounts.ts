@@ -1,6 +1,6 @@
 import type { SignInMethod } from '#contract/account.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import type { AccountId } from '#server/platform/ids/ids.ts';
+import type { AccountId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;

@@ -1,12 +1,12 @@
 import { again } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { DeviceCaller } from '#server/http/route.ts';
 import { type Claim, type ClaimingPoll, claimMessages, nothing } from '#server/messages/claim-message.ts';
 import type { HandOut } from '#server/messages/claim-statement.ts';
 import { releaseMessage } from '#server/messages/release-message.ts';
 import { type Report, reportMessage } from '#server/messages/report-message.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import type { DeviceCaller } from '#server/platform/http/route.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { type ConnectedNumber, connectNumber } from './test-phone.ts';

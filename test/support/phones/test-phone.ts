@@ -1,4 +1,4 @@
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
 import { httpRequest } from '#test/support/http/http-request.ts';
 import { type ApiClient, field } from '#test/support/service/api-client.ts';

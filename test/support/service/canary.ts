@@ -1,4 +1,4 @@
-import { publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';

@@ -2,7 +2,7 @@ import type { MessageEventType } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents, type NewEvent } from '#server/events/append-events.ts';
-import { type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { putMessagesOfEvents } from '#test/support/messages/given-messages.ts';
 
 type MessageEvent = Extract<NewEvent, { readonly type: MessageEventType }>;

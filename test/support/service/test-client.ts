@@ -1,8 +1,8 @@
 import type { Grant } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
-import { createKey } from '#server/api-keys/create-key.ts';
+import { createKey } from '#server/api-keys/api-keys.ts';
 import { operator } from '#server/platform/actor.ts';
-import { ensureTestTeam } from '#server/teams/team/create-team.ts';
+import { ensureTestTeam } from '#server/teams/team/team.ts';
 import { ApiClient } from './api-client.ts';
 import type { TestService, TestTeam } from './test-service.ts';
 

@@ -1,7 +1,7 @@
 import type { Queryable } from '#server/database/statement.ts';
-import type { EventId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import type { EventId, TeamId, WebhookId } from '#server/platform/ids.ts';
 import { type ClaimedPage, claimDeliveries } from '#server/webhooks/dispatch/claim-deliveries.ts';
-import { findQueuedWebhooks } from '#server/webhooks/queue/due-webhooks.ts';
+import { findQueuedWebhooks } from '#server/webhooks/queue/pending-deliveries.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import type { Lane } from './stored-deliveries.ts';
 

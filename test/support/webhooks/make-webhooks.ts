@@ -8,7 +8,7 @@ import {
   publicId,
   type TeamId,
   type WebhookId,
-} from '#server/platform/ids/ids.ts';
+} from '#server/platform/ids.ts';
 import type { ApiClient } from '#test/support/service/api-client.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 

@@ -1,13 +1,6 @@
 import type { EventType } from '#contract/event.ts';
 import type { AttemptOutcome, DeliveryStatus } from '#contract/webhook.ts';
-import type {
-  AttemptId,
-  DeliveryId,
-  EventId,
-  MessageId,
-  TeamId,
-  WebhookId,
-} from '#server/platform/ids/ids.ts';
+import type { AttemptId, DeliveryId, EventId, MessageId, TeamId, WebhookId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 

@@ -1,4 +1,4 @@
-import type { WebhookId } from '#server/platform/ids/ids.ts';
+import type { WebhookId } from '#server/platform/ids.ts';
 import type { SealedSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 

@@ -1,7 +1,7 @@
 import type { MessageEventType } from '#contract/event.ts';
 import { eventExamples } from '#contract/event-examples.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { EventId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import type { EventId, TeamId, WebhookId } from '#server/platform/ids.ts';
 import type { OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { newWebhookSecret, sealSecret } from '#server/webhooks/endpoints/webhook-secret.ts';
 import { given } from '#test/support/service/given.ts';

@@ -1,0 +1,119 @@
+import { createHash, type Hash } from 'node:crypto';
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { constants, createZstdCompress, type ZstdCompress } from 'node:zlib';
+import {
+  type BackupHeader,
+  encodeLength,
+  encodePrologue,
+  frameBytes,
+  type RecordKind,
+  recordKinds,
+} from './backup-format.ts';
+import { FrameSeal } from './backup-seal.ts';
+
+/** The size of a finished file and what `sha256sum` prints for it. */
+export interface WrittenBackup {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Writes a backup as a stream: its memory does not grow with the size of the backup (decision 0037). */
+export class BackupWriter {
+  readonly #compressor: ZstdCompress;
+  readonly #written: Promise<void>;
+  readonly #output: FileBytes;
+
+  /** @param key undefined: the backup is not encrypted */
+  constructor(destination: Writable, header: BackupHeader, key: Buffer | undefined) {
+    this.#compressor = createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 3 } });
+    // If the destination failed, `#written` rejects with the reason, so the compressor's own error is ignored.
+    this.#compressor.on('error', () => undefined);
+    const prologue = encodePrologue(header);
+    const seal = new FrameSeal(prologue.hash, key);
+    this.#output = new FileBytes();
+    this.#written = pipeline(
+      this.#compressor,
+      (compressed: AsyncIterable<Buffer>) => this.#output.encode(prologue.bytes, cut(compressed), seal),
+      destination,
+    );
+    this.#written.catch(() => undefined);
+  }
+
+  /** Resolves once the next record may be written. @throws the error of the destination stream */
+  async write(kind: RecordKind, payload: Buffer): Promise<void> {
+    const head = Buffer.concat([Buffer.from([recordKinds[kind]]), encodeLength(payload.length)]);
+    this.#compressor.write(head);
+    if (this.#compressor.write(payload)) return;
+    await Promise.race([once(this.#compressor, 'drain'), this.#written]);
+  }
+
+  writeJson(kind: RecordKind, value: object): Promise<void> {
+    return this.write(kind, Buffer.from(JSON.stringify(value)));
+  }
+
+  /** Ends the backup. Resolves once the destination has taken all bytes. */
+  async finish(): Promise<WrittenBackup> {
+    this.#compressor.end();
+    await this.#written;
+    return this.#output.written();
+  }
+
+  /** Stops writing, so that the file stays incomplete. */
+  async abort(error: Error): Promise<void> {
+    this.#compressor.destroy(error);
+    await this.#written.catch(() => undefined);
+  }
+}
+
+/** Produces the bytes of the file, and counts and hashes them. */
+class FileBytes {
+  readonly #hash: Hash = createHash('sha256');
+  #bytes = 0;
+
+  async *encode(
+    prologue: Buffer,
+    frames: AsyncIterable<{ readonly plain: Buffer; readonly isLast: boolean }>,
+    seal: FrameSeal,
+  ): AsyncGenerator<Buffer> {
+    yield this.#pass(prologue);
+    for await (const { plain, isLast } of frames) {
+      const { bytes, tag } = seal.seal(plain, isLast);
+      yield this.#pass(
+        Buffer.concat([Buffer.from([isLast ? 1 : 0]), encodeLength(bytes.length), bytes, tag]),
+      );
+    }
+    yield this.#pass(this.#hash.copy().digest());
+  }
+
+  written(): WrittenBackup {
+    return { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex') };
+  }
+
+  #pass(bytes: Buffer): Buffer {
+    this.#hash.update(bytes);
+    this.#bytes += bytes.length;
+    return bytes;
+  }
+}
+
+/** Cuts a stream into frames of one size; the last one may be shorter. */
+async function* cut(
+  source: AsyncIterable<Buffer>,
+): AsyncGenerator<{ readonly plain: Buffer; readonly isLast: boolean }> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  for await (let bytes of source) {
+    while (length + bytes.length > frameBytes) {
+      const rest = frameBytes - length;
+      yield { plain: Buffer.concat([...parts, bytes.subarray(0, rest)]), isLast: false };
+      bytes = bytes.subarray(rest);
+      parts = [];
+      length = 0;
+    }
+    parts.push(bytes);
+    length += bytes.length;
+  }
+  yield { plain: Buffer.concat(parts), isLast: true };
+}

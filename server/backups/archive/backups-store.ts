@@ -1,0 +1,81 @@
+import { query, transactionQuery } from '#server/database/query.ts';
+import type { Queryable } from '#server/database/statement.ts';
+
+/** A run of the nightly backup that has ended. */
+export interface BackupRun {
+  readonly started_at: Date;
+  readonly finished_at: Date;
+  /** The name of the backup file; null if the run failed. */
+  readonly file: string | null;
+  readonly bytes: number | null;
+  /** Why the run failed, as a sentence; null if it succeeded. */
+  readonly error: string | null;
+  /** A sentence about what the check of the file did not prove; null if an empty database took all of it. */
+  readonly unproved: string | null;
+}
+
+/** The state of nightly backups, for the next run, for metrics and for operators. */
+export interface BackupState {
+  /** When the newest successful run began: its backup has the data of that moment. */
+  readonly success_at: Date | null;
+  readonly failure_at: Date | null;
+  readonly is_failing: boolean;
+}
+
+/** The latest successful and the latest failed run of the nightly backup. */
+export interface LastBackups {
+  readonly latest: BackupRun | undefined;
+  readonly success: BackupRun | undefined;
+}
+
+/** The application_name of a backup's connection, which PostgreSQL shows in pg_stat_activity. */
+export const backupSessionName = 'ownline backup';
+/** The application_name of a check, whose connection is to the scratch database of the same server. */
+export const checkSessionName = 'ownline backup check';
+
+export const insertBackupRun = transactionQuery<BackupRun>(
+  'backups.insert',
+  `INSERT INTO backups (started_at, finished_at, file, bytes, error, unproved)
+   VALUES (:started_at, :finished_at, :file, :bytes, :error, :unproved)`,
+).run;
+
+/** Deletes runs that ended before a moment. */
+export const purgeBackupRuns = transactionQuery<{ before: Date }>(
+  'backups.purge',
+  'DELETE FROM backups WHERE finished_at < :before',
+).run;
+
+export const readBackupState = query<object, BackupState>(
+  'backups.read-state',
+  `SELECT
+     (SELECT started_at FROM backups WHERE error IS NULL ORDER BY finished_at DESC LIMIT 1) AS success_at,
+     (SELECT finished_at FROM backups WHERE error IS NOT NULL ORDER BY finished_at DESC LIMIT 1) AS failure_at,
+     coalesce((SELECT error IS NOT NULL FROM backups ORDER BY finished_at DESC LIMIT 1), false) AS is_failing`,
+).one;
+
+/**
+ * How many seconds ago a running backup of this database, or the check of one, began to read, by the database's clock;
+ * 0 if none runs. Either keeps dead rows of this database from being removed: a snapshot here counts the transactions
+ * of all databases. A role may see the transactions of its own sessions.
+ */
+export const readRunningSeconds = query<object, { seconds: number }>(
+  'backups.running',
+  `SELECT coalesce(max(extract(epoch FROM own.xact_start - b.xact_start)), 0)::float8 AS seconds
+   FROM pg_stat_activity own
+   JOIN pg_stat_activity b ON b.application_name = '${checkSessionName}'
+     OR b.datname = own.datname AND b.application_name = '${backupSessionName}'
+   WHERE own.pid = pg_backend_pid()`,
+).number;
+
+// The latest success and the latest failure.
+const readLast = query<object, BackupRun>(
+  'backups.read-last',
+  `SELECT DISTINCT ON (error IS NULL) started_at, finished_at, file, bytes, error, unproved FROM backups
+   ORDER BY error IS NULL, finished_at DESC`,
+).rows;
+
+export async function readLastBackups(db: Queryable): Promise<LastBackups> {
+  const runs = await readLast(db);
+  const [latest] = runs.toSorted((a, b) => b.finished_at.getTime() - a.finished_at.getTime());
+  return { latest, success: runs.find(({ error }) => error === null) };
+}

@@ -1,0 +1,138 @@
+import { statfs } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { walFreeMinBytes } from '#server/database/data-dir.ts';
+import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
+import { BackupError } from './backup-error.ts';
+import type { Progress } from './backup-format.ts';
+import { BackupReader } from './backup-reader.ts';
+import { checkSessionName } from './backups-store.ts';
+import { type BackupResult, connectForBackup } from './create-backup.ts';
+import { loadBackup } from './load-backup.ts';
+import { verifyBackup, withScratchDatabase } from './verify-backup.ts';
+
+/** The embedded PostgreSQL that loads a backup on trial, or a clause why there is none. */
+export type ScratchServer =
+  | { readonly databaseUrl: string; readonly dataDir: string }
+  | { readonly reason: string };
+
+/** Why there is no scratch database with DATABASE_URL: its role may not make one, and its server may have no room. */
+export const externalDatabase =
+  'only the embedded PostgreSQL makes a scratch database, and DATABASE_URL is set';
+
+export interface CheckedBackup {
+  readonly result: BackupResult;
+  /** A sentence about what was not proved; null if an empty database took all rows. */
+  readonly unproved: string | null;
+}
+
+interface CheckOptions {
+  readonly passphrase: string | undefined;
+  readonly scratch: ScratchServer;
+  readonly progress?: Progress;
+  /** The time that the backup may not be later than, by default this machine's. */
+  readonly now?: Date;
+  /** Aborts the check, which then fails. */
+  readonly signal?: AbortSignal;
+}
+
+/** Free space that a load leaves to the service on the same disk. */
+const reservedBytes = 10 * walFreeMinBytes;
+
+/** Thrown if a load on trial ends for a reason that is not in the backup. The message is a clause. */
+class NotLoadedError extends Error {}
+
+/**
+ * Checks a backup: reads it wholly, and then loads it into a scratch database, if there is an embedded PostgreSQL with
+ * enough space. The load is rolled back.
+ * @param open opens the file; called up to twice
+ * @throws BackupError if the backup is damaged, or a database refuses its rows
+ */
+export async function checkBackup(open: () => Readable, options: CheckOptions): Promise<CheckedBackup> {
+  const { passphrase, scratch, progress, now } = options;
+  const { result, rowBytes } = await verifyBackup(open(), passphrase, progress, now);
+  const reason = 'reason' in scratch ? scratch.reason : await loadOnTrial(open, scratch, rowBytes, options);
+  return {
+    result,
+    unproved: reason === undefined ? null : `It was not loaded into a database, because ${reason}.`,
+  };
+}
+
+/** @returns why the backup was not loaded, as a clause; undefined if it was */
+async function loadOnTrial(
+  open: () => Readable,
+  { databaseUrl, dataDir }: Extract<ScratchServer, { databaseUrl: string }>,
+  rowBytes: number,
+  options: CheckOptions,
+): Promise<string | undefined> {
+  const neededBytes = 2 * rowBytes + reservedBytes;
+  const freeBytes = await readFreeBytes(dataDir);
+  if (freeBytes < neededBytes) {
+    return `the disk of DATA_DIR has ${megabytes(freeBytes)} MB free, and loading it takes ${megabytes(neededBytes)} MB`;
+  }
+  const refuseFullDisk = async () => {
+    if ((await readFreeBytes(dataDir)) < reservedBytes) throw new NotLoadedError(fullDisk);
+  };
+  const { signal } = options;
+  try {
+    const outcome = await withScratchDatabase(databaseUrl, async (scratchUrl) => ({
+      reason: await load(open(), scratchUrl, options, refuseFullDisk).then(
+        () => undefined,
+        (error: unknown) => reasonOf(error, signal),
+      ),
+    }));
+    return outcome ? outcome.reason : 'another check of a backup runs';
+  } catch (error) {
+    if (signal?.aborted || error instanceof BackupError) throw error;
+    return `the embedded PostgreSQL offers no scratch database (${textOf(error)})`;
+  }
+}
+
+/** Loads a backup, and rolls the load back. */
+async function load(
+  input: Readable,
+  scratchUrl: string,
+  { passphrase, progress, now, signal }: CheckOptions,
+  beforeCopy: () => Promise<void>,
+): Promise<void> {
+  const client = await connectForBackup(scratchUrl, checkSessionName, signal);
+  try {
+    const reader = await BackupReader.open(input, passphrase, now);
+    await client.query('BEGIN');
+    await loadBackup(client, reader, { progress, beforeCopy });
+  } finally {
+    // Closing the connection ends its transaction.
+    input.destroy();
+    await client.end().catch(() => undefined);
+  }
+}
+
+const fullDisk = 'the disk of DATA_DIR became full';
+
+/** @returns why a load ended, as a clause @throws BackupError if the reason is in the backup */
+function reasonOf(error: unknown, signal: AbortSignal | undefined): string {
+  signal?.throwIfAborted();
+  if (error instanceof NotLoadedError) return error.message;
+  if (errorCodeOf(error) === '53100') return fullDisk;
+  if (isDatabaseAway(error)) return 'the embedded PostgreSQL ended the connection; its log says why';
+  // Any other failure, such as of the disk, says nothing about the file.
+  const isRefusal = error instanceof BackupError || /^(22|23|42)/.test(errorCodeOf(error) ?? '');
+  if (!isRefusal) return `the load failed (${textOf(error)})`;
+  throw new BackupError(
+    `The backup was read back, but a restore would refuse it. ${textOf(error)} If no program changed the data, report this ` +
+      'to the authors of Ownline. `ownline backup FILE` writes a file all the same.',
+    error,
+  );
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function readFreeBytes(dataDir: string): Promise<number> {
+  const { bavail, bsize } = await statfs(dataDir);
+  return bavail * bsize;
+}
+
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 1_000_000);
+}

@@ -1,0 +1,130 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import { Compile, type Validator } from 'typebox/compile';
+import { strictObject } from '#contract/schema.ts';
+import type { WaitGroup } from '#server/platform/concurrency/wait-group.ts';
+import { readJsonBody } from './read-json-body.ts';
+import { type Reauthenticate, RequestContext } from './request-log.ts';
+import {
+  type Audience,
+  type Authenticator,
+  type LimitConcurrency,
+  parsePathIds,
+  type Route,
+} from './route.ts';
+import { deviceErrorHandler, type ErrorOptions, setResponseHeaders } from './send-error.ts';
+import { compileBodyValidator, compileQueryValidator } from './validate.ts';
+
+export interface RouteOptions extends ErrorOptions {
+  /** Authenticators by audience. Routes of an audience without one are open to all callers. */
+  readonly authenticators: Readonly<Partial<Record<Audience, Authenticator>>>;
+  /** Wraps the work of each request, except for routes with their own limit; by default work is not limited. */
+  readonly limitConcurrency?: LimitConcurrency;
+  /** Tests validate every answer against its schema, before JSON could hide a wrong type. */
+  readonly validateResponses?: boolean;
+}
+
+/** The audiences with JSON bodies, whose errors explain the mistake. */
+export const jsonAudiences: readonly Audience[] = ['api', 'team', 'account', 'visitor'];
+
+/**
+ * Registers a route. Its hook authenticates the caller before the body is read. Then its handler validates query and
+ * body, runs the route's own handler with a permit, and sends the answer. Hook and handler count as work in flight,
+ * which a stopping server waits for. Errors of both go to the error handler.
+ */
+export function registerRoute(server: FastifyInstance, options: RouteOptions, route: Route): void {
+  server.route({
+    method: route.method,
+    url: route.path,
+    exposeHeadRoute: route.method === 'GET',
+    config: { audience: route.audience, audit: route.audit },
+    ...(route.admission?.bodyMaxBytes === undefined ? {} : { bodyLimit: route.admission.bodyMaxBytes }),
+    onRequest: createAuthenticateHook(options, route, server.inFlight),
+    ...(route.audience === 'device' ? { errorHandler: deviceErrorHandler(options, route) } : {}),
+    handler: createHandler(options, route, server.inFlight),
+  });
+}
+
+/** Creates the hook that runs the authenticator of the route's audience, if there is one. */
+function createAuthenticateHook(options: RouteOptions, route: Route, inFlight: WaitGroup) {
+  const authenticator = options.authenticators[route.audience];
+  const authenticate = async (request: FastifyRequest, reply: FastifyReply) => {
+    request.caller = (await authenticator?.(request, reply, route)) ?? {};
+    return request.caller.refusal;
+  };
+  // Fastify treats done(undefined) as success, so an Error is always passed.
+  const errorOf = (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason)));
+  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+    setResponseHeaders(options, route.audience, request, reply);
+    inFlight.begin();
+    authenticate(request, reply)
+      .then(done, (reason) => done(errorOf(reason)))
+      .finally(() => inFlight.end());
+  };
+}
+
+function createHandler(options: RouteOptions, route: Route, inFlight: WaitGroup) {
+  // Validators are compiled at the first request, so that a start does not compile those of all routes.
+  let createContext: ReturnType<typeof createContextFactory> | undefined;
+  const validateResponse = options.validateResponses ? compileResponseValidators(route) : undefined;
+  const limit = options.limitConcurrency ?? withoutLimit;
+  const needsPermit = route.admission?.permit === undefined;
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    inFlight.begin();
+    try {
+      createContext ??= createContextFactory(options, route);
+      const context = createContext(request, reply);
+      const answer = await (needsPermit
+        ? limit(request.caller, () => route.handle(context))
+        : route.handle(context));
+      // The handler took over the connection, for example to stream, so nothing is left to send.
+      if (reply.sent) return;
+      const status = answer.status ?? 200;
+      validateResponse?.(status, answer.body);
+      if (answer.headers) reply.headers({ ...answer.headers });
+      // The reply is not returned, because Fastify would await it like a promise.
+      reply.code(status).send(answer.body);
+    } finally {
+      inFlight.end();
+    }
+  };
+}
+
+/** Creates a function that makes the context of a request: query and body validated for JSON audiences, then ids. */
+function createContextFactory(options: RouteOptions, route: Route) {
+  const validateBody = compileBodyValidator(route.body ?? strictObject({}));
+  const validateQuery = compileQueryValidator(route.query ?? strictObject({}));
+  const isJson = jsonAudiences.includes(route.audience);
+  const authenticator = options.authenticators[route.audience];
+  const takesParts = route.admission?.permit === 'held' || route.admission?.permit === 'in parts';
+  const limit = (takesParts && options.limitConcurrency) || withoutLimit;
+  const reauthenticate: Reauthenticate = async (request, reply) => {
+    const caller = (await authenticator?.(request, reply, route, true)) ?? {};
+    if (caller.refusal) throw caller.refusal;
+    return caller;
+  };
+  return (request: FastifyRequest, reply: FastifyReply): RequestContext => {
+    const query = isJson ? validateQuery(request.query, request.url) : request.query;
+    const body = isJson ? readJsonBody(request) : request.body;
+    if (isJson) validateBody(body);
+    const ids = route.ids ? parsePathIds(route.ids, request.params as Record<string, string>) : {};
+    return new RequestContext(request, reply, query, body, ids, reauthenticate, limit);
+  };
+}
+
+const withoutLimit: LimitConcurrency = (_caller, work) => work();
+
+function compileResponseValidators(route: Route): (status: number, body: unknown) => void {
+  const checks = new Map<number, Validator>();
+  return (status, body) => {
+    const schema = route.answers[status];
+    if (!schema) throw new Error(`${route.method} ${route.path} declares no response with status ${status}`);
+    // A schema is compiled at its first use, because a test calls few of the routes.
+    const check = checks.get(status) ?? Compile(schema);
+    checks.set(status, check);
+    if (check.Check(body)) return;
+    const problem = JSON.stringify(check.Errors(body)[0]);
+    throw new Error(
+      `${route.method} ${route.path} sent a response that its schema does not allow: ${problem}`,
+    );
+  };
+}

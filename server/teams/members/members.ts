@@ -1,0 +1,181 @@
+import type { Permission, PersonalPermission, Role } from '#contract/permissions.ts';
+import type { PlanName } from '#contract/plans.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type AccountId, type MemberId, parseId, type TeamId } from '#server/platform/ids.ts';
+import { lockTeam, type TeamRow } from '#server/teams/team/team.ts';
+import { requirePermission } from './role-policy.ts';
+
+export interface MemberRow {
+  readonly team_id: TeamId;
+  readonly id: MemberId;
+  readonly account_id: AccountId;
+  readonly role: Role;
+  readonly created_at: Date;
+  readonly removed_at: Date | null;
+}
+
+/** A member with the address and name of the account. */
+export interface MemberProfileRow extends MemberRow {
+  readonly email: string;
+  readonly name: string;
+}
+
+/** The account behind a present or former membership. */
+export interface MemberAccountRow {
+  readonly id: AccountId;
+  readonly normalized_email: string;
+}
+
+export interface MembershipRow {
+  readonly member_id: MemberId;
+  readonly role: Role;
+  readonly team_id: TeamId;
+  readonly team_name: string;
+  readonly plan: PlanName;
+  readonly monthly_message_limit: number;
+}
+
+const columns = 'm.team_id, m.id, m.account_id, m.role, m.created_at, m.removed_at, a.email, a.name';
+const people = `SELECT ${columns} FROM members m JOIN accounts a ON a.id = m.account_id`;
+
+/**
+ * Inserts a member. The caller has locked the team's row, as every change of members does (docs/internals/locks.md).
+ */
+export const insertMember = transactionQuery<Omit<MemberRow, 'removed_at'>>(
+  'members.insert',
+  `INSERT INTO members (team_id, id, account_id, role, created_at)
+   VALUES (:team_id, :id, :account_id, :role, :created_at) RETURNING *`,
+  { changes: 'member', team: ':team_id', ids: ':id' },
+).run;
+
+export const findMember = statement<[teamId: TeamId, memberId: MemberId], MemberProfileRow>(
+  'members.find',
+  `${people} WHERE m.team_id = $1 AND m.id = $2 AND m.removed_at IS NULL`,
+).row;
+
+export const findMemberByAccount = statement<[teamId: TeamId, accountId: AccountId], MemberProfileRow>(
+  'members.find-of-account',
+  `${people} WHERE m.team_id = $1 AND m.account_id = $2 AND m.removed_at IS NULL`,
+).row;
+
+/** @param key the normalized address (server/accounts/account/account.ts) */
+export const findMemberByNormalizedEmail = statement<[teamId: TeamId, key: string], MemberProfileRow>(
+  'members.find-by-email',
+  `${people} WHERE m.team_id = $1 AND a.normalized_email = $2 AND m.removed_at IS NULL`,
+).row;
+
+/** Finds the account of a member, even of a former one. */
+export const findAccountByMember = statement<[teamId: TeamId, memberId: MemberId], MemberAccountRow>(
+  'members.find-account-of',
+  `SELECT a.id, a.normalized_email FROM members m JOIN accounts a ON a.id = m.account_id WHERE m.team_id = $1 AND m.id = $2`,
+).row;
+
+/** Locks a member FOR SHARE, so that changes of the role and the end of the membership wait. */
+export const lockMember = transactionStatement<[teamId: TeamId, memberId: MemberId], MemberRow>(
+  'members.lock',
+  'SELECT * FROM members WHERE team_id = $1 AND id = $2 AND removed_at IS NULL FOR SHARE',
+).row;
+
+export const listMembers = statement<[teamId: TeamId], MemberProfileRow>(
+  'members.list',
+  `${people} WHERE m.team_id = $1 AND m.removed_at IS NULL ORDER BY m.id`,
+).rows;
+
+/** Lists the addresses of a team's members with one of these roles, the longest membership first. */
+export async function listEmailsOf(
+  db: Queryable,
+  teamId: TeamId,
+  ...roles: readonly Role[]
+): Promise<string[]> {
+  const members = await listMembers(db, teamId);
+  return members.filter(({ role }) => roles.includes(role)).map(({ email }) => email);
+}
+
+const membershipColumns =
+  'm.id AS member_id, m.role, t.id AS team_id, t.name AS team_name, t.plan, t.monthly_message_limit';
+
+/** Finds an account's membership of a team. @returns undefined for a non-member or an unknown team */
+export const findMembership = statement<[teamId: TeamId, accountId: AccountId], MembershipRow>(
+  'members.find-membership',
+  `SELECT ${membershipColumns} FROM members m JOIN teams t ON t.id = m.team_id
+   WHERE m.team_id = $1 AND m.account_id = $2 AND m.removed_at IS NULL`,
+).row;
+
+/** Lists an account's teams, in the order in which the account joined them. */
+export const listMemberships = statement<[accountId: AccountId], MembershipRow>(
+  'members.list-memberships',
+  `SELECT ${membershipColumns} FROM members m JOIN teams t ON t.id = m.team_id
+   WHERE m.account_id = $1 AND m.removed_at IS NULL ORDER BY m.id`,
+).rows;
+
+export const setRole = transactionStatement<[teamId: TeamId, memberId: MemberId, role: Role]>(
+  'members.set-role',
+  'UPDATE members SET role = $3 WHERE team_id = $1 AND id = $2 AND removed_at IS NULL RETURNING id',
+  { changes: 'member', team: '$1', ids: '$2' },
+).run;
+
+export const markRemoved = transactionStatement<[teamId: TeamId, memberId: MemberId, at: Date]>(
+  'members.remove',
+  'UPDATE members SET removed_at = $3 WHERE team_id = $1 AND id = $2 AND removed_at IS NULL RETURNING id',
+  { changes: 'member', team: '$1', ids: '$2' },
+).run;
+
+export const countOwners = transactionQuery<{ teamId: TeamId }, { owners: number }>(
+  'members.count-owners',
+  `SELECT count(*) AS owners FROM members WHERE team_id = :teamId AND role = 'owner' AND removed_at IS NULL`,
+).number;
+
+export const countMembers = query<{ teamId: TeamId }, { members: number }>(
+  'members.count',
+  'SELECT count(*) AS members FROM members WHERE team_id = :teamId AND removed_at IS NULL',
+).number;
+
+/** Lists the accounts whose only team is this one, and whose address matches a LIKE pattern. */
+export const listAccountsOnlyOf = statement<
+  [teamId: TeamId, addresses: string],
+  { readonly account_id: AccountId }
+>(
+  'members.list-accounts-only-of',
+  `SELECT DISTINCT m.account_id FROM members m JOIN accounts a ON a.id = m.account_id
+   WHERE m.team_id = $1 AND a.normalized_email LIKE $2
+     AND NOT EXISTS (SELECT FROM members o WHERE o.account_id = m.account_id AND o.team_id <> $1)`,
+).rows;
+
+interface TeamChange {
+  readonly teamId: TeamId;
+  readonly by: AuditActor;
+  /** The permission that a member needs; undefined if each member may make the change. */
+  readonly permission: Permission | PersonalPermission | undefined;
+}
+
+/**
+ * Runs a change under the lock of the team's row. Under the lock it checks the member's permission again (specification
+ * section 12.4): the member may have been removed or have lost the role meanwhile.
+ * @param work gets the team and the member; the member is undefined for an API key or the operator
+ * @throws AppError 404 for a former member, as for an unknown team; 403 where the role lacks the permission
+ */
+export function runTeamChange<T>(
+  { database }: Runtime,
+  { teamId, by, permission }: TeamChange,
+  work: (trx: Transaction, team: TeamRow, member: MemberProfileRow | undefined) => Promise<T>,
+): Promise<T> {
+  return database.transaction(async (trx) => {
+    const team = await lockTeam(trx, teamId);
+    if (!team) throw notFound('team');
+    if (by.kind !== 'member') return work(trx, team, undefined);
+    const memberId = parseId('usr', by.id);
+    const member = memberId && (await findMember(trx, teamId, memberId));
+    if (!member) throw notFound('team');
+    if (permission !== undefined) requirePermission(member.role, permission);
+    return work(trx, team, member);
+  });
+}
