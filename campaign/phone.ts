@@ -16,7 +16,7 @@ interface PhoneOptions {
 }
 
 /**
- * A phone of the device protocol (docs/specification.md section 11) that records its actions. It repeats a poll without
+ * A phone of the device protocol (docs/device-protocol.md section 11) that records its actions. It repeats a poll without
  * an answer, report included. Sending fails for every ninth message. It reports some messages as delivered, sometimes
  * before the poll that reports them as sent.
  */

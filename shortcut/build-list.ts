@@ -22,7 +22,7 @@ export interface BuildAction {
 }
 
 /**
- * Turns the steps of a shortcut into a list to build by hand (docs/specification.md section 11.11). The shortcut's file
+ * Turns the steps of a shortcut into a list to build by hand. The shortcut's file
  * is made from the same steps. Comments are not listed.
  */
 export function buildList(steps: readonly Step[]): readonly BuildAction[] {

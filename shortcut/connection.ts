@@ -30,7 +30,7 @@ export interface Connection {
 export const importQuestion = 'Setup code (copy it from the setup page)';
 
 /**
- * Serializes the setup code: address and device token as one text (docs/specification.md section 11.11). Its field
+ * Serializes the setup code: address and device token as one text. Its field
  * names are those of the answer to a device claim.
  */
 export function setupCode({ server, deviceToken }: Connection): string {

@@ -12,7 +12,7 @@ export interface ExportedShortcut {
 }
 
 /**
- * Writes unsigned files of both shortcuts and replaces older ones (docs/specification.md section 11.11). A file with a
+ * Writes unsigned files of both shortcuts and replaces older ones (docs/device-protocol.md section 11.11). A file with a
  * connection contains the device token, so only its owner may read it (mode 0600).
  */
 export async function exportShortcuts(

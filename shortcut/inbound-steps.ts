@@ -27,7 +27,7 @@ import {
 } from './step.ts';
 
 /**
- * Steps of *Ownline Inbound*, which posts a received text to the server (docs/specification.md section 11.5). iOS
+ * Steps of *Ownline Inbound*, which posts a received text to the server (docs/device-protocol.md section 11.5). iOS
  * starts it once per text, so the shortcut itself repeats the call for two minutes while the server is unavailable.
  * After a time without network, iOS may pass on several texts at once.
  */
@@ -63,7 +63,7 @@ const inbound = post('/v1/device/inbound', [
 ]);
 
 /**
- * Reasons for which the server refuses a text for good, so that a repeat would be useless (docs/specification.md
+ * Reasons for which the server refuses a text for good, so that a repeat would be useless (docs/device-protocol.md
  * section 11.5).
  */
 export const lastingRefusals: readonly string[] = [

@@ -27,7 +27,7 @@ import {
 
 /**
  * Steps of *Ownline Outbox*: it polls, sends the message that it gets, and reports the outcome with the next poll
- * (docs/specification.md sections 11.2 to 11.4). A run lasts more than a day; automations, called starters, start the
+ * (docs/device-protocol.md sections 11.2 to 11.4). A run lasts more than a day; automations, called starters, start the
  * next run. If an action fails the run ends, and the server resolves the message as unconfirmed.
  */
 export function outboxSteps(connection: Connection | undefined): readonly Step[] {

@@ -48,7 +48,7 @@ export const inbound: Shortcut = {
 export const shortcuts: readonly Shortcut[] = [outbox, inbound];
 
 /**
- * Builds the property list of a shortcut (docs/specification.md section 11.11). With a connection it contains the
+ * Builds the property list of a shortcut. With a connection it contains the
  * device token, so the file is secret. Without a connection the iPhone asks for a setup code, and the file may be
  * published.
  */

@@ -1,6 +1,6 @@
 /**
  * A step of a shortcut, as a person would add it in the editor. The property list and the list to build by hand are
- * made from the same steps (docs/specification.md section 11.11).
+ * made from the same steps.
  */
 export type Step =
   | TextStep

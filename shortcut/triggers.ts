@@ -1,10 +1,7 @@
 import { nameBasedUuid } from './name-based-uuid.ts';
 import type { PropertyDictionary } from './property-list/property-list.ts';
 
-/**
- * An automation that is part of a shortcut since iOS 27. It travels in the file and in the iCloud link
- * (docs/specification.md section 11.11).
- */
+/** An automation that is part of a shortcut since iOS 27. It travels in the file and in the iCloud link. */
 export interface Trigger {
   readonly identifier: string;
   readonly parameters: PropertyDictionary;

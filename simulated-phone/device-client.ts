@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { connectionProblem } from './connection-problem.ts';
 
-/** Request and answer bodies of the device protocol: flat objects of strings (docs/specification.md section 11). */
+/** Request and answer bodies of the device protocol: flat objects of strings (docs/device-protocol.md section 11). */
 export type Flat = Readonly<Record<string, string>>;
 
 export interface ClaimedDevice {

@@ -7,7 +7,7 @@ import { readTests } from '#test/coverage/tagged-tests.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
-const rules = readRules(read('docs/specification.md'));
+const rules = readRules();
 const tests = readTests();
 
 describe('every rule of the specification has its tests (docs/testing.md)', () => {

@@ -20,11 +20,12 @@ import { defaultPacing } from '#server/numbers/pacing.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { invitationMs } from '#server/teams/limits.ts';
 import { schemaDocument } from '#test/coverage/schema-document.ts';
+import { readSpecification } from '#test/coverage/specification-rules.ts';
 import { statesDocument } from '#test/coverage/states-document.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
-const specification = read('docs/specification.md').replaceAll(/\s*<!-- .* -->/g, '');
+const specification = readSpecification().replaceAll(/\s*<!-- .* -->/g, '');
 /** Code and documents, without lines about planned features. */
 const texts = globSync(['server/**/*.ts', 'docs/**/*.md', '*.md'], { cwd: repository })
   .filter((path) => path !== 'CHANGELOG.md')

@@ -65,7 +65,7 @@ export type RunEnd =
   | { readonly kind: 'failed'; readonly index: number; readonly error: ActionFailure };
 
 /**
- * The interpreter: runs a shortcut as an iPhone does (docs/specification.md section 11.11). A failing action ends the
+ * The interpreter: runs a shortcut as an iPhone does. A failing action ends the
  * run. An HTTP error status is no failure. JSON null and missing keys give no value.
  * @throws WorkflowError where the property list differs from the form that an iPhone needs
  */

@@ -3,13 +3,13 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { schemaFiles } from '#server/database/table-declaration.ts';
+import { readSpecification } from '#test/coverage/specification-rules.ts';
 import { columnDeclaration, files, root } from '#test/support/architecture/sources.ts';
 
 describe('the rules for citations and names (docs/architecture.md)', () => {
-  it('every section that a comment or a test cites is in docs/specification.md', () => {
-    const specification = readFileSync(join(root, 'docs/specification.md'), 'utf8');
+  it('every section that a comment or a test cites is in the specification', () => {
     const headings = new Set(
-      [...specification.matchAll(/^#+ (\d+(?:\.\d+)*)\.? /gm)].map((match) => match[1]),
+      [...readSpecification().matchAll(/^#+ (\d+(?:\.\d+)*)\.? /gm)].map((match) => match[1]),
     );
     const cited = globSync('{contract,server,shortcut,simulated-phone,webhook-listener,test}/**/*.ts', {
       cwd: root,

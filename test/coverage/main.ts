@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '#test/support/processes/spawned-service.ts';
 import { schemaDocument } from './schema-document.ts';
@@ -9,7 +9,7 @@ import { readTests } from './tagged-tests.ts';
 /** `npm run docs`: writes docs/states.md and docs/schema.md. With `coverage` it prints each rule with its tests instead. */
 if (process.argv[2] === 'coverage') {
   const tests = readTests();
-  for (const { tag, text } of readRules(readFileSync(join(repository, 'docs/specification.md'), 'utf8'))) {
+  for (const { tag, text } of readRules()) {
     console.log(`${tag} ${text}`);
     for (const { file, title, tags } of tests)
       if (tags.includes(tag)) console.log(`  test/${file}: ${title}`);

@@ -1,4 +1,11 @@
-/** One rule of docs/specification.md: a row of a table, a bullet or a paragraph. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repository } from '#test/support/processes/spawned-service.ts';
+
+/** Both pages of the specification. Section 11, but for 11.8, is the second one. */
+const pages = ['docs/specification.md', 'docs/device-protocol.md'];
+
+/** One rule of the specification: a row of a table, a bullet or a paragraph. */
 export interface Rule {
   /** Section and name, as tests cite them: `§4.3/order`. Without a name the tag ends with the slash: `§4.3/`. */
   readonly tag: string;
@@ -12,15 +19,22 @@ const plannedMark = '*(planned)*';
 const nameMark = /\s*<!-- ([a-z0-9-]+) -->/;
 const textCharacters = 90;
 
+/** Reads both pages as one text. */
+export function readSpecification(): string {
+  return pages.map((page) => readFileSync(join(repository, page), 'utf8')).join('\n');
+}
+
 /** Reads the rules of `sections`, except planned ones. */
-export function readRules(specification: string): Rule[] {
-  return specification.split(/^##+ /m).flatMap((part) => {
-    const [heading = '', ...lines] = part.split('\n');
-    const section = heading.split(' ')[0] ?? '';
-    if (!sections.test(section) || heading.includes(plannedMark)) return [];
-    const blocks = lines.join('\n').split(/\n{2,}/);
-    return blocks.flatMap((block) => splitBlock(block.trim())).map((source) => toRule(section, source));
-  });
+export function readRules(): Rule[] {
+  return readSpecification()
+    .split(/^#+ /m)
+    .flatMap((part) => {
+      const [heading = '', ...lines] = part.split('\n');
+      const section = heading.split(' ')[0] ?? '';
+      if (!sections.test(section) || heading.includes(plannedMark)) return [];
+      const blocks = lines.join('\n').split(/\n{2,}/);
+      return blocks.flatMap((block) => splitBlock(block.trim())).map((source) => toRule(section, source));
+    });
 }
 
 /** Splits a table into its rows and a list into its bullets. A paragraph is one rule. */

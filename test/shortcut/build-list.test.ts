@@ -26,7 +26,7 @@ function comparable(actions: readonly WorkflowAction[]): unknown {
 
 describe('the list to build by hand (specification section 11.11)', () => {
   for (const shortcut of shortcuts) {
-    it(`${shortcut.name}: the list to build by hand gives the actions of the file (§11.11/build-by-hand)`, () => {
+    it(`${shortcut.name}: the list to build by hand gives the actions of the file`, () => {
       const built = followBuildList(listOf(shortcut));
       const file = buildWorkflow(shortcut, connection).WFWorkflowActions;
       assert.deepEqual(comparable(built), comparable(file));

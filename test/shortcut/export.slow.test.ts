@@ -25,7 +25,7 @@ describe('ownline shortcut export (specification sections 10.2 and 11.11)', () =
     return { phoneNumber, setupUrl: String(answer.json.setup_url) };
   };
 
-  it('the export writes both files without a connection into a new folder, and needs no running server (§11.11/import-questions)', async () => {
+  it('the export writes both files without a connection into a new folder, and needs no running server', async () => {
     const to = join(folder, 'new', 'generic');
     const alone = new CommandLine(join(folder, 'no server here'));
     const result = await alone.json('shortcut', 'export', '--to', to);
@@ -46,7 +46,7 @@ describe('ownline shortcut export (specification sections 10.2 and 11.11)', () =
       );
   });
 
-  it('the export writes XML files with --xml, and files without automations with --ios 26 (§11.11/triggers)', async () => {
+  it('the export writes XML files with --xml, and files without automations with --ios 26', async () => {
     const to = join(folder, 'xml');
     await commands.json('shortcut', 'export', '--to', to, '--ios', '26', '--xml');
     const xml = await readFile(join(to, 'Ownline Outbox.shortcut'), 'utf8');

@@ -86,7 +86,7 @@ describe('the file of Ownline Inbound, run against the service (specification se
     assert.deepEqual(await contents(line), ['in an outage']);
   });
 
-  it('each text that a run receives is a message of its own, also without a sender and after a refused text (§11.11/several-texts)', async () => {
+  it('each text that a run receives is a message of its own, also without a sender and after a refused text', async () => {
     const line = await world.newLine();
     assert.deepEqual(await endOf(line.phone.receive()), { kind: 'completed' });
     assert.deepEqual(await received(line), []);

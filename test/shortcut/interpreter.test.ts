@@ -293,7 +293,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
 });
 
 describe('the import of a file with a question (specification section 11.11)', () => {
-  it('the import writes the answer into its action and changes nothing else (§11.11/import-questions)', () => {
+  it('the import writes the answer into its action and changes nothing else', () => {
     const file = buildWorkflow(outbox);
     const { WFWorkflowActions: actions, ...root } = importShortcut(file, ['the code']);
     const { WFWorkflowActions: before, ...rootBefore } = file;
@@ -304,7 +304,7 @@ describe('the import of a file with a question (specification section 11.11)', (
     assert.throws(() => importShortcut(file, ['one', 'two']), WorkflowError);
   });
 
-  it('an imported shortcut reads address and token from the setup code, whatever characters they have (§11.11/import-questions)', async () => {
+  it('an imported shortcut reads address and token from the setup code, whatever characters they have', async () => {
     const workflow = {
       ...buildWorkflow(outbox),
       WFWorkflowActions: compileActions('test', [

@@ -24,7 +24,7 @@ async function poll(context: TestContext, answers: readonly (object | string)[],
 }
 
 describe('rounds of Ownline Outbox in which nothing comes (specification section 11.11)', () => {
-  it('a round with the answer of the round before keeps 3 values in memory (§11.11/idle-rounds)', async (context) => {
+  it('a round with the answer of the round before keeps 3 values in memory', async (context) => {
     const { kept } = await poll(context, [idle, idle, idle, send, idle, idle]);
     assert.deepEqual([kept[1], kept[2], kept[5]], [3, 3, 3]);
     const bounds = [22, 3, 3, 34, 22, 3];
@@ -34,7 +34,7 @@ describe('rounds of Ownline Outbox in which nothing comes (specification section
     );
   });
 
-  it('a report is repeated until it was answered, and no longer, whatever the order of keys is (§11.11/idle-rounds)', async (context) => {
+  it('a report is repeated until it was answered, and no longer, whatever the order of keys is', async (context) => {
     const reversed = { wait: '0', session: 'ses_1', action: 'idle' };
     const { reports, texts } = await poll(
       context,
@@ -52,7 +52,7 @@ describe('rounds of Ownline Outbox in which nothing comes (specification section
     ]);
   });
 
-  it('the pause of an answer holds for equal answers, and not for those after an error page (§11.11/idle-rounds)', async (context) => {
+  it('the pause of an answer holds for equal answers, and not for those after an error page', async (context) => {
     const later = { ...idle, wait: '7' };
     const { kept } = await poll(
       context,

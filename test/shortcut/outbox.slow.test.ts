@@ -92,7 +92,7 @@ describe('the file of Ownline Outbox, run against the service (specification sec
     assert.deepEqual(line.phone.texts, ['before', 'after']);
   });
 
-  it('a lost connection ends the run, and an automation starts another after the session has ended (§11.11/failing-action)', async () => {
+  it('a lost connection ends the run, and an automation starts another after the session has ended', async () => {
     const line = await world.runningLine();
     await world.untilStatus(await world.send(line, 'before'), 'sent');
     await world.proxy.breakPoll(line.wire.token);
@@ -102,7 +102,7 @@ describe('the file of Ownline Outbox, run against the service (specification sec
     await world.untilStatus(await world.send(line, 'after'), 'sent');
   });
 
-  it('a text that Messages does not accept ends the run, and its message fails as unconfirmed (§11.11/failing-action)', async () => {
+  it('a text that Messages does not accept ends the run, and its message fails as unconfirmed', async () => {
     let fails = true;
     const line = await world.newLine({
       onSend: () => {

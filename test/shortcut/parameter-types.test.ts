@@ -113,7 +113,7 @@ for (const shortcut of shortcuts) {
   describe(`parameters in the file of ${shortcut.name}, compared with files of Shortcuts (specification section 11.11)`, () => {
     const workflow = buildWorkflow(shortcut, connection, 27);
 
-    it('each parameter of an action has a type that Shortcuts itself writes (§11.11/encodings)', () => {
+    it('each parameter of an action has a type that Shortcuts itself writes', () => {
       for (const action of workflow.WFWorkflowActions) {
         const name = actionName(action);
         const known = parameters[name];
@@ -123,7 +123,7 @@ for (const shortcut of shortcuts) {
       }
     });
 
-    it('each text and each variable inside a parameter has the keys that Shortcuts itself writes (§11.11/encodings)', () => {
+    it('each text and each variable inside a parameter has the keys that Shortcuts itself writes', () => {
       const values = workflow.WFWorkflowActions.flatMap(({ WFWorkflowActionParameters: own }) =>
         Object.values(own).flatMap(dictionariesIn),
       );
@@ -134,7 +134,7 @@ for (const shortcut of shortcuts) {
       }
     });
 
-    it('each trigger has the parameters of triggers that iPhones have imported (§11.11/triggers)', () => {
+    it('each trigger has the parameters of triggers that iPhones have imported', () => {
       const triggers = workflow.WFWorkflowTriggers as readonly PropertyDictionary[];
       for (const { WFTriggerIdentifier: kind, WFTriggerSerializedParameters: own } of triggers)
         assert.deepEqual(typesOf(own as PropertyDictionary), {

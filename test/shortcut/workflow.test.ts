@@ -38,20 +38,20 @@ for (const { title, build, shortcut, workflow } of variants) {
   const actions = workflow.WFWorkflowActions;
 
   describe(`the file of ${title} (specification section 11.11)`, () => {
-    it('XML and binary files contain the same object for other parsers (§11.11/encodings)', () => {
+    it('XML and binary files contain the same object for other parsers', () => {
       const xml = plain(parse(writeXmlPropertyList(workflow)));
       const [binary] = parseBuffer(writeBinaryPropertyList(workflow));
       assert.deepEqual(xml, plain(workflow));
       assert.deepEqual(plain(binary), plain(workflow));
     });
 
-    it('repeated builds of a file give the same bytes (§11.11/deterministic)', () => {
+    it('repeated builds of a file give the same bytes', () => {
       const again = build();
       assert.equal(writeXmlPropertyList(again), writeXmlPropertyList(workflow));
       assert.ok(writeBinaryPropertyList(again).equals(writeBinaryPropertyList(workflow)));
     });
 
-    it('the interpreter, which repeats each constant of Shortcuts, reads the file (§11.11/encodings)', () => {
+    it('the interpreter, which repeats each constant of Shortcuts, reads the file', () => {
       const answers = workflow.WFWorkflowImportQuestions.map(() => 'the setup code');
       assert.ok(readWorkflow(importShortcut(workflow, answers)).operations.length > 5);
     });
@@ -90,7 +90,7 @@ describe('the automations in files for iOS 27 (specification section 11.11)', ()
     return readTriggers(new ParameterReader('the file', { items: items ?? [] }, new Set()).items('items'));
   };
 
-  it('Inbound starts for each text with one of ten characters, and Outbox with the charger, any Wi-Fi and every six hours in each time zone (§11.11/triggers)', () => {
+  it('Inbound starts for each text with one of ten characters, and Outbox with the charger, any Wi-Fi and every six hours in each time zone', () => {
     assert.deepEqual(
       triggersOf(inbound),
       [' ', 'e', 'o', 'a', 'i', 'u', 'y', 'c', '1', '2'].map((contains) => ({ kind: 'message', contains })),
@@ -116,7 +116,7 @@ describe('the automations in files for iOS 27 (specification section 11.11)', ()
       );
   });
 
-  it('a file for iOS 17 to 26 differs in nothing but the automations, which it lacks (§11.11/triggers)', () => {
+  it('a file for iOS 17 to 26 differs in nothing but the automations, which it lacks', () => {
     for (const shortcut of shortcuts) {
       const { WFWorkflowTriggers: triggers, ...others } = buildWorkflow(shortcut, connection, 27);
       assert.ok(triggers);
@@ -126,7 +126,7 @@ describe('the automations in files for iOS 27 (specification section 11.11)', ()
 });
 
 describe('address and token in the file (specification section 11.11)', () => {
-  it('a shortcut without address and token asks for the setup code when it is imported, and stores it in its first action (§11.11/import-questions)', () => {
+  it('a shortcut without address and token asks for the setup code when it is imported, and stores it in its first action', () => {
     for (const shortcut of shortcuts) {
       const workflow = buildWorkflow(shortcut);
       const questions = workflow.WFWorkflowImportQuestions;
