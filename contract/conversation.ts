@@ -11,7 +11,7 @@ import { MessageSender } from './timeline.ts';
 /** The highest count that a conversation returns: a client shows it as 99+. */
 export const conversationCountMax = 100;
 
-/** The count of unread conversations examines only this many of the newest (specification section 12.11). */
+/** The count of unread conversations examines only this many of the newest. */
 export const unreadConversationsExaminedMax = 200;
 
 /* A conversation is one of the team's phone numbers and a contact. It holds the messages of every number resource
@@ -31,7 +31,7 @@ const unread_count = Type.Integer({
   description: `Received messages after the one up to which this member has read, ${conversationCountMax} at most.`,
 });
 
-/** A conversation as one member sees it, with that member's unread count (specification section 12.11). */
+/** A conversation as one member sees it, with that member's unread count. */
 export const Conversation = strictObject({
   phone_number,
   number_label: Type.String({ description: 'The name that the team gives the number; "" for none.' }),
@@ -50,7 +50,7 @@ export const Conversation = strictObject({
 });
 export type Conversation = Type.Static<typeof Conversation>;
 
-/** GET /app/teams/:team_id/conversations (specification section 12.11) */
+/** GET /app/teams/:team_id/conversations */
 export const ListConversationsQuery = strictObject({
   number: Type.Optional(phoneNumber('Only conversations of this number of the team.')),
   unread: Type.Optional(Type.Boolean({ description: 'true: only those with unread messages.' })),
@@ -65,7 +65,7 @@ export const ConversationList = strictObject({
 });
 export type ConversationList = Type.Static<typeof ConversationList>;
 
-/** GET /app/teams/:team_id/conversations/unread (specification section 12.11) */
+/** GET /app/teams/:team_id/conversations/unread */
 export const UnreadConversations = strictObject({
   unread_conversations: Type.Integer({
     description: `Conversations with unread messages, among the newest ${unreadConversationsExaminedMax} of the team.`,
@@ -84,7 +84,7 @@ export const ConversationMessage = strictObject({
 });
 export type ConversationMessage = Type.Static<typeof ConversationMessage>;
 
-/** GET /app/teams/:team_id/conversations/:phone_number/:contact/messages (specification section 12.11) */
+/** GET /app/teams/:team_id/conversations/:phone_number/:contact/messages */
 export const ListConversationMessagesQuery = strictObject(pageQuery('messages'));
 export type ListConversationMessagesQuery = Type.Static<typeof ListConversationMessagesQuery>;
 
@@ -127,7 +127,7 @@ export const ConversationMessageList = strictObject({
 });
 export type ConversationMessageList = Type.Static<typeof ConversationMessageList>;
 
-/** PUT /app/teams/:team_id/conversations/:phone_number/:contact/read (specification section 12.11) */
+/** PUT /app/teams/:team_id/conversations/:phone_number/:contact/read */
 export const MarkConversationReadRequest = strictObject({
   message_id: publicIdOf('msg', 'The newest message of the conversation that the member has seen.'),
 });

@@ -79,7 +79,7 @@ export const KeyChange = strictObject({
 });
 export type KeyChange = Type.Static<typeof KeyChange>;
 
-/** GET /app/teams/:team_id/home (specification section 12.10). */
+/** GET /app/teams/:team_id/home. */
 export const Home = strictObject({
   waiting_messages: Type.Integer({
     minimum: 0,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { resourceTypes } from './change.ts';
 import { strictObject, stringEnum, timestamp } from './schema.ts';
 
-/* The live stream of a team: server-sent events of `GET /app/teams/:team_id/live` (specification section 12.9). An
+/* The live stream of a team: server-sent events of `GET /app/teams/:team_id/live`. An
    event's name selects the schema of its JSON data. */
 
 const resources = Type.Array(stringEnum(resourceTypes));

@@ -40,7 +40,7 @@ export const timelineStepKinds = [
 ] as const;
 export type TimelineStepKind = (typeof timelineStepKinds)[number];
 
-/** A step in the timeline of a message (specification section 12.8). */
+/** A step in the timeline of a message. */
 export const TimelineStep = strictObject({
   kind: stringEnum(timelineStepKinds, {
     description:
@@ -98,7 +98,7 @@ export const TimelineEvent = strictObject({
 });
 export type TimelineEvent = Type.Static<typeof TimelineEvent>;
 
-/** GET /app/teams/:team_id/messages/:id/timeline (specification section 12.8). */
+/** GET /app/teams/:team_id/messages/:id/timeline. */
 export const Timeline = strictObject({
   message: MessageDetail,
   sender: nullable(MessageSender, {

@@ -12,7 +12,7 @@ const summaryFields = {
   resets_at: timestamp('When the next month begins.'),
 };
 
-/** A team's usage in a month (specification section 12.7). */
+/** A team's usage in a month. */
 export const Usage = strictObject({
   ...summaryFields,
   days: Type.Array(
@@ -32,7 +32,7 @@ export const Usage = strictObject({
 });
 export type Usage = Type.Static<typeof Usage>;
 
-/** The usage of a team in the current month without its days (specification sections 12.9 and 12.10). */
+/** The usage of a team in the current month without its days. */
 export const UsageSummary = strictObject(summaryFields);
 export type UsageSummary = Type.Static<typeof UsageSummary>;
 
@@ -56,7 +56,7 @@ const resourceLimit = (description: string) =>
     { description },
   );
 
-/** A team's plan and the used part of its limits (specification section 12.7). The count of messages is in `Usage`. */
+/** A team's plan and the used part of its limits. The count of messages is in `Usage`. */
 export const PlanUsage = strictObject({
   plan: stringEnum(planNames, { description: 'The plan, which decides most limits of the team.' }),
   members: resourceLimit('With the invitations that can still be accepted.'),

@@ -29,7 +29,7 @@ export async function countResources(
   return { members, numbers, webhooks };
 }
 
-/** A team's plan and how much of it is used, apart from messages (specification section 12.7). */
+/** A team's plan and how much of it is used, apart from messages. */
 export async function getPlanUsage(services: Runtime, teamId: TeamId): Promise<PlanUsage> {
   const team = await findTeam(services.database.pool, teamId);
   if (!team) throw notFound('team');

@@ -56,21 +56,21 @@ export function dashboardRoutes(services: DashboardServices): Route[] {
       answers: { 200: AccountOverview },
       handle: async ({ signedIn }) => ({ body: await readOverview(services, signedIn.accountId) }),
     }),
-    // The Home page of a team (section 12.10).
+    // The Home page of a team.
     route('GET /app/teams/:team_id/home', {
       audience: 'team',
       permission: 'messages:read',
       answers: { 200: Home },
       handle: async ({ principal }) => ({ body: await getHome(services, principal) }),
     }),
-    // The limits of a team's plan (section 12.7).
+    // The limits of a team's plan.
     route('GET /app/teams/:team_id/usage/limits', {
       audience: 'team',
       permission: 'team:read',
       answers: { 200: PlanUsage },
       handle: async ({ principal }) => ({ body: await getPlanUsage(services, principal.teamId) }),
     }),
-    // The live stream of a team (section 12.9). Every member may open it, and gets the types that their role may read.
+    // The live stream of a team. Every member may open it, and gets the types that their role may read.
     route('GET /app/teams/:team_id/live', {
       audience: 'team',
       admission: { permit: 'held' },
@@ -82,7 +82,7 @@ export function dashboardRoutes(services: DashboardServices): Route[] {
         return { body: '' };
       },
     }),
-    // The steps of a message (section 12.8).
+    // The steps of a message.
     route('GET /app/teams/:team_id/messages/:id/timeline', {
       ids: { id: 'msg' },
       audience: 'team',

@@ -43,7 +43,7 @@ const insertNotice = transactionQuery<{ teamId: TeamId; month: string; percent: 
 ).hasRow;
 
 /**
- * Mails owners and admins of a team that 80 % or 100 % of the month's limit are used (specification section 12.7). A
+ * Mails owners and admins of a team that 80 % or 100 % of the month's limit are used. A
  * unique row, written in the transaction that queues the mails, makes any number of processes send each notice once.
  */
 export async function notifyUsageLimits(services: Runtime): Promise<void> {

@@ -119,7 +119,7 @@ const dayMs = 86_400_000;
 
 type Services = Pick<Runtime, 'database' | 'clock'>;
 
-/** Returns the sums of a team's present month (specification section 12.9). */
+/** Returns the sums of a team's present month. */
 export async function getUsageSummary({ database, clock }: Services, teamId: TeamId): Promise<UsageSummary> {
   const now = clock.now();
   const next = startOfNextMonth(now);
@@ -128,7 +128,7 @@ export async function getUsageSummary({ database, clock }: Services, teamId: Tea
   return { month: dayOf(now).slice(0, 7), ...found, resets_at: next.toISOString() };
 }
 
-/** Returns a team's usage day by day (specification section 12.7). @param month `2026-11`; undefined for the present */
+/** Returns a team's usage day by day. @param month `2026-11`; undefined for the present */
 export async function getUsage(
   { database, clock }: Services,
   teamId: TeamId,

@@ -12,7 +12,7 @@ import { until } from '#test/support/service/until.ts';
 
 const run = promisify(execFile);
 
-describe('the page API keys in a browser (specification section 12.12)', () => {
+describe('the page API keys in a browser', () => {
   const { service, team, open } = givenBrowserTeam();
   const owner = given(() => newMember(service, team, 'owner', { name: 'Ada Example' }));
   const number = given(() => connectNumber(service, team));
@@ -40,7 +40,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     return { status: Number(stdout.slice(at + 1)), body: stdout.slice(0, at) };
   }
 
-  it('the dialog stays open while a key is created, and copies the key by a selection on plain http (§12.12/page-shown-once)', async () => {
+  it('the dialog stays open while a key is created, and copies the key by a selection on plain http', async () => {
     const page = await open(owner, '/keys');
     await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
     await page.reload();
@@ -68,7 +68,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     assert.equal(await dialog.getByLabel('Name', { exact: true }).inputValue(), key);
   });
 
-  it('the sample request of a new key waits for the numbers of the team, and names no placeholder (§12.12/page-api-keys)', async () => {
+  it('the sample request of a new key waits for the numbers of the team, and names no placeholder', async () => {
     const page = await open(owner, '/keys');
     const release = Promise.withResolvers<void>();
     await page.route('**/numbers', async (route) => {
@@ -101,7 +101,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
       (form: Locator) => form.getByLabel('Send and cancel messages').uncheck(),
     ],
   ] as const) {
-    it(`the key ${name} is shown with a sample request that its permissions allow, in each language and from its line (§12.12/page-api-keys, §5.4/test-key)`, async () => {
+    it(`the key ${name} is shown with a sample request that its permissions allow, in each language and from its line (§5.4/test-key)`, async () => {
       const page = await open(owner, '/keys');
       const dialog = await begin(page, name);
       await change(dialog);
@@ -122,7 +122,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     });
   }
 
-  it('a key is created, shown once, revoked and then refused (§12.12/page-api-keys)', async () => {
+  it('a key is created, shown once, revoked and then refused', async () => {
     const page = await open(owner, '/keys', { look: phone });
     const dialog = await begin(page, 'Booking');
     const { key, command } = await create(dialog);
@@ -144,7 +144,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     await until('the key is refused', async () => (await runInShell(command)).status === 401);
   });
 
-  it('a member creates keys with no more permissions than the member, and can revoke only those keys (§12.12/page-api-keys)', async () => {
+  it('a member creates keys with no more permissions than the member, and can revoke only those keys', async () => {
     const member = await newMember(service, team, 'member', { name: 'Grace Example' });
     await owner.post(owner.in('/keys'), { name: 'Of the owner', permissions: ['team:write'] });
     const page = await open(member, '/keys', { look: phone });
@@ -166,7 +166,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     ]);
   });
 
-  it('the page says why only owners make a key that may invite people (§5.3/keys-of-owners, §12.12/page-api-keys)', async () => {
+  it('the page says why only owners make a key that may invite people (§5.3/keys-of-owners)', async () => {
     const admin = await newMember(service, team, 'admin');
     for (const [person, text, boxes] of [
       [owner, /Worth an admin: the key can also change roles/, 1],

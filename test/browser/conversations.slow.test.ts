@@ -13,7 +13,7 @@ import { until } from '#test/support/service/until.ts';
 const ada = '+14155550142';
 const bob = '+14155550143';
 
-describe('conversations in a browser (specification sections 12.11, 12.12 and 12.14)', () => {
+describe('conversations in a browser (specification section 12.14)', () => {
   const { service, team, open: openPath } = givenBrowserTeam();
   const member = given(() => newMember(service, team, 'member'));
   const number = given(() => connectNumber(service, team));
@@ -46,7 +46,7 @@ describe('conversations in a browser (specification sections 12.11, 12.12 and 12
     await assertSound(page, 'dashboard-conversations-thread');
   });
 
-  it('opening a conversation lowers the unread count at once, and a reply leaves no unread message (§12.12/page-conversations)', async () => {
+  it('opening a conversation lowers the unread count at once, and a reply leaves no unread message', async () => {
     const quiet = await service.newTeam();
     const grace = await newMember(service, quiet, 'member');
     const iphone = await connectNumber(service, quiet);
@@ -71,7 +71,7 @@ describe('conversations in a browser (specification sections 12.11, 12.12 and 12
     assert.equal(await page.getByRole('link', { name: /0142.*unread/ }).count(), 0);
   });
 
-  it('a conversation shows received pictures and files, safe links, other alphabets, and the senders of the team (§12.12/page-conversations, §12.12/page-sound)', async () => {
+  it('a conversation shows received pictures and files, safe links, other alphabets, and the senders of the team', async () => {
     const contact = '+14155550144';
     const colleague = await newMember(service, team, 'member');
     await receiveFile(contact, pictureOf(240, 160), 'Photo of the table');
@@ -114,7 +114,7 @@ describe('conversations in a browser (specification sections 12.11, 12.12 and 12
   });
 
   for (const look of looks) {
-    it(`${look.width} px: the reply stays in the window while the page has no connection (§12.12/page-conversations)`, async () => {
+    it(`${look.width} px: the reply stays in the window while the page has no connection`, async () => {
       const page = await open(bob, { look, provokes: /./ });
       const reply = page.getByRole('textbox', { name: 'Reply' });
       await reply.waitFor();
@@ -132,7 +132,7 @@ describe('conversations in a browser (specification sections 12.11, 12.12 and 12
     });
   }
 
-  it('a member who is removed while typing gets the text to copy, and the sign-in page says why (§12.12/page-signed-out)', async () => {
+  it('a member who is removed while typing gets the text to copy, and the sign-in page says why', async () => {
     const leaving = await newMember(service, team, 'member');
     const page = await open(bob, { provokes: refusals }, leaving);
     await page.getByRole('textbox', { name: 'Reply' }).fill('On Sunday we open at ten.');
@@ -148,7 +148,7 @@ describe('conversations in a browser (specification sections 12.11, 12.12 and 12
     await assertSound(page, 'people-sign-in-ended');
   });
 
-  it('a failed message can be sent again as it is, or be edited as another one (§12.12/page-conversations)', async () => {
+  it('a failed message can be sent again as it is, or be edited as another one', async () => {
     const contact = '+14155550145';
     const page = await open(contact);
     await send(contact, 'The first try');
@@ -186,7 +186,7 @@ describe('conversations in a browser (specification sections 12.11, 12.12 and 12
     await reply.waitFor();
   });
 
-  it('a START that may be a late repeat is marked, and the banner of the opt-out asks about it (§4.6/late-start, §2.6/possible-repeat, §12.12/page-conversations)', async () => {
+  it('a START that may be a late repeat is marked, and the banner of the opt-out asks about it (§4.6/late-start, §2.6/possible-repeat)', async () => {
     const contact = '+14155550158';
     let late = '';
     for (const text of ['START', 'STOP', 'START']) {
@@ -204,7 +204,7 @@ describe('conversations in a browser (specification sections 12.11, 12.12 and 12
     await messages.getByRole('dialog').getByText('May be a repeat.').waitFor();
   });
 
-  it('keys move the focus through the list, into the conversation and back (§12.12/page-conversations)', async () => {
+  it('keys move the focus through the list, into the conversation and back', async () => {
     await receive(number, ada, 'Hello');
     const page = await openPath(member, '/conversations');
     await page.getByRole('link', { name: /0142/ }).waitFor();
@@ -227,7 +227,7 @@ describe('conversations in a browser (specification sections 12.11, 12.12 and 12
     assert.match(await focused.innerText(), /0142/);
   });
 
-  it('a new message costs a long conversation one read and does not move the scroll position (§12.12/page-conversations)', async () => {
+  it('a new message costs a long conversation one read and does not move the scroll position', async () => {
     const contact = '+14155550146';
     for (let n = 1; n <= 130; n += 1) await receive(number, contact, `Text ${n}.`);
     const page = await open(contact);
@@ -257,7 +257,7 @@ describe('conversations in a browser (specification sections 12.11, 12.12 and 12
     assert.equal(await log.getByText('Text 1.', { exact: true }).count(), 1);
   });
 
-  it('a link to a conversation works for an e-mail address, a short code or a name, before and after signing in (§12.12/page-conversations)', async () => {
+  it('a link to a conversation works for an e-mail address, a short code or a name, before and after signing in', async () => {
     for (const contact of ['ada@example.com', '262966', 'Müller & Söhne']) {
       await receive(number, contact, `Hello from ${contact}`);
       const page = await openPath(member, '/conversations');
@@ -277,7 +277,7 @@ describe('conversations in a browser (specification sections 12.11, 12.12 and 12
     }
   });
 
-  it('refusals for media and for the monthly limit link to the usage page, and the typed text stays (§12.12/page-conversations)', async () => {
+  it('refusals for media and for the monthly limit link to the usage page, and the typed text stays', async () => {
     const small = await service.newTeam({ plan: 'free', monthlyLimit: 1 });
     const owner = await newMember(service, small, 'owner', { name: 'Ada Example' });
     const iphone = await connectNumber(service, small);
@@ -315,7 +315,7 @@ describe('conversations in a browser (specification sections 12.11, 12.12 and 12
     await assertSound(other, 'dashboard-conversations-limit-of-member');
   });
 
-  it('a refusal after the person left the page is shown there, and the text waits in the conversation (§12.12/page-conversations)', async () => {
+  it('a refusal after the person left the page is shown there, and the text waits in the conversation', async () => {
     const contact = '+14155550147';
     await receive(number, contact, 'Hello');
     const page = await open(contact, { provokes: refusals });

@@ -58,7 +58,7 @@ const addressOf = (route: string, ids: Readonly<Record<string, string>>) =>
 /** Shorter than the interval at which pages read again, so a change within it came by the live stream. */
 const streamMaxMs = 15_000;
 
-describe('every page of the dashboard (specification sections 12.3, 12.9 and 12.12)', () => {
+describe('every page of the dashboard', () => {
   const { service, team, browser, open } = givenBrowserTeam();
   const owner = given(() => newMember(service, team, 'owner', { name: 'Ada Example' }));
   const number = given(() => connectNumber(service, team));
@@ -86,7 +86,7 @@ describe('every page of the dashboard (specification sections 12.3, 12.9 and 12.
   });
 
   for (const [column, state] of ['empty', 'full'].entries()) {
-    it(`every page of a team that is ${state} says what it has, passes the page checks and has no dead link (§12.12/page-sound)`, async () => {
+    it(`every page of a team that is ${state} says what it has, passes the page checks and has no dead link`, async () => {
       const newest = await newMember(service, await service.newTeam(), 'owner');
       const { json } = await newest.get(newest.in('/keys'));
       for (const { id } of json.keys as { id: string }[]) await newest.delete(newest.in(`/keys/${id}`));
@@ -114,7 +114,7 @@ describe('every page of the dashboard (specification sections 12.3, 12.9 and 12.
     });
   }
 
-  it('each page shows the parts that a role includes, and names the person to ask for the others (§12.12/page-permissions)', async () => {
+  it('each page shows the parts that a role includes, and names the person to ask for the others', async () => {
     await receive(number, '+14155550142', 'Are you open on Sunday?');
     await owner.post(owner.in('/team/members/invite'), { email: 'grace@example.com', role: 'viewer' });
     const webhook = await newWebhook(team.api);
@@ -162,7 +162,7 @@ describe('every page of the dashboard (specification sections 12.3, 12.9 and 12.
     }
   });
 
-  it('each page shows a change by another client at once, also one that came while the browser was offline (§12.9/stream)', async () => {
+  it('each page shows a change by another client at once, also one that came while the browser was offline', async () => {
     const hello = (text: string) => () => receive(number, '+14155550150', text);
     const newKey = (name: string) => owner.post(owner.in('/keys'), { name, permissions: ['team:read'] });
     const changes: readonly (readonly [path: string, change: () => Promise<unknown>, shown: string])[] = [
@@ -197,7 +197,7 @@ describe('every page of the dashboard (specification sections 12.3, 12.9 and 12.
     }
   });
 
-  it('a page without a live stream reads again every 30 s (§12.9/refresh)', async () => {
+  it('a page without a live stream reads again every 30 s', async () => {
     const page = await open(owner, '/messages', { provokes: /./ });
     await page.route('**/live', (route) => route.abort());
     await page.clock.install();
@@ -208,7 +208,7 @@ describe('every page of the dashboard (specification sections 12.3, 12.9 and 12.
     await page.getByText('Without a hint').waitFor();
   });
 
-  it('a change of deliveries rereads only the newest page of a long delivery log (§12.9/lists)', async () => {
+  it('a change of deliveries rereads only the newest page of a long delivery log', async () => {
     const webhook = await newWebhook(team.api);
     for (let n = 0; n < 60; n += 1) await newDelivery(service, team, webhook.id, { ageMs: 60_000 + n });
     const page = await open(owner, `/webhooks/${webhook.id}`);
@@ -227,7 +227,7 @@ describe('every page of the dashboard (specification sections 12.3, 12.9 and 12.
     assert.ok(reads.length > 0 && reads.every((search) => !search.includes('cursor')), `${reads}`);
   });
 
-  it('the arrow of a conversation goes back in the history, or replaces the page if it was opened by its address (§12.12/page-way-back)', async () => {
+  it('the arrow of a conversation goes back in the history, or replaces the page if it was opened by its address', async () => {
     const contact = '+14155550160';
     await receive(number, contact, 'Hello');
     const page = await open(owner, '/conversations', { look: phone });
@@ -250,7 +250,7 @@ describe('every page of the dashboard (specification sections 12.3, 12.9 and 12.
     assert.equal(await entriesOf(page), direct);
   });
 
-  it('the drawers of a message and of a delivery go back in the history, whatever closes them (§12.12/page-way-back)', async () => {
+  it('the drawers of a message and of a delivery go back in the history, whatever closes them', async () => {
     const webhook = await newWebhook(team.api);
     await newDelivery(service, team, webhook.id);
     await receive(number, '+14155550161', 'In the drawer');
@@ -280,7 +280,7 @@ describe('every page of the dashboard (specification sections 12.3, 12.9 and 12.
     }
   });
 
-  it('the menu More of a phone keeps a distance from the edges of the window (§12.12/page-sound)', async () => {
+  it('the menu More of a phone keeps a distance from the edges of the window', async () => {
     const page = await open(owner, '', { look: phone });
     await page.getByRole('button', { name: 'More', exact: true }).click();
     const box = await page.getByRole('menu').boundingBox();

@@ -9,7 +9,7 @@ import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const to = '+14155550142';
 
-describe('Home in a browser (specification section 12.10)', () => {
+describe('Home in a browser', () => {
   const { service, open } = givenBrowserTeam();
 
   const send = ({ api }: TestTeam, { phoneNumber }: ConnectedNumber, content: string) =>

@@ -11,7 +11,7 @@ import { newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 const ada = '+14155550142';
 const bob = '+14155550143';
 
-describe('the page of messages in a browser (specification section 12.8)', () => {
+describe('the page of messages in a browser', () => {
   const { service, team, open } = givenBrowserTeam();
   const member = given(() => newMember(service, team, 'member'));
   const number = given(() => connectNumber(service, team));
@@ -28,7 +28,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
     await team.api.put(`/v1/numbers/${number.numberId}`, { label: 'Reception' });
   });
 
-  it("a message's drawer lists each step, names its number by the label, and its address opens it again (§12.3/dashboard-pages, §12.12/page-number-names)", async () => {
+  it("a message's drawer lists each step, names its number by the label, and its address opens it again (§12.3/dashboard-pages)", async () => {
     const page = await open(member, '/messages');
     const row = page.getByRole('row').filter({ hasText: 'Your table for two' });
     await row.getByText('Reception').waitFor();
@@ -51,14 +51,14 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
     assert.doesNotMatch(page.url(), /message=/);
   });
 
-  it('the drawer says that “Sent” is final if the iPhone never reported a delivery (§12.8/timeline-delivery)', async () => {
+  it('the drawer says that “Sent” is final if the iPhone never reported a delivery', async () => {
     const silent = await connectNumber(service, team);
     await team.api.send({ from: silent.phoneNumber, to: ada, content: 'Your glasses are ready.' });
     const page = await open(member, `/messages?message=${await sendNextByShortcut(silent)}`);
     await page.getByRole('dialog').getByText('this iPhone has reported no delivery').waitFor();
   });
 
-  it("the filters of the messages are in the page's address, and find both directions of a contact (§12.12/page-messages)", async () => {
+  it("the filters of the messages are in the page's address, and find both directions of a contact", async () => {
     const page = await open(member, '/messages?status=failed');
     await page.getByText('This one was a mistake.').waitFor();
     assert.equal(await page.getByRole('row').count(), 2, 'the head and one message');
@@ -74,7 +74,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
     await page.getByText('Are you open on Sunday?').waitFor();
   });
 
-  it('the drawer sends a cancelled message again, once, and says who cancelled it (§12.12/page-messages)', async () => {
+  it('the drawer sends a cancelled message again, once, and says who cancelled it', async () => {
     const page = await open(member, '/messages');
     await page.getByRole('row').filter({ hasText: 'This one was a mistake.' }).getByRole('link').click();
     const drawer = page.getByRole('dialog');
@@ -87,7 +87,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
     await page.getByRole('row').filter({ hasText: 'This one was a mistake.' }).nth(1).waitFor();
   });
 
-  it('a message that its iPhone did not confirm is not called unsent, and its advice stands there once (§12.12/page-unconfirmed)', async () => {
+  it('a message that its iPhone did not confirm is not called unsent, and its advice stands there once', async () => {
     const silent = await connectNumber(service, team);
     const id = await team.api.send({ from: silent.phoneNumber, to: ada, content: 'Your glasses are here.' });
     assert.equal((await silent.wire.poll()).id, id);

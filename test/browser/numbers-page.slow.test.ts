@@ -21,7 +21,7 @@ async function putSignedFiles(folder: string): Promise<void> {
   for (const { name } of shortcuts) await writeFile(join(folder, `${name}.shortcut`), 'AEA1');
 }
 
-describe('the pages of numbers in a browser (specification section 12.12)', () => {
+describe('the pages of numbers in a browser', () => {
   const { service, browser, open } = givenBrowserTeam({
     PACING: 'gentle',
     // Setup links begin with this address, because an iPhone could reach it. No test here opens a setup link.
@@ -55,7 +55,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     return scanned ?? '';
   }
 
-  it('the QR code connects an iPhone, and the page follows its progress (§12.12/page-connect)', async () => {
+  it('the QR code connects an iPhone, and the page follows its progress', async () => {
     const { team, owner } = await newSetting();
     const page = await open(owner, '/numbers');
     await page.getByRole('button', { name: 'Connect an iPhone' }).click();
@@ -86,7 +86,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await assertSound(page, 'dashboard-number-receives');
   });
 
-  it("the dialog shows the setup's progress after a return from the setup page on the same iPhone (§12.12/page-connect)", async () => {
+  it("the dialog shows the setup's progress after a return from the setup page on the same iPhone", async () => {
     const team = await local.newTeam();
     const owner = await newMember(local, team, 'owner');
     const page = await open(owner, '/numbers?connect=true', { look: phone });
@@ -113,7 +113,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await reconnecting.locator('[role=dialog] pre').waitFor();
   });
 
-  it('the dialog of a setup link with a local address warns that no iPhone reaches it, and shows no QR code (§12.12/page-connect)', async () => {
+  it('the dialog of a setup link with a local address warns that no iPhone reaches it, and shows no QR code', async () => {
     const owner = await newMember(local, await local.newTeam(), 'owner');
     const page = await open(owner, '/numbers?connect=true', { look: phone });
     const dialog = await createLink(page, newPhoneNumber());
@@ -124,7 +124,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     assert.equal(await dialog.getByText('Open on this iPhone').count(), 0);
   });
 
-  it('a note above the QR code says which shortcuts are not published, with a message for the operator (§12.12/page-connect)', async () => {
+  it('a note above the QR code says which shortcuts are not published, with a message for the operator', async () => {
     const owner = await newMember(service, await service.newTeam(), 'owner');
     for (const [folders, title, settings] of [
       [
@@ -165,7 +165,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     }
   });
 
-  it('a number is paused, refuses sends, is resumed and labelled (§12.12/page-numbers)', async () => {
+  it('a number is paused, refuses sends, is resumed and labelled', async () => {
     const { team, owner } = await newSetting();
     const { phoneNumber, numberId } = await connectNumber(service, team);
     const send = async () =>
@@ -195,7 +195,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     assert.deepEqual([json.label, json.status, json.on_unconfirmed], ['Front desk', 'active', 'retry_once']);
   });
 
-  it('pacing can be changed, a number can set its own limit, and exceeded limits are shown (§12.12/page-numbers)', async () => {
+  it('pacing can be changed, a number can set its own limit, and exceeded limits are shown', async () => {
     const { team, owner } = await newSetting();
     const { phoneNumber, numberId, wire } = await connectNumber(service, team);
     const path = `/numbers/${numberId}`;
@@ -234,7 +234,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     assert.deepEqual([mode, new_contacts_per_hour], ['strict', 15]);
   });
 
-  it('a silent iPhone is offline with its likely cause and checks, and another one can be connected (§12.12/page-numbers, §12.12/page-connect)', async () => {
+  it('a silent iPhone is offline with its likely cause and checks, and another one can be connected', async () => {
     const { team, owner } = await newSetting();
     const { numberId, wire } = await connectNumber(service, team);
     const page = await open(owner, '/numbers', { look: phone });
@@ -278,7 +278,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     assert.equal((await owner.get(owner.in(`/numbers/${numberId}`))).json.device_name, 'New iPhone');
   });
 
-  it('an iPhone that reports another name causes a warning (§12.12/page-numbers, §4.7/device-change)', async () => {
+  it('an iPhone that reports another name causes a warning (§4.7/device-change)', async () => {
     const { team, owner } = await newSetting();
     const { numberId, wire } = await connectNumber(service, team);
     const takeover = async (device_name: string, os: string) => {
@@ -299,7 +299,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await watched.getByText('to look into it').waitFor();
   });
 
-  it('deleting a number asks first, says that waiting messages fail, and makes them fail (§12.12/page-numbers)', async () => {
+  it('deleting a number asks first, says that waiting messages fail, and makes them fail', async () => {
     const { team, owner } = await newSetting();
     const { phoneNumber, numberId } = await connectNumber(service, team);
     const id = await team.api.send({ from: phoneNumber, to, content: 'Too late' });
@@ -320,7 +320,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     assert.deepEqual([json.status, json.error_code], ['failed', 'number_removed']);
   });
 
-  it('a team without an iPhone can add a simulated one, which is marked, and delete it (§12.12/page-numbers)', async () => {
+  it('a team without an iPhone can add a simulated one, which is marked, and delete it', async () => {
     const { owner } = await newSetting();
     const page = await open(owner, '/numbers');
     await page.getByRole('button', { name: 'Try a simulated iPhone' }).click();

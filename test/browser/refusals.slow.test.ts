@@ -20,7 +20,7 @@ const forms = {
   invitation: ['Invite person', 'E-mail address', 'Invite'],
 } as const;
 
-describe('refusals as pages show them (specification section 12.12)', () => {
+describe('refusals as pages show them', () => {
   const { service, team, open } = givenBrowserTeam({ RATE_LIMITS: 'on', PACING: 'gentle' });
   const owner = given(() => newMember(service, team, 'owner', { name: 'Ada Example' }));
   const number = given(() => connectNumber(service, team));
@@ -38,7 +38,7 @@ describe('refusals as pages show them (specification section 12.12)', () => {
     return { page, dialog, field, limit };
   }
 
-  it('a refused field is marked with the reason beside it, and keeps what was typed (§12.12/page-errors)', async () => {
+  it('a refused field is marked with the reason beside it, and keeps what was typed', async () => {
     for (const [form, path, typed, reason] of [
       ['key', '/keys', 'a\u202eb', /name/],
       ['webhook', '/webhooks', 'http://example.com/hooks', /https/],
@@ -71,7 +71,7 @@ describe('refusals as pages show them (specification section 12.12)', () => {
       ['webhook', '/webhooks', 'https://example.com/hooks', 'The plan Free allows 5 webhooks'],
       ['invitation', '/team/invitations', 'guest@example.com', 'The plan Free allows 1 member'],
     ] as const) {
-      it(`the dialog for a further ${form} says the plan's limit before and after it is sent, and keeps what was typed (§12.12/page-errors)`, async () => {
+      it(`the dialog for a further ${form} says the plan's limit before and after it is sent, and keeps what was typed`, async () => {
         const { page, dialog, field, limit } = await submit(small, path, form, typed);
         const note = dialog.getByRole('alert');
         await note.waitFor();
@@ -99,7 +99,7 @@ describe('refusals as pages show them (specification section 12.12)', () => {
     service.clock.advance(Math.max(0, seconds - leftSeconds) * 1_000);
   };
 
-  it('after a 429 a read is repeated, a write keeps the typed text, and both show when the limit ends (§12.12/page-rate-limits, §12.3/csrf-and-checks)', async () => {
+  it('after a 429 a read is repeated, a write keeps the typed text, and both show when the limit ends (§12.3/csrf-and-checks)', async () => {
     const person = await newMember(service, await service.newTeam(), 'owner');
     const reading = await open(person, '/settings', { provokes: refusals });
     const writing = await open(person, '/keys', { provokes: refusals });

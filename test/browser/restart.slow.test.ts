@@ -18,7 +18,7 @@ const contact = '+14155550142';
 /** Shorter than the interval at which pages read again, so a change within it came by the live stream. */
 const streamMaxMs = 15_000;
 
-describe('an open page over a restart of the server (specification section 12.9)', () => {
+describe('an open page over a restart of the server', () => {
   const settings = { DEVICE_HOLD_SECONDS: '1' };
   let first: FirstService;
   let running: SpawnedService;
@@ -64,7 +64,7 @@ describe('an open page over a restart of the server (specification section 12.9)
     return Math.min(...times);
   }
 
-  it('an open page shows changes within a second, and after a restart of the server catches up without a reload (§12.9/stream, §12.9/stop)', async () => {
+  it('an open page shows changes within a second, and after a restart of the server catches up without a reload', async () => {
     const page = await newPage(browser, desktop);
     await page.context().addCookies([{ name: 'ownline', value: session, url: running.baseUrl }]);
     await page.goto(`${running.baseUrl}/teams/${team}/messages`);

@@ -8,7 +8,7 @@ import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
-describe('the page Team in a browser: members, invitations and audit log (specification section 12.12)', () => {
+describe('the page Team in a browser: members, invitations and audit log', () => {
   const service = givenService();
   const { mail: mails, service: mailing } = givenMailService();
   const { open, visit } = givenPages();
@@ -68,7 +68,7 @@ describe('the page Team in a browser: members, invitations and audit log (specif
     return keys.map(({ name }) => name).filter((name) => name !== 'test');
   }
 
-  it('an owner changes roles, makes and unmakes owners, and leaves (§12.12/page-team-members)', async () => {
+  it('an owner changes roles, makes and unmakes owners, and leaves', async () => {
     const { ada, grace, vera } = await newTeamOfAll();
     await newKeysOf(grace, ['Of Grace']);
     // Requests in progress are refused after the person has left the team.
@@ -101,7 +101,7 @@ describe('the page Team in a browser: members, invitations and audit log (specif
     [['Laptop'], ['Booking', 'Monitor']],
     [['Booking', 'Laptop', 'Monitor'], []],
   ] as const) {
-    it(`an admin who removes a member is asked which of the member's keys to revoke: ${revoked.length} of three (§12.12/page-team-members)`, async () => {
+    it(`an admin who removes a member is asked which of the member's keys to revoke: ${revoked.length} of three`, async () => {
       const { sam, grace } = await newTeamOfAll();
       await newKeysOf(grace, ['Booking', 'Laptop', 'Monitor']);
       const page = await openMembers(sam, { look: phone });
@@ -121,7 +121,7 @@ describe('the page Team in a browser: members, invitations and audit log (specif
     });
   }
 
-  it('a member sees the members and whom to ask, and can only leave (§12.12/page-permissions)', async () => {
+  it('a member sees the members and whom to ask, and can only leave', async () => {
     const { grace } = await newTeamOfAll();
     const page = await openMembers(grace, { provokes: refusals });
     await page.getByText('ask Ada Example or Sam Example').waitFor();
@@ -143,7 +143,7 @@ describe('the page Team in a browser: members, invitations and audit log (specif
     return dialog;
   }
 
-  it('an admin mails an invitation, sends it again, and its link lets the person join (§12.12/page-team-invitations, §12.4/who-invites)', async () => {
+  it('an admin mails an invitation, sends it again, and its link lets the person join (§12.4/who-invites)', async () => {
     const team = await mailing.newTeam();
     await newMember(mailing, team, 'owner');
     const sam = await newMember(mailing, team, 'admin', { name: 'Sam Example' });
@@ -175,7 +175,7 @@ describe('the page Team in a browser: members, invitations and audit log (specif
     await rowOf(page, 'Grace').waitFor();
   });
 
-  it("without mail an invitation's link is shown once and can be copied, and Copy link makes a new one (§12.12/page-team-invitations)", async () => {
+  it("without mail an invitation's link is shown once and can be copied, and Copy link makes a new one", async () => {
     const ada = await newMember(service, await service.newTeam(), 'owner', { name: 'Ada Example' });
     const page = await open(ada, '/team/invitations', { look: phone });
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.baseUrl });
@@ -205,7 +205,7 @@ describe('the page Team in a browser: members, invitations and audit log (specif
     await page.getByRole('heading', { name: 'No open invitations' }).waitFor();
   });
 
-  it('too many mails to an address are refused with the time of the next try (§12.12/page-errors)', async () => {
+  it('too many mails to an address are refused with the time of the next try', async () => {
     const ada = await newMember(mailing, await mailing.newTeam(), 'owner', { name: 'Ada Example' });
     const body = { email: 'often@example.com', role: 'viewer' };
     let { json } = await ada.post(ada.in('/team/members/invite'), body);
@@ -218,7 +218,7 @@ describe('the page Team in a browser: members, invitations and audit log (specif
     await assertSound(page, 'dashboard-invitations-throttled');
   });
 
-  it('audit entries are sentences with names, origin and time, mark refusals, and load on demand (§12.12/page-team-audit)', async () => {
+  it('audit entries are sentences with names, origin and time, mark refusals, and load on demand', async () => {
     const { team, ada, grace, vera } = await newTeamOfAll();
     for (let nth = 1; nth <= 50; nth += 1) await ada.put(ada.in('/team'), { name: `Example ${nth}` });
     const number = await connectNumber(service, team);

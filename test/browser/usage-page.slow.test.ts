@@ -28,7 +28,7 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
     await putAccepted(service, small.id, 100);
   });
 
-  it('the usage page shows days, limits and plans (§12.7/usage)', async () => {
+  it('the usage page shows days, limits and plans', async () => {
     const page = await open(full, '/usage');
     await page.getByText('812 messages sent, 649 received').waitFor();
     await page.getByText('Your plan', { exact: true }).waitFor();
@@ -42,7 +42,7 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
     await assertSound(page, 'dashboard-usage');
   });
 
-  it('on a phone, each day below the chart stands on one line and in the card (§12.12/page-sound)', async () => {
+  it('on a phone, each day below the chart stands on one line and in the card', async () => {
     // June has 30 days, so the last label is as far to the right as it can be.
     const year = service.clock.now().getUTCFullYear();
     const page = await open(full, `/usage?month=${year}-06`, { look: phone });

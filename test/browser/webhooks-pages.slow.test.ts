@@ -19,7 +19,7 @@ import { startSwitchingReceiver } from '#test/support/webhooks/switching-receive
 import { emit, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 import { verifySignatures } from '#webhook-listener/verify-signatures.ts';
 
-describe('the pages of webhooks in a browser (specification section 12.12)', () => {
+describe('the pages of webhooks in a browser', () => {
   const receiver = given(startSwitchingReceiver);
   const service = givenWebhookService({ WEBHOOK_OFFSETS_SECONDS: '0,1,2,3' });
   const { open } = givenPages();
@@ -53,7 +53,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     await page.getByRole('menuitem', { name: item }).click();
   };
 
-  it('a member creates a webhook, corrects its address after a failure, and redelivers the event (§12.12/page-webhooks)', async () => {
+  it('a member creates a webhook, corrects its address after a failure, and redelivers the event', async () => {
     const { team } = await givenTeam();
     const page = await open(await newMember(service, team, 'member'), '/webhooks');
     await page.getByRole('button', { name: 'Create webhook' }).click();
@@ -110,7 +110,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     assert.deepEqual(verdicts, { service: 'valid', standard: 'valid' });
   });
 
-  it('the page of a webhook disabled by failures shows the cause, and enabling replays missed events (§12.12/page-webhooks)', async () => {
+  it('the page of a webhook disabled by failures shows the cause, and enabling replays missed events', async () => {
     const { team, owner } = await givenTeam();
     const { id } = await newWebhook(team.api, { url: receiver.brokenUrl, events: ['message.received'] });
     await emitMany(team, 10);
@@ -155,7 +155,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     await page.getByRole('button', { name: 'Load more' }).waitFor();
   });
 
-  it('both secrets sign a test event during a rotation (§12.12/page-webhooks)', async () => {
+  it('both secrets sign a test event during a rotation', async () => {
     const { team, owner } = await givenTeam();
     const { id, secret } = await newWebhook(team.api, { url: receiver.url });
     const page = await open(owner, `/webhooks/${id}`);
@@ -186,7 +186,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     assert.deepEqual(await verdictsOfTest(), ['invalid', 'valid']);
   });
 
-  it('a webhook is paused, its missed events are replayed, and it is deleted (§12.12/page-webhooks)', async () => {
+  it('a webhook is paused, its missed events are replayed, and it is deleted', async () => {
     const { team, owner } = await givenTeam();
     const { id } = await newWebhook(team.api, { url: receiver.url, events: ['message.received'] });
     // The page of the deleted webhook may read once more.
@@ -218,7 +218,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     assert.equal((await team.api.get(`/v1/webhooks/${id}`)).status, 404);
   });
 
-  it('a message links to its delivery, and the delivery to the message (§12.12/page-webhooks)', async () => {
+  it('a message links to its delivery, and the delivery to the message', async () => {
     const { team, owner } = await givenTeam();
     const number = await connectNumber(service, team, '+14155550140');
     const { id } = await newWebhook(team.api, { url: receiver.url, events: ['message.sent'] });

@@ -4,8 +4,8 @@ import { ApiError, readAnswer, readError } from '../../web/api/api-answer.ts';
 
 const unreadable = /could not be read/;
 
-describe('API answers as the pages read them (specification section 12.12)', () => {
-  it('an error of the API keeps all its fields (§12.12/page-errors)', () => {
+describe('API answers as the pages read them', () => {
+  it('an error of the API keeps all its fields', () => {
     const error = { code: 'limit_reached', message: 'The month is full.', limit: 500 };
     assert.deepEqual(readError(JSON.stringify({ error })), error);
   });
@@ -19,12 +19,12 @@ describe('API answers as the pages read them (specification section 12.12)', () 
     '{"error":"Bad gateway"}',
     '{"error":{"code":502}}',
   ]) {
-    it(`the proxy's error body ${text || '(empty)'} becomes an error that says it can’t be read (§12.12/page-errors)`, () => {
+    it(`the proxy's error body ${text || '(empty)'} becomes an error that says it can’t be read`, () => {
       assert.match(String(readError(text).message), unreadable);
     });
   }
 
-  it('an HTML page with status 200 is an error, and an empty answer is not (§12.12/page-errors)', () => {
+  it('an HTML page with status 200 is an error, and an empty answer is not', () => {
     assert.throws(
       () => readAnswer(200, '<!doctype html>'),
       (error) => error instanceof ApiError && error.status === 200 && unreadable.test(error.message),

@@ -6,7 +6,7 @@ const conversation = '+14155550100 +14155550142';
 const refusal = new Error('refused');
 const loss = new Error('lost');
 
-describe('drafts and sends of the dashboard (specification section 12.12)', () => {
+describe('drafts and sends of the dashboard', () => {
   let compositions: CompositionStore;
   let keys: number;
   beforeEach(() => {
@@ -31,13 +31,13 @@ describe('drafts and sends of the dashboard (specification section 12.12)', () =
     return sending;
   }
 
-  it('text that is typed during a send becomes the next draft (§12.12/page-conversations)', async () => {
+  it('text that is typed during a send becomes the next draft', async () => {
     compositions.write(conversation, { text: 'First' });
     assert.equal(await sendWhileTyping('Second'), 'sent');
     assert.deepEqual(compositions.get(conversation), { draft: { text: 'Second' } });
   });
 
-  it('a failed message that is sent again leaves the draft, and returns to it once it is refused (§12.12/page-conversations)', async () => {
+  it('a failed message that is sent again leaves the draft, and returns to it once it is refused', async () => {
     compositions.write(conversation, { text: 'Meanwhile' });
     const sent: string[] = [];
     const accept = async ({ text }: { readonly text: string }) => void sent.push(text);
@@ -52,7 +52,7 @@ describe('drafts and sends of the dashboard (specification section 12.12)', () =
     assert.equal(sent.length, 1, 'the unanswered message comes first');
   });
 
-  it('the text of a refused message is put before text typed meanwhile, and its error stays until the text changes (§12.12/page-conversations)', async () => {
+  it('the text of a refused message is put before text typed meanwhile, and its error stays until the text changes', async () => {
     compositions.write(conversation, { text: 'First', mediaUrl: 'https://example.com/menu.pdf' });
     assert.equal(await sendWhileTyping('Second', refusal), 'refused');
     const { draft, error } = compositions.get(conversation);
@@ -66,7 +66,7 @@ describe('drafts and sends of the dashboard (specification section 12.12)', () =
     });
   });
 
-  it('a message without an answer keeps its text and its Idempotency-Key for each try (§12.12/page-conversations)', async () => {
+  it('a message without an answer keeps its text and its Idempotency-Key for each try', async () => {
     const tries: string[] = [];
     const lose = async (message: { readonly text: string }, key: string) => {
       tries.push(`${key} ${message.text}`);
@@ -86,7 +86,7 @@ describe('drafts and sends of the dashboard (specification section 12.12)', () =
     assert.deepEqual(compositions.get(conversation), { draft: { text: '' } });
   });
 
-  it('a conversation sends one message at a time, and a page gets each change (§12.12/page-conversations)', async () => {
+  it('a conversation sends one message at a time, and a page gets each change', async () => {
     let changes = 0;
     const end = compositions.subscribe(conversation, () => {
       changes += 1;
@@ -103,7 +103,7 @@ describe('drafts and sends of the dashboard (specification section 12.12)', () =
     assert.ok(!compositions.isShown(conversation));
   });
 
-  it('characters are counted as the API does (§12.12/page-conversations)', () => {
+  it('characters are counted as the API does', () => {
     assert.equal(countCharacters('a👍é'), 3);
   });
 });

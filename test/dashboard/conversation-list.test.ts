@@ -15,7 +15,7 @@ const ada = '+14155550901';
 const bob = '+14155550902';
 const eve = '+14155550903';
 
-describe('the list of conversations (specification section 12.11)', () => {
+describe('the list of conversations', () => {
   const { service, team, member, number } = givenReader();
 
   const send = (to: string, content: string, from = number.phoneNumber) =>
@@ -26,7 +26,7 @@ describe('the list of conversations (specification section 12.11)', () => {
       ({ contact, last_message }) => `${contact}: ${last_message?.content}`,
     );
 
-  it('a received message, a hand-out and a waiting message bring their conversation to the top (§12.11/activity, §12.11/list-conversations)', async () => {
+  it('a received message, a hand-out and a waiting message bring their conversation to the top', async () => {
     await receive(number, ada, 'from Ada');
     await receive(number, bob, 'from Bob');
     assert.deepEqual(await shown(), [`${bob}: from Bob`, `${ada}: from Ada`]);
@@ -38,7 +38,7 @@ describe('the list of conversations (specification section 12.11)', () => {
     assert.deepEqual(await shown(), [`${ada}: to Ada`, `${bob}: again`]);
   });
 
-  it('a listed conversation has each of its fields (§12.11/conversation-fields)', async () => {
+  it('a listed conversation has each of its fields', async () => {
     await team.api.put(`/v1/numbers/${number.numberId}`, { label: 'Support' });
     const inboundId = await receive(number, ada, 'Hello');
     assert.deepEqual((await listConversations(member)).conversations, [
@@ -66,21 +66,21 @@ describe('the list of conversations (specification section 12.11)', () => {
     assert.equal(stopped?.last_message?.content, 'STOP');
   });
 
-  it('a conversation with only waiting messages is listed until they fail before a hand-out (§12.11/activity)', async () => {
+  it('a conversation with only waiting messages is listed until they fail before a hand-out', async () => {
     const id = await send(ada, 'to Ada');
     assert.deepEqual(await shown(), [`${ada}: to Ada`]);
     assert.equal((await team.api.post(`/v1/messages/${id}/cancel`)).status, 200);
     assert.deepEqual(await shown(), []);
   });
 
-  it('a count of waiting messages ends at 100 (§12.11/conversation-fields)', async () => {
+  it('a count of waiting messages ends at 100', async () => {
     for (let index = 0; index < 101; index += 1) await send(ada, String(index));
     assert.equal((await findConversation(member, ada))?.waiting_count, 100);
     for (let index = 0; index < 101; index += 1) await receive(number, bob, `text ${index}`);
     assert.equal((await findConversation(member, bob))?.unread_count, 100);
   });
 
-  it('filters select the conversations of one number, or those with unread messages (§12.11/list-conversations)', async () => {
+  it('filters select the conversations of one number, or those with unread messages', async () => {
     const other = await connectNumber(service, team);
     await receive(number, ada, 'to the first');
     await receive(other, ada, 'to the second');
@@ -94,7 +94,7 @@ describe('the list of conversations (specification section 12.11)', () => {
     assert.deepEqual(await shown('?number=%2B14155550999'), []);
   });
 
-  it('a number that was deleted and connected again keeps its conversations, each listed once (§12.11/conversation)', async () => {
+  it('a number that was deleted and connected again keeps its conversations, each listed once', async () => {
     await receive(number, ada, 'before');
     await receive(number, bob, 'before, too');
     assert.equal((await team.api.delete(`/v1/numbers/${number.numberId}`)).status, 200);
@@ -108,13 +108,13 @@ describe('the list of conversations (specification section 12.11)', () => {
     assert.deepEqual(await shown(), [`${bob}: to Bob`, `${ada}: after`]);
   });
 
-  it('a message without a known sender is in no conversation (§12.11/conversation)', async () => {
+  it('a message without a known sender is in no conversation', async () => {
     await receive(number, 'none', 'from a person without a number');
     await receive(number, ada, 'from Ada');
     assert.deepEqual(await shown(), [`${ada}: from Ada`]);
   });
 
-  it('the pages show each conversation once, even while messages arrive (§12.11/conversation-pages)', async () => {
+  it('the pages show each conversation once, even while messages arrive', async () => {
     const contacts = Array.from({ length: 23 }, (_, index) => `+1415555${String(1_000 + index)}`);
     for (const [index, contact] of contacts.entries()) {
       if (index % 4 === 0) await send(contact, 'Hello');
@@ -135,7 +135,7 @@ describe('the list of conversations (specification section 12.11)', () => {
     assert.deepEqual(seen, contacts.toReversed());
   });
 
-  it('the cursor of an empty page is empty, and a malformed one is refused (§12.11/conversation-pages)', async () => {
+  it('the cursor of an empty page is empty, and a malformed one is refused', async () => {
     assert.deepEqual(await listConversations(member), { conversations: [], cursor: '', has_more: false });
     for (const cursor of ['x', '1_2', `${'9'.repeat(15)}_01990000-0000-7000-8000-000000000001`, '%00']) {
       const answer = await member.get(member.in(`/conversations?cursor=${cursor}`));
@@ -153,7 +153,7 @@ describe('the list of conversations (specification section 12.11)', () => {
     }
   });
 
-  it('two teams have separate conversations with the same contact (§12.11/list-conversations)', async () => {
+  it('two teams have separate conversations with the same contact', async () => {
     await receive(number, ada, 'Hello');
     const otherTeam = await service.newTeam();
     const stranger = await newMember(service, otherTeam, 'owner');

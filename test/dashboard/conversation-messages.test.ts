@@ -16,7 +16,7 @@ import { field } from '#test/support/service/api-client.ts';
 const ada = '+14155550901';
 const bob = '+14155550902';
 
-describe('the messages of a conversation (specification section 12.11)', () => {
+describe('the messages of a conversation', () => {
   const { service, team, member, number } = givenReader();
 
   const send = (to: string, content: string, from = number.phoneNumber) =>
@@ -24,7 +24,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
   const texts = async (contact: string, { phoneNumber } = number, query = '') =>
     (await readMessages(member, phoneNumber, contact, query)).messages.map(({ content }) => content);
 
-  it('a conversation has its messages of both directions and its waiting messages, newest first (§12.11/list-conversation-messages)', async () => {
+  it('a conversation has its messages of both directions and its waiting messages, newest first', async () => {
     const other = await connectNumber(service, team);
     await receive(number, ada, '1');
     await send(ada, '2');
@@ -43,7 +43,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     assert.deepEqual([cursor, has_more], [messages.at(-1)?.id, false]);
   });
 
-  it('each message names the key or the member that sent it (§12.11/conversation-senders)', async () => {
+  it('each message names the key or the member that sent it', async () => {
     const writer = await newMember(service, team, 'member');
     await receive(number, ada, '1');
     await send(ada, '2');
@@ -57,7 +57,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     assert.equal(messages[0]?.sender?.id, writer.memberId);
   });
 
-  it('two numbers of one team that write to each other have a conversation each (§12.11/conversation)', async () => {
+  it('two numbers of one team that write to each other have a conversation each', async () => {
     const other = await connectNumber(service, team);
     await send(other.phoneNumber, 'there');
     await sendNext(number);
@@ -74,7 +74,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     }
   });
 
-  it('pages show each message once, even while new messages arrive (§12.11/list-conversation-messages)', async () => {
+  it('pages show each message once, even while new messages arrive', async () => {
     const expected: string[] = [];
     for (let index = 0; index < 17; index += 1) {
       expected.unshift(String(index));
@@ -94,7 +94,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     assert.deepEqual(seen, expected);
   });
 
-  it('the oldest waiting message has the reason why it waits, and a failed one why it failed (§12.11/conversation-waiting)', async () => {
+  it('the oldest waiting message has the reason why it waits, and a failed one why it failed', async () => {
     const failedId = await send(ada, 'fails');
     const { id } = await number.wire.poll();
     await number.wire.poll({ last: String(id), last_status: 'failed', last_error: 'no network' });
@@ -114,7 +114,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     assert.equal((await readMessages(member, number.phoneNumber, bob)).waiting, null);
   });
 
-  it('the answer names the number, and the opt-out of the contact (§12.11/list-conversation-messages)', async () => {
+  it('the answer names the number, and the opt-out of the contact', async () => {
     await team.api.put(`/v1/numbers/${number.numberId}`, { label: 'Support' });
     const id = await receive(number, ada, 'STOP');
     const thread = await readMessages(member, number.phoneNumber, ada);
@@ -134,7 +134,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     assert.deepEqual([after.number.removed, after.messages.length], [true, 1]);
   });
 
-  it('the page of a contact without messages is empty, and that of an unknown number is 404 (§12.11/list-conversation-messages)', async () => {
+  it('the page of a contact without messages is empty, and that of an unknown number is 404', async () => {
     const empty = await readMessages(member, number.phoneNumber, bob);
     assert.deepEqual(
       [empty.messages, empty.cursor, empty.has_more, empty.unread_count, empty.read_until],
@@ -161,7 +161,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     assert.deepEqual([long.status, field(long.json, 'error.param')], [400, 'contact'], long.text);
   });
 
-  it('all spellings of a contact open one conversation (§12.11/conversation-spellings)', async () => {
+  it('all spellings of a contact open one conversation', async () => {
     const phones = ['+447911123456', '+4407911123456'] as const;
     await send(phones[1], '1');
     // Until the hand-out only the queue has this spelling of the contact.
@@ -181,7 +181,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     );
   });
 
-  it('a contact may be any handle: its path is percent-encoded (§12.11/list-conversation-messages)', async () => {
+  it('a contact may be any handle: its path is percent-encoded', async () => {
     for (const handle of ['262626', 'Ännchen / & 100 %?', 'Example Ltd', '../x']) {
       await receive(number, handle, 'Hello');
       assert.equal((await findConversation(member, handle))?.contact, handle);

@@ -18,13 +18,13 @@ import { field } from '#test/support/service/api-client.ts';
 const ada = '+14155550901';
 const bob = '+14155550902';
 
-describe('read marks of members (specification section 12.11)', () => {
+describe('read marks of members', () => {
   const { service, team, member, number } = givenReader();
 
   const unread = async (of: TeamMember, contact = ada) => (await findConversation(of, contact))?.unread_count;
   const mark = (of: TeamMember, messageId: string) => markRead(of, number.phoneNumber, ada, messageId);
 
-  it('a read mark belongs to one member, and leaves later messages unread (§12.11/mark-read, §12.11/unread)', async () => {
+  it('a read mark belongs to one member, and leaves later messages unread', async () => {
     const other = await newMember(service, team, 'owner');
     const first = await receive(number, ada, '1');
     await receive(number, ada, '2');
@@ -37,7 +37,7 @@ describe('read marks of members (specification section 12.11)', () => {
     assert.deepEqual([shown.read_until, shown.unread_count], [third, 0]);
   });
 
-  it('a read mark never moves back (§12.11/unread)', async () => {
+  it('a read mark never moves back', async () => {
     const first = await receive(number, ada, '1');
     const second = await receive(number, ada, '2');
     await mark(member, second);
@@ -45,14 +45,14 @@ describe('read marks of members (specification section 12.11)', () => {
     assert.equal(await unread(member), 0);
   });
 
-  it('the latest of simultaneous read marks stays (§12.11/unread)', async () => {
+  it('the latest of simultaneous read marks stays', async () => {
     const ids: string[] = [];
     for (let index = 0; index < 8; index += 1) ids.push(await receive(number, ada, String(index)));
     await Promise.all(ids.toReversed().map((id) => mark(member, id)));
     assert.equal((await readMessages(member, number.phoneNumber, ada)).read_until, ids.at(-1));
   });
 
-  it('messages from before a member joined count as read, even if the member had left and rejoined (§12.11/unread)', async () => {
+  it('messages from before a member joined count as read, even if the member had left and rejoined', async () => {
     await receive(number, ada, 'before');
     service.clock.advance(1_000);
     const later = await newMember(service, team, 'member');
@@ -71,7 +71,7 @@ describe('read marks of members (specification section 12.11)', () => {
     assert.equal(await unread(back), 0);
   });
 
-  it('a read mark on a message from before a member joined makes nothing unread (§12.11/unread)', async () => {
+  it('a read mark on a message from before a member joined makes nothing unread', async () => {
     const before = await receive(number, ada, '1');
     await receive(number, ada, '2');
     service.clock.advance(1_000);
@@ -80,14 +80,14 @@ describe('read marks of members (specification section 12.11)', () => {
     assert.equal(await unread(later), 0);
   });
 
-  it('messages of the team are never unread, and may be marked (§12.11/unread, §12.11/mark-read)', async () => {
+  it('messages of the team are never unread, and may be marked', async () => {
     const id = await team.api.send({ from: number.phoneNumber, to: ada, content: 'Hello' });
     assert.equal(await unread(member), 0);
     await receive(number, ada, 'reply');
     assert.equal((await mark(member, id)).unread_count, 1);
   });
 
-  it('replies of another member and of a key move no read mark (§12.11/unread)', async () => {
+  it('replies of another member and of a key move no read mark', async () => {
     const other = await newMember(service, team, 'owner');
     await receive(number, ada, 'Are you open?');
     const reply = { from: number.phoneNumber, to: ada, content: 'We are.' };
@@ -97,7 +97,7 @@ describe('read marks of members (specification section 12.11)', () => {
     assert.equal(await unread(member), 1);
   });
 
-  it('a message that a contact sent to another number of the team is not counted (§12.11/unread)', async () => {
+  it('a message that a contact sent to another number of the team is not counted', async () => {
     const other = await connectNumber(service, team);
     await receive(number, ada, 'here');
     for (let index = 0; index < 3; index += 1) await receive(other, ada, `there ${index}`);
@@ -105,7 +105,7 @@ describe('read marks of members (specification section 12.11)', () => {
     assert.equal(unread_count, 1);
   });
 
-  it('the unread count is the number of conversations with unread messages, not of messages (§12.11/count-unread)', async () => {
+  it('the unread count is the number of conversations with unread messages, not of messages', async () => {
     assert.equal(await countUnread(member), 0);
     await receive(number, ada, '1');
     await receive(number, ada, '2');
@@ -117,7 +117,7 @@ describe('read marks of members (specification section 12.11)', () => {
     assert.equal(await countUnread(member), 1);
   });
 
-  it('marking a message of another conversation, number or team is 404 (§12.11/mark-read)', async () => {
+  it('marking a message of another conversation, number or team is 404', async () => {
     const other = await connectNumber(service, team);
     const own = await receive(number, ada, '1');
     const foreign = await service.newTeam();
@@ -144,7 +144,7 @@ describe('read marks of members (specification section 12.11)', () => {
     }
   });
 
-  it('members of every role may move their read mark, and API keys and other sites may not (§12.11/conversation-permissions)', async () => {
+  it('members of every role may move their read mark, and API keys and other sites may not', async () => {
     const id = await receive(number, ada, '1');
     const path = pathOf(member, number.phoneNumber, ada);
     for (const role of roles) {

@@ -13,7 +13,7 @@ import { putWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const to = '+14155550101';
 
-describe('GET home of a team (specification section 12.10)', () => {
+describe('GET home of a team', () => {
   const service = givenService({ ROLES: 'api,maintain' });
   given(() => plantCanary(service));
   const team = givenEach(() => service.newTeam());
@@ -25,7 +25,7 @@ describe('GET home of a team (specification section 12.10)', () => {
     return answer.json as unknown as Home;
   };
 
-  it('the home of a new team has only the month’s usage (§12.10/home)', async () => {
+  it('the home of a new team has only the month’s usage', async () => {
     const { usage, ...rest } = await home();
     assert.deepEqual(rest, {
       waiting_messages: 0,
@@ -43,7 +43,7 @@ describe('GET home of a team (specification section 12.10)', () => {
     assert.deepEqual(usage, { month, sent, received, monthly_message_limit, resets_at });
   });
 
-  it('the home shows the steps of the first run: a number, a used key, a sent message, a webhook (§12.10/first-run)', async () => {
+  it('the home shows the steps of the first run: a number, a used key, a sent message, a webhook', async () => {
     const made = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550120' });
     assert.equal((await home()).first_run.has_number, false, 'a pending number is none');
     const wire = await claim(team.api, String(made.json.setup_url));
@@ -61,7 +61,7 @@ describe('GET home of a team (specification section 12.10)', () => {
     assert.equal((await home()).first_run.has_webhook, true);
   });
 
-  it('the home shows each number with its state, its likely cause and its waiting messages (§12.10/number-state)', async () => {
+  it('the home shows each number with its state, its likely cause and its waiting messages', async () => {
     const online = await connectNumber(service, team);
     await online.wire.poll();
     const link = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550130' });
@@ -109,7 +109,7 @@ describe('GET home of a team (specification section 12.10)', () => {
     assert.equal((await states())[0], 'paused null');
   });
 
-  it('the home shows whether a text came in, from the connected phone or from the one before (§12.10/number-state)', async () => {
+  it('the home shows whether a text came in, from the connected phone or from the one before', async () => {
     const { wire, numberId } = await connectNumber(service, team, '+14155550131');
     const received = async () => (await home()).numbers.find(({ id }) => id === numberId)?.texts_received;
     assert.equal(await received(), 'never');
@@ -123,7 +123,7 @@ describe('GET home of a team (specification section 12.10)', () => {
     assert.equal(await received(), 'this_phone');
   });
 
-  it('the home shows the setup state of a phone, and of a second phone (§12.10/setup-link-state)', async () => {
+  it('the home shows how far the latest setup link of a number is, also that of a second phone', async () => {
     const made = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550140' });
     const setup = async () => (await home()).numbers.map(({ setup_link }) => setup_link);
     assert.deepEqual(await setup(), ['unopened']);
@@ -145,7 +145,7 @@ describe('GET home of a team (specification section 12.10)', () => {
     assert.deepEqual(await setup(), ['polled']);
   });
 
-  it('the home counts waiting messages and failures of the last day, up to its bounds (§12.10/home)', async () => {
+  it('the home counts waiting messages and failures of the last day, up to its bounds', async () => {
     const { numberId, phoneNumber } = await connectNumber(service, team);
     const number = { teamId: team.id, numberId: uuidOf('num', numberId), phoneNumber };
     const now = service.clock.nowMs();
@@ -162,7 +162,7 @@ describe('GET home of a team (specification section 12.10)', () => {
     assert.equal(many.numbers[0]?.waiting_messages, homeNumberCountMax);
   });
 
-  it('the home counts webhooks whose last attempt failed, and those that failures disabled (§12.10/home)', async () => {
+  it('the home counts webhooks whose last attempt failed, and those that failures disabled', async () => {
     await putWebhook(service, team.id, ['message.sent']);
     await putWebhook(service, team.id, ['message.sent'], { failureCount: 3 });
     await putWebhook(service, team.id, ['message.sent'], { isActive: false });

@@ -12,7 +12,7 @@ import { until } from '#test/support/service/until.ts';
 
 const metricsToken = 'a-token-for-tests';
 
-describe('access to a live stream (specification section 12.9)', () => {
+describe('access to a live stream', () => {
   const service = givenService({ RATE_LIMITS: 'on', METRICS_TOKEN: metricsToken });
   const team = givenEach(() => service.newTeam());
   const owner = givenEach(() => newMember(service, team, 'owner'));
@@ -29,13 +29,13 @@ describe('access to a live stream (specification section 12.9)', () => {
     );
   };
 
-  it('a live stream requires a session and a membership of the team (§12.9/access)', async () => {
+  it('a live stream requires a session and a membership of the team', async () => {
     const stranger = await newMember(service, await service.newTeam(), 'owner');
     assert.equal((await openLive(stranger, owner.in('/live'))).status, 404);
     assert.equal((await openLive(new PageClient(service.baseUrl, ''), owner.in('/live'))).status, 401);
   });
 
-  it('a live stream ends when the member is removed, and sends nothing that changed afterwards (§12.9/access, §12.9/ended)', async () => {
+  it('a live stream ends when the member is removed, and sends nothing that changed afterwards', async () => {
     const { phoneNumber } = await connectNumber(service, team);
     const member = await newMember(service, team, 'member');
     // A second membership is needed, because a person without any team is signed out.
@@ -52,7 +52,7 @@ describe('access to a live stream (specification section 12.9)', () => {
     await ofOwner.close();
   });
 
-  it('a live stream ends within 10 s after its session (§12.9/access)', async () => {
+  it('a live stream ends within 10 s after its session', async () => {
     const leaver = await newMember(service, team, 'member');
     const [following, ofOwner] = [await followLive(leaver), await followLive(owner)];
     assert.equal((await leaver.post('/app/account/sign-out')).status, 200);
@@ -63,7 +63,7 @@ describe('access to a live stream (specification section 12.9)', () => {
     await ofOwner.close();
   });
 
-  it('a change of the role starts the live stream again with what the role may read, and a reload (§12.9/roles)', async () => {
+  it('a change of the role starts the live stream again with what the role may read, and a reload', async () => {
     const viewer = await newMember(service, team, 'viewer');
     const live = await followLive(viewer);
     live.clear();
@@ -76,7 +76,7 @@ describe('access to a live stream (specification section 12.9)', () => {
     await live.close();
   });
 
-  it('a live stream holds changes back while its access is checked, and loses none (§12.9/access)', async (t) => {
+  it('a live stream holds changes back while its access is checked, and loses none', async (t) => {
     const live = await followLive(owner);
     const { recordChange } = service.runtime.database.pool;
     // Changes arrive in order: after this one, all changes by the creation of the team have arrived.
@@ -98,7 +98,7 @@ describe('access to a live stream (specification section 12.9)', () => {
     await live.close();
   });
 
-  it('access checks of a live stream do not count: a team at its limit of requests keeps its streams (§12.9/access)', async () => {
+  it('access checks of a live stream do not count: a team at its limit of requests keeps its streams', async () => {
     const small = await service.newTeam({ plan: 'free' });
     const person = await newMember(service, small, 'owner');
     nextMinute(service.clock);
@@ -111,7 +111,7 @@ describe('access to a live stream (specification section 12.9)', () => {
     await live.close();
   });
 
-  it('an account has at most 20 live streams: a further one is 429, until one is left (§12.9/bounds)', async () => {
+  it('an account has at most 20 live streams: a further one is 429, until one is left', async () => {
     await until('those of other tests are closed', async () => (await figure('ownline_live_streams')) === 0);
     const streams = await Promise.all(Array.from({ length: 20 }, () => followLive(owner)));
     const refused = await openLive(owner, owner.in('/live'));

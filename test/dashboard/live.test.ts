@@ -13,7 +13,7 @@ import { newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 const to = '+14155550101';
 
-describe('the live stream of a team (specification section 12.9)', () => {
+describe('the live stream of a team', () => {
   let team: TestTeam;
   let member: TeamMember;
   let number: ConnectedNumber;
@@ -36,7 +36,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
 
   const send = (content = 'Hello') => team.api.send({ from: number.phoneNumber, to, content });
 
-  it('a live stream begins at once with the types that the role may read, and is neither stored nor buffered (§12.9/stream)', async () => {
+  it('a live stream begins at once with the types that the role may read, and is neither stored nor buffered', async () => {
     const live = await follow();
     assert.match(live.headers.get('content-type') ?? '', /^text\/event-stream/);
     assert.equal(live.headers.get('cache-control'), 'no-store');
@@ -50,7 +50,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.deepEqual([head.status, head.text], [200, '']);
   });
 
-  it('a live stream sends a comment every 15 s (§12.9/stream)', async () => {
+  it('a live stream sends a comment every 15 s', async () => {
     const live = await follow();
     for (const count of [1, 2]) {
       service.clock.advance(15_000);
@@ -69,7 +69,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     live.clear();
   };
 
-  it('a live stream names types alone, and none that the role may not read (§12.9/changed, §12.9/roles)', async () => {
+  it('a live stream names types alone, and none that the role may not read', async () => {
     const [ofMember, ofAdmin, ofViewer] = [
       await follow(),
       await follow(await newMember(service, team, 'admin')),
@@ -89,7 +89,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
       if (name === 'changed') assert.deepEqual(Object.keys(data), ['resources']);
   });
 
-  it('the first change is announced at once, and those that follow together after 900 ms (§12.9/changed)', async () => {
+  it('the first change is announced at once, and those that follow together after 900 ms', async () => {
     const live = await follow();
     await settle(live);
     const startedMs = performance.now();
@@ -100,7 +100,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.ok(live.all('changed').length <= most, `${live.all('changed').length} events, ${most} at most`);
   });
 
-  it('a live stream asks to reload after a gap in which changes may have been missed, and goes on (§12.9/reload)', async () => {
+  it('a live stream asks to reload after a gap in which changes may have been missed, and goes on', async () => {
     const live = await follow();
     await cutListeners(service);
     await live.next('reload');
@@ -109,7 +109,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     await live.next('changed', names('message'));
   });
 
-  it('a live stream ends at once when the service stops, without the event that forbids reopening it (§12.9/stop)', async () => {
+  it('a live stream ends at once when the service stops, without the event that forbids reopening it', async () => {
     const another = await service.startAnother();
     const away = Object.assign(Object.create(member), { baseUrl: another.baseUrl }) as TeamMember;
     const live = await openLive(away, member.in('/live'));

@@ -38,7 +38,7 @@ const read = (pages: Readonly<Record<string, Page>>, before?: List, { nowMs = 0,
 const show = ({ rows, cursor, hasMore }: List) =>
   `${rows.map(({ id }) => id).join('')}<${cursor}${hasMore ? '…' : ''}`;
 
-describe('lists that are read again (§12.9/lists)', () => {
+describe('lists that are read again', () => {
   const begin = async (isLong = false) => {
     const { source, list } = read({ '': page('fe', true) }, undefined, { isLong });
     return { source, begun: await list };

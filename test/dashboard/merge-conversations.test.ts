@@ -94,9 +94,9 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe('a page of conversations with waiting messages (specification section 12.11)', () => {
+describe('a page of conversations with waiting messages', () => {
   for (const { title, waiting, others, before = 100, bound, shows, last, hasMore } of cases) {
-    it(`${title} (§12.11/conversation-pages)`, () => {
+    it(`${title}`, () => {
       const page = mergePage(conversations(waiting), conversations(others), {
         before: at(before),
         bound: bound === undefined ? undefined : conversation(`zoe ${bound}`),
@@ -108,7 +108,7 @@ describe('a page of conversations with waiting messages (specification section 1
     });
   }
 
-  it('conversations of the same time are ordered by id, and the cursor contains both (§12.11/conversation-pages)', () => {
+  it('conversations of the same time are ordered by id, and the cursor contains both', () => {
     const [low, high] = [at(5), { ...at(6), at: at(5).at }];
     const page = mergePage(
       [{ ...conversation('ada 5'), position: low }],

@@ -5,15 +5,15 @@ import { until } from '#test/support/service/until.ts';
 import { readSearch, writeSearch } from '../../web/api/search-parameters.ts';
 import { reread } from '../../web/live/reread.ts';
 
-describe('state that the pages keep (specification section 12.12)', () => {
-  it('digits in a page’s address stay text, and each address is read back as it was written (§12.12/page-messages)', () => {
+describe('state that the pages keep', () => {
+  it('digits in a page’s address stay text, and each address is read back as it was written', () => {
     assert.deepEqual(readSearch('?contact=12345&unread=true'), { contact: '12345', unread: true });
     const search = { contact: '+14155550142', status: 'failed', connect: true };
     assert.deepEqual(readSearch(writeSearch(search)), search);
     assert.equal(writeSearch({ status: undefined }), '');
   });
 
-  it('hints during a read make one more read after it, even if it is the first one (§12.9/reads)', async (test) => {
+  it('hints during a read make one more read after it, even if it is the first one', async (test) => {
     const client = new QueryClient();
     test.after(() => client.clear());
     const answers: ((answer: number) => void)[] = [];

@@ -24,7 +24,7 @@ function mobileNumbersOf(country: keyof typeof metadata.countries): string[] {
   return numbers;
 }
 
-describe('phone numbers as people write them (specification section 12.12)', () => {
+describe('phone numbers as people write them', () => {
   for (const [handle, shown] of [
     ['+14155550100', '+1 415 555 0100'],
     ['+4915112345678', '+49 1511 2345678'],
@@ -37,12 +37,12 @@ describe('phone numbers as people write them (specification section 12.12)', () 
     ['32665', '32665'],
     ['', ''],
   ] as const) {
-    it(`${handle || 'no handle'} is shown as ${shown || 'nothing'} (§12.12/page-phone-numbers)`, () => {
+    it(`${handle || 'no handle'} is shown as ${shown || 'nothing'}`, () => {
       assert.equal(formatPhoneNumber(handle), shown);
     });
   }
 
-  it('mobile numbers of all countries are grouped as libphonenumber-js groups them (§12.12/page-phone-numbers)', () => {
+  it('mobile numbers of all countries are grouped as libphonenumber-js groups them', () => {
     let count = 0;
     const others = new Map<string, string>();
     for (const country of Object.keys(metadata.countries) as (keyof typeof metadata.countries)[]) {

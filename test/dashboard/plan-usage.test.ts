@@ -4,14 +4,14 @@ import { invite } from '#test/support/people/invite.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
-describe('the limits of a team’s plan (specification section 12.7)', () => {
+describe('the limits of a team’s plan', () => {
   const service = givenService();
 
   for (const [plan, members, numbers, webhooks] of [
     ['starter', 3, 2, 10],
     ['enterprise', null, null, 100],
   ] as const) {
-    it(`the plan usage of ${plan} counts what the limits count, open invitations and pending numbers too, and has null for no limit (§12.7/plan-usage)`, async () => {
+    it(`the plan usage of ${plan} counts what the limits count, open invitations and pending numbers too, and has null for no limit`, async () => {
       const team = await service.newTeam({ plan });
       const viewer = await newMember(service, team, 'viewer');
       await invite(service, team, 'ada@example.com');

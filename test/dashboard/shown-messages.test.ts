@@ -7,8 +7,8 @@ import { mergeSources } from '../../web/messages/message-filters.ts';
 const rowsOf = (ids: string) => ids.split('').map((id) => ({ id }) as ListedMessage);
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id).join('');
 
-describe('messages on a page (specification section 12.12)', () => {
-  it('the log of one contact merges sent and received messages, page by page, without a gap (§12.12/page-messages)', () => {
+describe('messages on a page', () => {
+  it('the log of one contact merges sent and received messages, page by page, without a gap', () => {
     const page = (ids: string, has_more: boolean) =>
       ({ messages: rowsOf(ids), cursor: ids.at(-1) ?? '', has_more }) as MessageLog;
     const show = (merged: MessageLog) => `${idsOf(merged.messages)} ${merged.cursor} ${merged.has_more}`;
@@ -19,7 +19,7 @@ describe('messages on a page (specification section 12.12)', () => {
     assert.equal(show(mergeSources([page('', false), page('', false)])), '  false');
   });
 
-  it('addresses in a text are links of http and https only, without the punctuation of the sentence (§12.12/page-conversations)', () => {
+  it('addresses in a text are links of http and https only, without the punctuation of the sentence', () => {
     const links = (text: string) =>
       splitLinks(text).flatMap(({ href }) => (href === undefined ? [] : [href]));
     const table: [string, string[]][] = [

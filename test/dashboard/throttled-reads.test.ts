@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { Throttle } from '../../web/live/throttle.ts';
 
-describe('reads of pages that follow the live stream (specification section 12.9)', () => {
+describe('reads of pages that follow the live stream', () => {
   it('the interval of a throttle doubles under continuous requests, and is short again after a pause', (test) => {
     mock.timers.enable({ apis: ['setTimeout'] });
     test.after(() => mock.timers.reset());

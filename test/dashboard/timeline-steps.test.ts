@@ -78,7 +78,7 @@ const timedOut = {
 } as const;
 const contact: TimelineActor = { kind: 'contact', id: '', name: '+14155550101' };
 
-describe('the steps of a message (specification section 12.8) (§12.8/timeline-steps, §12.8/timeline-actors)', () => {
+describe('the steps of a message', () => {
   it('a waiting message has the step “accepted”, with its sender as the actor if the sender is known', () => {
     assert.deepEqual(lines({}), ['0 accepted by key Bookings']);
     assert.deepEqual(lines({ sender: null }), ['0 accepted']);

@@ -169,17 +169,14 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
     return rows.map(({ ms, id }) => `${Math.round(Number(ms))}_${id}`).join();
   }
 
-  it(
-    'every filter of a page reads a bounded number of rows before ANALYZE (§12.11/conversation-pages)',
-    assertBounded,
-  );
+  it('every filter of a page reads a bounded number of rows before ANALYZE', assertBounded);
 
-  it('every filter of a page reads a bounded number of rows after ANALYZE (§12.11/conversation-pages)', async () => {
+  it('every filter of a page reads a bounded number of rows after ANALYZE', async () => {
     await client.query('ANALYZE');
     await assertBounded();
   });
 
-  it('a page without filters reads as many rows as it shows, and a late page costs no more than the first (§12.11/conversation-pages)', async () => {
+  it('a page without filters reads as many rows as it shows, and a late page costs no more than the first', async () => {
     const costOf = async (cursor: string) => {
       const plan = (await explained(list({ cursor }))).get('conversations.page');
       assert.ok(plan);
@@ -193,7 +190,7 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
     assert.ok(deep.cost <= 2 * first.cost, `${first.cost} blocks, then ${deep.cost}`);
   });
 
-  it('short pages together show every conversation of a number once (§12.11/conversation-pages)', async () => {
+  it('short pages together show every conversation of a number once', async () => {
     const walk = async (query: Parameters<typeof listConversations>[3]) => {
       const { rows, pages } = await walkPages(
         (cursor) => list({ ...query, cursor, limit: 100 })({ database: service }),
@@ -214,7 +211,7 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
     assert.equal(unread.contacts.length, 500);
   });
 
-  it('pages of a conversation find its messages behind messages to other numbers (§12.11/list-conversation-messages)', async () => {
+  it('pages of a conversation find its messages behind messages to other numbers', async () => {
     const walk = (phoneNumber: string, contact: string) =>
       walkPages(
         (cursor) => messages(phoneNumber, contact, cursor)({ database: service }),

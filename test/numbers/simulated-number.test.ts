@@ -53,7 +53,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     });
   }
 
-  it('a simulated number’s phone sends, reports deliveries and gets replies, and deleting the number ends the phone (§2.5/simulated, §12.13/simulated-number, §12.13/simulated-phone, §12.13/simulated-replies)', async () => {
+  it('a simulated number’s phone sends, reports deliveries and gets replies, and deleting the number ends the phone (§2.5/simulated, §12.13/simulated-number)', async () => {
     const team = await newOwner();
     const answer = await simulate(team);
     assert.equal(answer.status, 201, answer.text);
@@ -81,7 +81,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     await untilVerified(team, again.phoneNumber);
   });
 
-  it('a simulated number writes only to fictional numbers, and its conversations are marked as simulated (§12.13/simulated-recipients, §12.13/simulated-shown)', async () => {
+  it('a simulated number writes only to fictional numbers, and its conversations are marked as simulated', async () => {
     const team = await newOwner();
     const { phoneNumber: from } = await simulated(team);
     await untilVerified(team, from);

@@ -28,7 +28,7 @@ import { until } from '#test/support/service/until.ts';
 const one = '00000000-0000-4000-8000-000000000001';
 const other = '00000000-0000-4000-8000-000000000002';
 
-describe('the processes of simulated phones (specification section 12.13) (§12.13/simulated-phone)', () => {
+describe('the processes of simulated phones (specification section 12.13)', () => {
   // Without the process role api this service runs no simulated phones.
   const service = givenService({ ROLES: 'maintain' });
 

@@ -17,7 +17,7 @@ const texts = [
   ['', 'Thanks for your message!'],
 ] as const;
 
-describe('the replies to a simulated phone (specification section 12.13) (§12.13/simulated-replies)', () => {
+describe('the replies to a simulated phone (specification section 12.13)', () => {
   it('replies fit the text that was sent, and none of them is an opt-out or opt-in keyword', () => {
     for (const [text, reply] of texts) {
       assert.equal(plausibleReply({ text, hasFile: false }), reply, text);

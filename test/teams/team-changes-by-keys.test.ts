@@ -97,7 +97,7 @@ describe('changes of the team by a key with team:write (specification section 5.
     const changes = async (person: TeamMember): Promise<readonly KeyChange[]> =>
       ((await person.get(person.in('/home'))).json as unknown as Home).key_changes;
 
-    it('each change of people or name by a key stands on Home for 7 days, newest first, and those by people do not (§5.3/key-changes-told, §12.10/key-changes)', async () => {
+    it('each change of people or name by a key stands on Home for 7 days, newest first, and those by people do not (§5.3/key-changes-told)', async () => {
       const member = await newMember(service, team, 'viewer', { name: 'Grace Example' });
       const made = await ask(key, 'mary@example.com', 'admin');
       await owner.post(owner.in('/team/members/invite'), { email: 'by-a-person@example.com', role: 'admin' });
@@ -126,7 +126,7 @@ describe('changes of the team by a key with team:write (specification section 5.
       assert.deepEqual(await changes(owner), []);
     });
 
-    it('the changes by keys are shown to owners and admins only (§12.10/key-changes)', async () => {
+    it('the changes by keys are shown to owners and admins only', async () => {
       await ask(key, 'mary@example.com', 'viewer');
       const seen: Partial<Record<Role, number>> = {};
       for (const role of roles) seen[role] = (await changes(await newMember(service, team, role))).length;

@@ -19,7 +19,7 @@ interface Usage {
   readonly days: readonly { readonly day: string; readonly sent: number; readonly received: number }[];
 }
 
-describe('the usage of a team (specification section 12.7)', () => {
+describe('the usage of a team', () => {
   let team: TestTeam;
   let viewer: TeamMember;
   let wire: DeviceWire;
@@ -44,7 +44,7 @@ describe('the usage of a team (specification section 12.7)', () => {
 
   const send = () => team.api.send({ from, to, content: 'Hello' });
 
-  it('usage counts sent and received messages by day, without those that failed before a hand-out (§12.7/usage)', async () => {
+  it('usage counts sent and received messages by day, without those that failed before a hand-out', async () => {
     const today = service.clock.now().toISOString().slice(0, 10);
     await send();
     const cancelled = await send();
@@ -60,7 +60,7 @@ describe('the usage of a team (specification section 12.7)', () => {
     assert.deepEqual(seen.days[0], { day: `${today.slice(0, 8)}01`, sent: 0, received: 0 });
   });
 
-  it('a refund counts on the day on which the message was accepted, and the days add up to the month (§12.7/usage)', async () => {
+  it('a refund counts on the day on which the message was accepted, and the days add up to the month', async () => {
     const before = await usage();
     const ids = [await send(), await send()];
     service.clock.advance(dayMs);
@@ -101,7 +101,7 @@ describe('the usage of a team (specification section 12.7)', () => {
     assert.ok(seen.sent < before.sent);
   });
 
-  it('quota notices are recorded even without mail, and the usage shows them (§12.7/usage)', async () => {
+  it('quota notices are recorded even without mail, and the usage shows them', async () => {
     const small = await service.newTeam({ plan: 'pro', monthlyLimit: 5 });
     const owner = await newMember(service, small, 'owner');
     await connectNumber(service, small, '+14155550120');

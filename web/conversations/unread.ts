@@ -1,6 +1,6 @@
 import type { Conversation, ConversationMessageList, conversationCountMax } from '#contract/conversation.ts';
 
-// Received messages after the read mark are unread (specification section 12.11). The server counts them up to
+// Received messages after the read mark are unread. The server counts them up to
 // `countMax`.
 
 const countMax: typeof conversationCountMax = 100;

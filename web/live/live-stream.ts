@@ -16,7 +16,7 @@ export type LiveHandlers = { readonly [Name in LiveEventName]: (data: LiveEvents
 };
 
 /**
- * Follows the live stream of a team (specification section 12.9) while the tab is visible. Hidden tabs would use up the
+ * Follows the live stream of a team while the tab is visible. Hidden tabs would use up the
  * six connections that a browser opens to a host. A new stream begins with `hello`, after which the page reads
  * everything again.
  * @returns a function that ends it

@@ -216,7 +216,7 @@ export function listFacts(
   });
 }
 
-/** A conversation as one member sees it (specification section 12.11). */
+/** A conversation as one member sees it. */
 export function conversationView(row: FactsRow): Conversation {
   const times = [row.last_activity_at, row.queued_at].map((time) => time?.getTime() ?? 0);
   return {

@@ -87,8 +87,8 @@ const findWaitingMessages = query<{ teamId: TeamId; numberId: NumberId; contact:
 export const conversationMessagesExaminedMax = 10_000;
 
 /**
- * Lists a page of a conversation's messages, newest first, with the facts at the head of the page (specification
- * section 12.11). For a contact without messages the page is empty.
+ * Lists a page of a conversation's messages, newest first, with the facts at the head of the page.
+ * For a contact without messages the page is empty.
  * @throws AppError 404 for a number that the team never had; 400, param cursor
  */
 export async function listConversationMessages(

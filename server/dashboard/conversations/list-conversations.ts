@@ -23,7 +23,7 @@ import {
 export const conversationPageExaminedMax = 2_000;
 
 /**
- * Lists a page of a team's conversations, latest activity first (specification section 12.11). If a conversation gets a
+ * Lists a page of a team's conversations, latest activity first. If a conversation gets a
  * message while a client reads page after page, it moves to the first page.
  * @throws AppError 400, param cursor
  */

@@ -13,7 +13,7 @@ import {
 } from './conversation-facts.ts';
 
 /**
- * Marks a conversation as read up to one of its messages, for one member (specification section 12.11). The read mark
+ * Marks a conversation as read up to one of its messages, for one member. The read mark
  * never moves back, so an outdated browser window changes nothing.
  * @throws AppError 404 if the message is not one of the conversation
  */

@@ -20,7 +20,7 @@ import { markConversationRead } from './mark-conversation-read.ts';
 
 const conversations = '/app/teams/:team_id/conversations';
 
-/** Routes of a team's conversations; unread messages are those of the calling member (specification section 12.11). */
+/** Routes of a team's conversations; unread messages are those of the calling member. */
 export function conversationRoutes(services: Runtime): Route[] {
   /** @throws AppError 404 if the member was removed meanwhile */
   const readerOf = async ({ teamId, actor }: Principal): Promise<Reader> => {

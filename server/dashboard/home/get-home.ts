@@ -23,7 +23,7 @@ import { getUsageSummary } from '#server/usage/usage.ts';
 import { countWebhookHealth } from '#server/webhooks/endpoints/webhook-store.ts';
 
 /*
- * Limits and periods of the Home page (specification section 12.10).
+ * Limits and periods of the Home page.
  */
 
 /** The period in which failed messages are counted. */
@@ -71,7 +71,7 @@ const listKeyChanges = query<{ teamId: TeamId; after: string; limit: number }, K
 ).rows;
 
 /**
- * Reads a team's state for the Home page (specification section 12.10). Each statement reads a limited number of rows.
+ * Reads a team's state for the Home page. Each statement reads a limited number of rows.
  */
 export async function getHome(
   services: Runtime,

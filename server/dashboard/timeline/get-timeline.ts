@@ -60,7 +60,7 @@ export interface TimelineFacts {
 const server: TimelineActor = { kind: 'server', id: '', name: '' };
 
 /**
- * The timeline of a message: its steps, oldest first (specification section 12.8). Status changes come from its events,
+ * The timeline of a message: its steps, oldest first. Status changes come from its events,
  * which include a failure that a late report corrected. The message's own times replace events that were purged or, on
  * the plan free, message.delivered.
  */
@@ -164,8 +164,8 @@ function step(
 }
 
 /**
- * The timeline of a message: its steps with time and actor, its events and their deliveries (specification section
- * 12.8). Each statement reads a limited number of rows by an index.
+ * The timeline of a message: its steps with time and actor, its events and their deliveries.
+ * Each statement reads a limited number of rows by an index.
  * @throws AppError 404
  */
 export async function getTimeline(

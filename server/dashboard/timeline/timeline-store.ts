@@ -138,8 +138,8 @@ type SenderRow =
   | { readonly kind: 'member'; readonly id: MemberId; readonly name: string };
 
 /**
- * Finds the keys and members among the senders of a team's messages, by id, as people see them (specification section
- * 12.8). Revoked keys and removed members are included.
+ * Finds the keys and members among the senders of a team's messages, by id, as people see them.
+ * Revoked keys and removed members are included.
  */
 export async function findSenders(
   db: Queryable,

@@ -10,7 +10,7 @@ const bufferMaxBytes = 256 * 1_024;
 /** More writes than the kernel buffers for a connection on both sides. */
 const writesMax = 2_000;
 
-describe('streams of server-sent events (specification section 12.9)', () => {
+describe('streams of server-sent events', () => {
   const streams: EventStream[] = [];
   let closed = 0;
   const routes: readonly Route[] = [
@@ -57,7 +57,7 @@ describe('streams of server-sent events (specification section 12.9)', () => {
     client.destroy();
   });
 
-  it('a client that leaves more than the bound unread is disconnected (§12.9/bounds)', async () => {
+  it('a client that leaves more than the bound unread is disconnected', async () => {
     const { client, stream } = await open();
     client.pause();
     const before = closed;
