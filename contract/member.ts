@@ -62,14 +62,14 @@ export const InvitationList = strictObject({
 });
 export type InvitationList = Type.Static<typeof InvitationList>;
 
-/** An invitation in the list for members (specification section 12.3). */
+/** An invitation in the list for members. */
 const ListedInvitation = strictObject({
   ...Invitation.properties,
   mailed: Type.Boolean({ description: 'Whether its mail was sent or is on its way.' }),
 });
 export type ListedInvitation = Type.Static<typeof ListedInvitation>;
 
-/** GET /app/teams/:team_id/team/invitations (specification section 12.3). */
+/** GET /app/teams/:team_id/team/invitations. */
 export const ListedInvitationList = strictObject({
   ...InvitationList.properties,
   invitations: Type.Array(ListedInvitation),

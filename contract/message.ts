@@ -117,7 +117,7 @@ export const Message = strictObject({
 });
 export type Message = Type.Static<typeof Message>;
 
-/** A message in the lists of the dashboard, which add the reason of a failure (specification section 12.3). */
+/** A message in the lists of the dashboard, which add the reason of a failure. */
 export const ListedMessage = strictObject({
   ...Message.properties,
   error_code: nullable(stringEnum(failureCodes, { description: 'Why it failed; null otherwise.' })),
@@ -171,7 +171,7 @@ export const MessageList = strictObject({
 });
 export type MessageList = Type.Static<typeof MessageList>;
 
-/** GET /app/teams/:team_id/messages (specification section 12.3). */
+/** GET /app/teams/:team_id/messages. */
 export const MessageLog = strictObject({
   messages: Type.Array(ListedMessage, { description: 'Newest first.' }),
   ...pageFields('msg'),

@@ -5,7 +5,7 @@ import { AttemptSummary } from './webhook.ts';
 /** The highest count of missed events. */
 export const missedEventsMax = 10_000;
 
-/** GET /app/teams/:team_id/webhooks/:id/health (specification section 12.3). */
+/** GET /app/teams/:team_id/webhooks/:id/health. */
 export const WebhookHealth = strictObject({
   switched_off: nullable(
     strictObject({
@@ -39,7 +39,7 @@ export const WebhookHealth = strictObject({
 });
 export type WebhookHealth = Type.Static<typeof WebhookHealth>;
 
-/** GET /app/teams/:team_id/webhooks/health (specification section 12.3). */
+/** GET /app/teams/:team_id/webhooks/health. */
 export const LastAttempts = strictObject({
   last_attempts: Type.Array(
     strictObject({
@@ -52,7 +52,7 @@ export const LastAttempts = strictObject({
 });
 export type LastAttempts = Type.Static<typeof LastAttempts>;
 
-/** GET /app/teams/:team_id/webhooks/:id/deliveries/:delivery_id/request (specification section 12.3). */
+/** GET /app/teams/:team_id/webhooks/:id/deliveries/:delivery_id/request. */
 export const DeliveryRequest = strictObject({
   body: nullable(
     Type.String({

@@ -152,7 +152,7 @@ export const AttemptSummary = strictObject({
 });
 export type AttemptSummary = Type.Static<typeof AttemptSummary>;
 
-/** A delivery with its latest attempt, as the dashboard lists it (specification section 12.3). */
+/** A delivery with its latest attempt, as the dashboard lists it. */
 export const ListedDelivery = strictObject({
   ...Delivery.properties,
   last_attempt: nullable(

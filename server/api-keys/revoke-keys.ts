@@ -58,7 +58,7 @@ async function isCreatedBy(trx: Transaction, key: ApiKeyRow, member: MemberRow):
   return creator?.id === member.account_id;
 }
 
-/** Revokes the API keys that a removed member created, if the remover asks for it (specification section 12.4). */
+/** Revokes the API keys that a removed member created, if the remover asks for it. */
 export async function revokeKeysOfRemovedMember(
   trx: Transaction,
   { revokeKeys, ...ending }: HookEvents['memberRemoved'],

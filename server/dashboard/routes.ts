@@ -50,7 +50,7 @@ interface DashboardServices extends Runtime {
 export function dashboardRoutes(services: DashboardServices): Route[] {
   const { database, liveStreams } = services;
   return [
-    // The signed-in account and its teams (section 12.3).
+    // The signed-in account and its teams.
     route('GET /app/account', {
       audience: 'account',
       answers: { 200: AccountOverview },
@@ -122,7 +122,7 @@ export function dashboardRoutes(services: DashboardServices): Route[] {
         return { body: await readRestoreState(services, true) };
       },
     }),
-    // Why webhooks fail or are off, and what they were sent (section 12.3).
+    // Why webhooks fail or are off, and what they were sent.
     route('GET /app/teams/:team_id/webhooks/health', {
       audience: 'team',
       permission: 'webhooks:read',

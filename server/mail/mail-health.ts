@@ -36,7 +36,7 @@ const hasFailing = query(
    WHERE f.last_error !~ ' to (RCPT TO|DATA)$' AND later.id IS NULL LIMIT 1`,
 ).hasRow;
 
-/** True if sending of mail fails at present: answers then show links to copy, too (specification section 12.5). */
+/** True if sending of mail fails at present: answers then show links to copy, too. */
 export async function isMailFailing(db: Queryable, health: MailHealth): Promise<boolean> {
   return health.isFailing || hasFailing(db);
 }

@@ -86,7 +86,7 @@ const polling = defineIdScan(
 /**
  * Lists a page of the team's messages, newest first (specification section 4.3). A page whose filters exclude most of
  * what it reads is short, and its cursor continues after the last message that it read.
- * @param view makes an item; the dashboard's items have the failure's code, too (specification section 12.3)
+ * @param view makes an item; the dashboard's items have the failure's code, too
  * @throws AppError 400, param cursor, if it is no id of a message
  */
 export async function listMessages<View extends Message>(

@@ -101,7 +101,7 @@ export function messageView(message: MessageRow): Message {
   };
 }
 
-/** An item of the dashboard's lists (specification section 12.3). */
+/** An item of the dashboard's lists. */
 export function listedMessageView(message: MessageRow): ListedMessage {
   return { ...messageView(message), error_code: message.error_code };
 }

@@ -1,4 +1,4 @@
-/* Limits and periods of teams and invitations (specification sections 3.5, 12.4 and 12.5). */
+/* Limits and periods of teams and invitations (specification section 3.5). */
 
 /** Lifetime of an invitation (specification section 3.5). */
 export const invitationMs = 7 * 24 * 3_600_000;

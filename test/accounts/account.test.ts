@@ -28,7 +28,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
   };
   const enter = (email: string, written: string) => new Browser(service.baseUrl).signIn(email, written);
 
-  it('GET /app/account shows the signed-in account and its teams, in the order it joined them (§12.3/get-account)', async () => {
+  it('GET /app/account shows the signed-in account and its teams, in the order it joined them', async () => {
     const { account, byPassword } = await newPerson();
     const browser = await byPassword();
     const person = new Person(service.baseUrl, account, browser.cookie);
@@ -50,7 +50,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.deepEqual([nobody.status, nobody.headers.get('location')], [303, '/sign-in']);
   });
 
-  it('an account’s name has 1 to 100 characters, and a missing or equal name writes no audit entry (§12.3/update-account)', async () => {
+  it('an account’s name has 1 to 100 characters, and a missing or equal name writes no audit entry', async () => {
     const { byPassword } = await newPerson();
     const browser = await byPassword();
     for (const name of ['', ' ', 'x'.repeat(101)]) {
@@ -97,7 +97,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.equal((await enter(email, another)).status, 303);
   });
 
-  it('a first password requires a sign-in of the last 15 minutes (§12.3/set-password)', async () => {
+  it('a first password requires a sign-in of the last 15 minutes', async () => {
     const { email, byLink } = await newPerson(false);
     const old = await byLink();
     service.clock.advance(15 * 60_000);
@@ -189,7 +189,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.equal((await storedAuditEntries(service, { accountId: account.id })).length, entries.length);
   });
 
-  it('pages of the audit log show every entry of the account once, and none of another account (§12.3/account-audit)', async () => {
+  it('pages of the audit log show every entry of the account once, and none of another account', async () => {
     const { byPassword } = await newPerson();
     const browser = await byPassword();
     for (let n = 0; n < 6; n += 1) await browser.put('/app/account', { name: `Name ${n}` });

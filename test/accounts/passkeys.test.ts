@@ -54,7 +54,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal(answer.headers.get('set-cookie'), null, what);
   };
 
-  it('a registered passkey signs in without an address, and the list shows its last use (§12.2/passkeys, §12.3/list-passkeys)', async () => {
+  it('a registered passkey signs in without an address, and the list shows its last use (§12.2/passkeys)', async () => {
     const { authenticator, id } = await newPasskey();
     const browser = new Browser(service.baseUrl);
     const answer = await enter(authenticator.get(await requestOptions()), browser);
@@ -89,7 +89,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal(field(options, 'allowCredentials'), undefined, 'it names no passkeys');
   });
 
-  it('the first answer to a challenge uses the challenge up, even if the answer is wrong (§12.3/passkey-sign-in)', async () => {
+  it('the first answer to a challenge uses the challenge up, even if the answer is wrong', async () => {
     const { authenticator } = await newPasskey();
     const options = await requestOptions();
     const first = authenticator.get(options);
@@ -190,7 +190,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal(answers.filter(({ status }) => status === 200).length, 1);
   });
 
-  it('registering a passkey requires a sign-in of the last 15 minutes or the current password (§12.3/add-passkey)', async () => {
+  it('registering a passkey requires a sign-in of the last 15 minutes or the current password', async () => {
     const [grown, nobody] = ['linus@example.com', 'margaret@example.com'];
     await newAccount(service, { email: grown, password });
     await newAccount(service, { email: nobody, password });
@@ -217,7 +217,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal((await add(margaret)).status, 403, 'without a password a fresh sign-in is all there is');
   });
 
-  it('registering a passkey requires a fresh challenge of the same account, our origin and no certificates (§12.3/add-passkey)', async () => {
+  it('registering a passkey requires a fresh challenge of the same account, our origin and no certificates', async () => {
     await newAccount(service, { email: 'grace@example.com', password });
     const grace = await signedIn(service, 'grace@example.com', password);
     const add = (response: unknown, browser = ada) =>
@@ -263,7 +263,7 @@ describe('passkeys (specification section 12.2)', () => {
     );
   });
 
-  it('only the owner renames or removes a passkey, and a removed passkey does not sign in (§12.3/change-passkey)', async () => {
+  it('only the owner renames or removes a passkey, and a removed passkey does not sign in', async () => {
     const { authenticator, id } = await newPasskey();
     const grace = await signedIn(service, 'grace@example.com', password);
     for (const answer of [

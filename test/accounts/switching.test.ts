@@ -11,7 +11,7 @@ import { startTestService } from '#test/support/service/test-service.ts';
 
 const password = 'a sentence that nobody guesses';
 
-describe('switching the account on the sign-in page and on invitations (specification sections 12.2 and 12.4)', () => {
+describe('switching the account on the sign-in page and on invitations (specification section 12.2)', () => {
   const { service, team } = givenTeam();
 
   const invite = async (email: string) => {
@@ -40,7 +40,7 @@ describe('switching the account on the sign-in page and on invitations (specific
     assert.equal(away.headers.get('location'), '/sign-in');
   });
 
-  it('a signed-in person signs out on an invitation page, signs in as the invited person, and joins (§12.4/acceptance)', async () => {
+  it('a signed-in person signs out on an invitation page, signs in as the invited person, and joins', async () => {
     const [ada, eve] = [await newPerson(service, { password }), await newPerson(service)];
     const link = await invite(ada.email);
     const browser = new Browser(service.baseUrl, { cookie: eve.cookie });
@@ -78,7 +78,7 @@ describe('switching the account on the sign-in page and on invitations (specific
     );
   });
 
-  it('only the second submit of the same form signs in, and not another holder of the link (§12.4/double-submit)', async () => {
+  it('only the second submit of the same form signs in, and not another holder of the link', async () => {
     const link = await invite('again@example.com');
     const browsers = [new Browser(service.baseUrl), new Browser(service.baseUrl)];
     const page = await new Browser(service.baseUrl).open(link);
@@ -104,7 +104,7 @@ describe('switching the account on the sign-in page and on invitations (specific
     assert.equal((await new Browser(service.baseUrl).submit(link, form)).status, 404, 'a minute later');
   });
 
-  it('no second submit signs in after the password changed, its sessions ended or the member was removed (§12.4/double-submit)', async () => {
+  it('no second submit signs in after the password changed, its sessions ended or the member was removed', async () => {
     const elsewhere = await service.newTeam();
     const change = { password: `${password} at all`, current_password: password };
     const ends: Readonly<

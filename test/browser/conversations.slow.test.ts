@@ -32,7 +32,7 @@ describe('conversations in a browser (specification section 12.14)', () => {
     openPath(as, `/conversations/${number.phoneNumber}/${encodeURIComponent(contact)}`, opening);
   const send = (to: string, content: string) => team.api.send({ from: number.phoneNumber, to, content });
 
-  it('a member reads, replies with Enter and follows the reply to the phone (§12.3/dashboard-pages)', async () => {
+  it('a member reads, replies with Enter and follows the reply to the phone', async () => {
     const page = await openPath(member, '/conversations', { look: phone });
     await page.getByRole('link', { name: /\+1 415 555 0142/ }).click();
     await page.getByRole('heading', { name: '+1 415 555 0142' }).waitFor();

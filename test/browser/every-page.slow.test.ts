@@ -289,7 +289,7 @@ describe('every page of the dashboard', () => {
   });
 
   for (const path of ['', '/conversations', '/messages']) {
-    it(`the first load of ${path || '/'} takes at most 250 KB, all from this server (§12.3/dashboard-pages)`, async () => {
+    it(`the first load of ${path || '/'} takes at most 250 KB, all from this server`, async () => {
       const newest = await newMember(service, await service.newTeam(), 'owner');
       const page = await newPage(browser, desktop);
       const [name = '', value = ''] = newest.cookie.split('=');

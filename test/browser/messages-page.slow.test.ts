@@ -28,7 +28,7 @@ describe('the page of messages in a browser', () => {
     await team.api.put(`/v1/numbers/${number.numberId}`, { label: 'Reception' });
   });
 
-  it("a message's drawer lists each step, names its number by the label, and its address opens it again (§12.3/dashboard-pages)", async () => {
+  it("a message's drawer lists each step, names its number by the label, and its address opens it again", async () => {
     const page = await open(member, '/messages');
     const row = page.getByRole('row').filter({ hasText: 'Your table for two' });
     await row.getByText('Reception').waitFor();

@@ -9,7 +9,7 @@ import { newMember } from '#test/support/people/people.ts';
 
 const password = 'a sentence that only Ada knows';
 
-describe('the pages of people in a browser (specification sections 12.2 to 12.4)', () => {
+describe('the pages of people in a browser (specification section 12.2)', () => {
   const { service, team, visit } = givenBrowserTeam();
 
   const invite = async (email: string) => (await inviteTo(service, team, email)).accept_url;
@@ -63,7 +63,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
     await assertShows(page, 'over', [/This invitation was used/], [/Sign in/]);
   });
 
-  it('a person who joins by a double click without a password is signed in and may set one (§12.4/double-submit)', async () => {
+  it('a person who joins by a double click without a password is signed in and may set one', async () => {
     const page = await visit(await invite('grace@example.com'), { look: phone });
     await page.getByLabel('Your name').fill('Grace Example');
     await page.getByRole('button', { name: 'Join' }).dblclick();

@@ -188,7 +188,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     assert.equal(await isOpen(owner.cookie), false);
   });
 
-  it('the chosen theme applies from the first paint on, also to the sign-in page (§12.3/theme)', async () => {
+  it('the chosen theme applies from the first paint on, also to the sign-in page', async () => {
     const { page, settings } = await openAsOwner('theme@example.com');
     await page.getByRole('button', { name: 'Dark' }).click();
     assert.equal(await isDark(page), true);

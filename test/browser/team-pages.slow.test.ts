@@ -143,7 +143,7 @@ describe('the page Team in a browser: members, invitations and audit log', () =>
     return dialog;
   }
 
-  it('an admin mails an invitation, sends it again, and its link lets the person join (§12.4/who-invites)', async () => {
+  it('an admin mails an invitation, sends it again, and its link lets the person join', async () => {
     const team = await mailing.newTeam();
     await newMember(mailing, team, 'owner');
     const sam = await newMember(mailing, team, 'admin', { name: 'Sam Example' });

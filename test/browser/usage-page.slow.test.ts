@@ -6,7 +6,7 @@ import { assertSound, givenBrowserTeam } from '#test/support/browser/pages.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { putAccepted, putDay } from '#test/support/usage/given-usage.ts';
 
-describe('the page of usage in a browser (specification section 12.3)', () => {
+describe('the page of usage in a browser', () => {
   let full: TeamMember;
   let spent: TeamMember;
   const { service, open } = givenBrowserTeam({ PLAN_CHANGES: 'owner:pro' });

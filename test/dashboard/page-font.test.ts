@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { givenService } from '#test/support/service/given-team.ts';
 
-describe('the files of pages without the dashboard (specification section 12.3)', () => {
+describe('the files of pages without the dashboard', () => {
   const service = givenService({ APP_URL: 'http://127.0.0.1:{port}/texts' });
 
-  it('the font is below the path of APP_URL in each page, and is served from memory with an ETag (§12.3/dashboard-pages)', async () => {
+  it('the font is below the path of APP_URL in each page, and is served from memory with an ETag', async () => {
     for (const path of ['/sign-in', '/billing', '/invite/none', '/nowhere']) {
       const page = await fetch(service.baseUrl + path, { headers: { accept: 'text/html' } });
       const text = await page.text();
@@ -28,7 +28,7 @@ describe('the files of pages without the dashboard (specification section 12.3)'
     assert.equal(again.status, 304);
   });
 
-  it('the icon is below the path of APP_URL in each page, and at the place where browsers look by themselves (§12.3/dashboard-pages)', async () => {
+  it('the icon is below the path of APP_URL in each page, and at the place where browsers look by themselves', async () => {
     for (const path of ['/sign-in', '/billing', '/nowhere']) {
       const page = await fetch(service.baseUrl + path, { headers: { accept: 'text/html' } });
       assert.match(

@@ -12,12 +12,12 @@ import { givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 const to = '+14155550199';
 
-describe('lists with more fields for members (specification section 12.3)', () => {
+describe('lists with more fields for members', () => {
   const service = givenWebhookService();
   const team = given(() => service.newTeam());
   const viewer = given(() => newMember(service, team, 'viewer'));
 
-  it('the dashboard’s lists of messages have the error_code, and those of /v1 have none (§12.3/team-lists)', async () => {
+  it('the dashboard’s lists of messages have the error_code, and those of /v1 have none', async () => {
     const { phoneNumber: from } = await connectNumber(service, team);
     const waiting = await team.api.send({ from, to, content: 'One' });
     const cancelled = await team.api.send({ from, to, content: 'Two' });
@@ -37,7 +37,7 @@ describe('lists with more fields for members (specification section 12.3)', () =
     for (const message of (json as unknown as MessageLog).messages) assert.ok(!('error_code' in message));
   });
 
-  it('the dashboard’s lists of deliveries have the latest attempt’s status, and those of /v1 have none (§12.3/team-lists)', async () => {
+  it('the dashboard’s lists of deliveries have the latest attempt’s status, and those of /v1 have none', async () => {
     const receiver = await startWebhookReceiver({ behaviour: answering(503, 'no') });
     try {
       const webhook = await newWebhook(team.api, { url: receiver.url, events: ['message.sent'] });

@@ -10,7 +10,7 @@ import { WebFiles } from '#server/dashboard/web/web-files.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-it('without a build the files are 503 with the command; a build is found at once, and repeated only for other sources (§12.3/dashboard-pages)', async (t) => {
+it('without a build the files are 503 with the command; a build is found at once, and repeated only for other sources', async (t) => {
   // A path with a space is a path like any other.
   const folder = await mkdtemp(join(tmpdir(), 'web build '));
   t.after(() => rm(folder, { recursive: true, force: true }));

@@ -5,7 +5,7 @@ import { newMember } from '#test/support/people/people.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
-describe('the page and the files of the dashboard (specification section 12.3)', () => {
+describe('the page and the files of the dashboard', () => {
   let page: string;
   const service = givenService();
   const member = given(async () => newMember(service, await service.newTeam(), 'viewer'));
@@ -14,7 +14,7 @@ describe('the page and the files of the dashboard (specification section 12.3)',
     page = `/teams/${member.team.publicId}`;
   });
 
-  it('the dashboard’s addresses redirect to the sign-in without a session, and the sign-in leads back (§12.3/dashboard-pages)', async () => {
+  it('the dashboard’s addresses redirect to the sign-in without a session, and the sign-in leads back', async () => {
     const visitor = new Browser(service.baseUrl);
     for (const [path, next] of [
       ['/', ''],
@@ -25,7 +25,7 @@ describe('the page and the files of the dashboard (specification section 12.3)',
     }
   });
 
-  it('every address below a team serves the same page, which may load files from this server only (§12.3/dashboard-pages)', async () => {
+  it('every address below a team serves the same page, which may load files from this server only', async () => {
     const paths = ['/', page, `${page}/numbers`, `${page}/messages/x`, `${page}/conversations/x/y`];
     for (const path of paths) {
       const { status, text, headers } = await member.get(path);
@@ -38,7 +38,7 @@ describe('the page and the files of the dashboard (specification section 12.3)',
     }
   });
 
-  it('the dashboard’s files are compressed from 1 KB on, and cached for ever under a name with their hash (§12.3/dashboard-pages)', async () => {
+  it('the dashboard’s files are compressed from 1 KB on, and cached for ever under a name with their hash', async () => {
     const { text } = await member.get(page);
     const files = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
     assert.ok(files.length >= 3);

@@ -159,7 +159,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.2, 
     return { ...things, numberId, messageId, memberId, invitationId, keyId, ...webhooks };
   };
 
-  it('each route is listed by audience, and each operation of keys and members with its permission (§5.2/permissions, §12.3/team-operations)', () => {
+  it('each route is listed by audience, and each operation of keys and members with its permission (§5.2/permissions)', () => {
     const served = Map.groupBy(service.app.routes, ({ audience }) => audience);
     const named = { ...otherRoutes, api: ofKeys.sort(), team: ofTeam.sort() };
     for (const [audience, names] of Object.entries(named)) {

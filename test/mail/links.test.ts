@@ -20,7 +20,7 @@ import { addWebhook, emit } from '#test/support/webhooks/webhook-world.ts';
 /** Matches a curl command in a mail: method, address and body. */
 const callPattern = /curl -X (\w+) '([^']+)' \\\n-H [^\n]+ \\\n-d '([^']+)'/g;
 
-describe('the links of mails (§12.5/links-and-mail)', () => {
+describe('the links of mails', () => {
   const receiver = given(startWebhookReceiver);
   const { mail, service } = givenMailService({ EGRESS_ALLOW_CIDRS: '127.0.0.0/8' });
 

@@ -63,7 +63,7 @@ describe('the check of the mail server at start (specification section 10.6)', (
   });
 });
 
-describe('invitations while mail fails (specification section 12.5)', () => {
+describe('invitations while mail fails', () => {
   const { mail: server, service } = givenMailService();
   before(() => server.behave({ refuse: 451, at: 'sender' }));
   const team = given(() => service.newTeam());
@@ -111,7 +111,7 @@ describe('invitations while mail fails (specification section 12.5)', () => {
     server.behave('accept');
   });
 
-  it('an invitation is mailed once its mail was sent or is on its way, and one whose mail was given up gets a link (§12.4/unmailed-invitations)', async () => {
+  it('an invitation is mailed once its mail was sent or is on its way, and one whose mail was given up gets a link', async () => {
     const of = await service.newTeam();
     const ada = await newMember(service, of, 'owner');
     const key = await service.newKey(of.id, ['team:write']);

@@ -212,7 +212,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     assert.deepEqual((await list()).opt_outs, []);
   });
 
-  it('members change opt-outs below /app/teams/:team_id by their role (§12.3/team-operations)', async () => {
+  it('members change opt-outs below /app/teams/:team_id by their role', async () => {
     const member = await newMember(service, team, 'member');
     const viewer = await newMember(service, team, 'viewer');
     const path = `/opt-outs/${encodeURIComponent(contact)}`;

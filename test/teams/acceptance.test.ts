@@ -16,7 +16,7 @@ import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-describe('an invitation and its page (specification section 12.4)', () => {
+describe('an invitation and its page', () => {
   const { service, team } = givenTeamBesideCanary({ METRICS_TOKEN: 'a-token' });
 
   const browser = (cookie = '') => new Browser(service.baseUrl, { cookie });
@@ -61,7 +61,7 @@ describe('an invitation and its page (specification section 12.4)', () => {
     for (const [, id] of text.matchAll(/aria-describedby="(\w+)"/g)) assert.ok(text.includes(`id="${id}"`));
   }
 
-  it('the invitation page says what Ownline is, names the inviting member, even one who left, and names no API key (§12.4/who-invites)', async () => {
+  it('the invitation page says what Ownline is, names the inviting member, even one who left, and names no API key', async () => {
     const sam = await newMember(service, team, 'admin', { name: 'Sam <b>Example</b>' });
     const email = newEmail();
     const { json } = await sam.post(sam.in('/team/members/invite'), { email, role: 'viewer' });
@@ -80,7 +80,7 @@ describe('an invitation and its page (specification section 12.4)', () => {
     assert.ok(byKey.text.includes(`<p>${other} is invited to the team <bdi>Example team</bdi>.`), byKey.text);
   });
 
-  it('a new person joins without scripts, and gets account, membership, session and the dashboard at once (§12.1/account, §12.4/acceptance)', async () => {
+  it('a new person joins without scripts, and gets account, membership, session and the dashboard at once (§12.1/account)', async () => {
     const email = 'Ada@Example.com';
     const link = await invite(email, team, 'viewer');
     assert.ok(link.startsWith(`${service.baseUrl}/invite/`));
@@ -108,7 +108,7 @@ describe('an invitation and its page (specification section 12.4)', () => {
     );
   });
 
-  it('scanners may open the invitation page any number of times, by GET and HEAD (§12.4/invitation-links)', async () => {
+  it('scanners may open the invitation page any number of times, by GET and HEAD', async () => {
     const link = await invite(newEmail());
     // Returns the page without the form's token, the only part that differs.
     const shown = async () =>
@@ -149,7 +149,7 @@ describe('an invitation and its page (specification section 12.4)', () => {
     assert.equal((await guest.submit(link, { name: 'Ada' })).status, 303);
   });
 
-  it('the page sends an address with an account to the sign-in and back, and joins the right account (§12.4/acceptance)', async () => {
+  it('the page sends an address with an account to the sign-in and back, and joins the right account', async () => {
     const [ada, eve] = [await newPerson(service), await newPerson(service)];
     const link = await invite(ada.email);
     const path = new URL(link).pathname;

@@ -4,7 +4,7 @@ import { Ids } from '#server/platform/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { invitationMailContent } from '#server/teams/invitations/mail-invitation.ts';
 
-describe('the mail of an invitation (specification section 12.5)', () => {
+describe('the mail of an invitation', () => {
   const clock = new Clock();
   const ids = new Ids(clock);
   const teamId = ids.next('team');
@@ -30,7 +30,7 @@ describe('the mail of an invitation (specification section 12.5)', () => {
   } as const;
   const url = 'https://texts.example.com/invite/K7jvXwqK3nV2m8sT0dYb4A';
 
-  it('the mail names inviter, team, role and expiry, says what Ownline is, and has the link once (§12.4/who-invites)', () => {
+  it('the mail names inviter, team, role and expiry, says what Ownline is, and has the link once', () => {
     const inviter = {
       team_id: teamId,
       id: ids.next('usr'),

@@ -146,7 +146,7 @@ describe('invitations (specification sections 2.4, 3.5 and 4.1)', () => {
       }
     });
 
-    it('20 simultaneous invites for the last seat make one invitation (§8/plan-members, §12.4/seats)', async () => {
+    it('20 simultaneous invites for the last seat make one invitation (§8/plan-members)', async () => {
       const small = await service.newTeam({ plan: 'starter' });
       await newMember(service, small, 'owner');
       await newMember(service, small, 'admin');
@@ -268,7 +268,7 @@ describe('invitations (specification sections 2.4, 3.5 and 4.1)', () => {
       assert.deepEqual([last?.action, last?.target], ['invitation.revoked', made.invitation_id]);
     });
 
-    it('an invitation that is sent again is a new one for 7 days, and the old one and its link end (§3.5/lifetime, §4.1/resend-invitation, §12.4/invitation-links)', async () => {
+    it('an invitation that is sent again is a new one for 7 days, and the old one and its link end (§3.5/lifetime, §4.1/resend-invitation)', async () => {
       const of = await service.newTeam({ plan: 'starter' });
       const ada = await newMember(service, of, 'admin');
       await newMember(service, of, 'member');

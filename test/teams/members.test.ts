@@ -22,7 +22,7 @@ import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
+describe('members (specification sections 2.3 and 4.1)', () => {
   let team: TestTeam;
   const service = givenService();
   given(() => plantCanary(service));
@@ -181,7 +181,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       );
     });
 
-    it('a removed member without another team is signed out everywhere (§12.4/leaving)', async () => {
+    it('a removed member without another team is signed out everywhere', async () => {
       const bob = await newMember(service, team, 'member');
       const phone = new PageClient(service.baseUrl, await newCookie(service, bob.account));
       await team.api.delete(`/v1/team/members/${bob.memberId}`);
@@ -206,7 +206,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assertRefused(await bob.get(bob.in('/team')), 401, 'unauthorized');
     });
 
-    it('keys of a removed member keep working unless revoke_keys=true revokes them (§4.1/remove-member, §12.4/removed-members-keys)', async () => {
+    it('keys of a removed member keep working unless revoke_keys=true revokes them (§4.1/remove-member)', async () => {
       const [bob, eve] = [await newMember(service, team, 'member'), await newMember(service, team, 'member')];
       const [bobs, eves, another] = [await keyOf(bob), await keyOf(eve), await keyOf(eve)];
       await team.api.delete(`/v1/team/members/${bob.memberId}`);
@@ -249,7 +249,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     });
   });
 
-  it('a member who was demoted while their request waited changes nothing (§12.4/leaving)', async () => {
+  it('a member who was demoted while their request waited changes nothing', async () => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
     const eve = await newMember(service, team, 'member');
@@ -278,7 +278,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     assert.equal((await team.api.get('/v1/team')).json.name, 'Example team');
   });
 
-  it('a new role and a removal take effect on every process at once (§12.4/leaving)', async () => {
+  it('a new role and a removal take effect on every process at once', async () => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
     const other = await service.startAnother();

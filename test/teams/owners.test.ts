@@ -9,7 +9,7 @@ import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 
-describe('owners, and leaving a team (specification section 12.4)', () => {
+describe('owners, and leaving a team', () => {
   let team: TestTeam;
   let ada: TeamMember;
   const service = givenService();
@@ -74,7 +74,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
   describe('the last owner of a team', () => {
     before(begin);
 
-    it('the last owner can’t leave, be removed or take another role, by any route (§12.4/owners)', async () => {
+    it('the last owner can’t leave, be removed or take another role, by any route', async () => {
       const bob = await newMember(service, team, 'admin');
       assertRefused(await unmake(ada, ada), 409, 'conflict');
       assertRefused(await leave(ada), 409, 'conflict');
@@ -86,7 +86,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
       assert.deepEqual(await rolesOf(team), ['owner', 'admin']);
     });
 
-    it('two owners who demote each other or leave at the same time leave one owner in the team (§12.4/owners)', async () => {
+    it('two owners who demote each other or leave at the same time leave one owner in the team', async () => {
       await begin();
       const eve = await newMember(service, team, 'owner');
       let row = await lockTeamRow();

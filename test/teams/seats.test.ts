@@ -10,7 +10,7 @@ import { storedAccounts } from '#test/support/people/stored-accounts.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 
-describe('seats under concurrency (specification sections 4.1 and 12.4)', () => {
+describe('seats under concurrency (specification section 4.1)', () => {
   const service = givenService();
   const invite = async (email: string, to: TestTeam) => (await inviteTo(service, to, email)).accept_url;
   const accept = (link: string) => new Browser(service.baseUrl).submit(link, { name: 'Bob' });
@@ -56,7 +56,7 @@ describe('seats under concurrency (specification sections 4.1 and 12.4)', () => 
     assert.equal((await accepted).status, 402);
   });
 
-  it('an acceptance that waits for the lock of a removal gets the freed seat (§12.4/seats)', async () => {
+  it('an acceptance that waits for the lock of a removal gets the freed seat', async () => {
     const here = await service.newTeam({ plan: 'pro' });
     await newMember(service, here, 'owner');
     const bob = await newMember(service, here, 'member');
@@ -73,7 +73,7 @@ describe('seats under concurrency (specification sections 4.1 and 12.4)', () => 
     assert.equal((await accepted).status, 303);
   });
 
-  it('an acceptance that waits while its invitation is being revoked is refused (§12.4/seats)', async () => {
+  it('an acceptance that waits while its invitation is being revoked is refused', async () => {
     const here = await service.newTeam();
     const link = await invite('behind@example.com', here);
     const list = await here.api.get('/v1/team/invitations?limit=1');

@@ -62,7 +62,7 @@ describe('changes of the team by a key with team:write (specification section 5.
     }
   });
 
-  it('an invitation by a key stands as not mailed, and owners and admins make its link: id and expiry stay, and the link before ends (§5.3/no-link-for-keys, §12.3/invitation-link, §12.4/unmailed-invitations)', async () => {
+  it('an invitation by a key stands as not mailed, and owners and admins make its link: id and expiry stay, and the link before ends (§5.3/no-link-for-keys)', async () => {
     const { json: made } = await ask(key, 'grace@example.com', 'viewer');
     service.clock.advance(dayMs);
     const listed = async () => (await owner.get(owner.in('/team/invitations'))).json.invitations;

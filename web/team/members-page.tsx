@@ -130,7 +130,7 @@ function MemberMenu({
 type MemberAction = 'change-role' | 'end';
 
 /**
- * The actions that a person may take on a member (specification section 12.4). Only owners change owners, an owner
+ * The actions that a person may take on a member. Only owners change owners, an owner
  * cannot be removed, and the last owner stays.
  * @param owners the number of owners in the team
  */

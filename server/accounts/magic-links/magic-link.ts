@@ -101,8 +101,7 @@ export type SendMagicLink = (
 ) => Promise<void>;
 
 /**
- * Creates the function that mails magic links. @returns undefined if this server sends no mail (specification section
- * 12.5)
+ * Creates the function that mails magic links. @returns undefined if this server sends no mail
  */
 export function createSendMagicLink(services: Runtime): SendMagicLink | undefined {
   if (!isMailEnabled(services.config)) return undefined;

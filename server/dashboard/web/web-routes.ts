@@ -16,7 +16,7 @@ const file = import.meta.resolve('@fontsource-variable/inter/files/inter-latin-w
 
 const cached = { 'cache-control': 'public, max-age=604800' };
 
-/** Serves files that need no build: the font and the icon (specification section 12.3), and the test picture. */
+/** Serves files that need no build: the font and the icon, and the test picture. */
 export function pageFileRoutes(): Route[] {
   const font = new StaticAnswer(async () => ({
     body: await readFile(fileURLToPath(file)),
@@ -60,7 +60,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   woff2: 'font/woff2',
 };
 
-/** Routes of the dashboard: its page at each path, and the files that it loads (specification section 12.3). */
+/** Routes of the dashboard: its page at each path, and the files that it loads. */
 export function webRoutes(services: Runtime & { readonly requireSession: RequireSession }): Route[] {
   const { config, requireSession } = services;
   const base = withAppBasePath(config.appUrl, '');

@@ -166,7 +166,7 @@ export async function findRequestBody(db: Queryable, delivery: DeliveryRow): Pro
 }
 
 /**
- * Reads why a webhook fails or is off, and since when it may have missed events (specification section 12.3). It reads
+ * Reads why a webhook fails or is off, and since when it may have missed events. It reads
  * at most as many deliveries as a page of the webhook's log.
  * @throws AppError 404
  */
@@ -201,7 +201,7 @@ export async function getWebhookHealth(
   };
 }
 
-/** Lists the latest attempt of each webhook of a team, test events included (specification section 12.3). */
+/** Lists the latest attempt of each webhook of a team, test events included. */
 export async function getLastAttempts(
   { database: { pages } }: Runtime,
   teamId: TeamId,

@@ -49,8 +49,8 @@ interface Submission {
 }
 
 /**
- * Double submit: signs in a person who pressed Join twice, because a browser shows only the answer to the second submit
- * (specification section 12.4). Each form has a random token, and the accepted invitation stores the token's hash.
+ * Double submit: signs in a person who pressed Join twice, because a browser shows only the answer to the second
+ * submit. Each form has a random token, and the accepted invitation stores the token's hash.
  * Another person with the same link has another form, and is refused.
  * @returns set-cookie headers, empty for a signed-in caller; undefined for another form, after a minute, or once the
  * session or membership of the first submit has ended
@@ -120,7 +120,7 @@ export async function acceptInvitation(services: Runtime, acceptance: Acceptance
 }
 
 /**
- * Accepts an invitation and creates its member (specification section 12.4). The team's row is locked: only one of many
+ * Accepts an invitation and creates its member. The team's row is locked: only one of many
  * concurrent requests joins. An error leaves the invitation usable. A person without an account gets an account and is
  * signed in.
  */

@@ -10,7 +10,7 @@ import { acceptanceFields, acceptancePage, invitationEndPage } from './acceptanc
 import { findInvitationEnd, loadInvitation } from './load-invitation.ts';
 
 /**
- * Routes of the page that an invitation opens; it needs no script (specification section 12.4). Opening the page
+ * Routes of the page that an invitation opens; it needs no script. Opening the page
  * changes nothing, so a mail scanner that opens links accepts no invitation. A submit of its form joins the team and
  * redirects to the dashboard. After the invitation's end, the page and the submit show how it ended.
  */

@@ -28,7 +28,7 @@ interface PageContext {
   readonly refused: Refused;
 }
 
-/** The page that an invitation opens (specification section 12.4). It is plain HTML with one button, Join. */
+/** The page that an invitation opens. It is plain HTML with one button, Join. */
 export function acceptancePage(opened: LoadedInvitation, around: PageContext): Answer {
   const { invitation } = opened;
   return pageAnswer(

@@ -7,11 +7,11 @@ import {
   type LoadedInvitationRow,
 } from '#server/teams/invitations/invitation-store.ts';
 
-/** The step that remains for the person who opens an invitation (specification section 12.4). */
+/** The step that remains for the person who opens an invitation. */
 type InvitationNeeds = 'nothing' | 'sign_in' | 'proof' | 'name' | 'email_and_name';
 
 /**
- * Determines the requirements for a person who opens an invitation (specification section 12.4). If the invited address
+ * Determines the requirements for a person who opens an invitation. If the invited address
  * has an account, its owner must be signed in; otherwise joining creates an account. A link that an API answer showed
  * verifies no address. An account with an unverified address cannot join by such a link, because another person may
  * have created the account (section 12.1).

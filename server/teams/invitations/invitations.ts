@@ -179,7 +179,7 @@ export async function resendInvitation(
 }
 
 /**
- * Makes a new link of a live invitation that was not mailed (specification section 12.4). Its id, its expiry and its
+ * Makes a new link of a live invitation that was not mailed. Its id, its expiry and its
  * seat stay, and the link before ends.
  * @throws AppError 404 if no live invitation has this id; 409 for one that was mailed
  */
@@ -266,7 +266,7 @@ export async function listInvitations(
   return { invitations: rows.map(invitationView), ...page };
 }
 
-/** The same page for a member, with whether each invitation was mailed (specification section 12.4). */
+/** The same page for a member, with whether each invitation was mailed. */
 export async function listInvitationsForMember(
   services: InvitationServices,
   teamId: TeamId,

@@ -26,7 +26,7 @@ interface InvitationMail {
   readonly url: string;
 }
 
-/** The text of the invitation mail (specification section 12.5). */
+/** The text of the invitation mail. */
 export function invitationMailContent({ invitation, team, inviter, url }: InvitationMail): MailContent {
   const who = inviter === undefined ? 'You are invited' : `${inviter.name} (${inviter.email}) invites you`;
   const until = dayForPeople(invitation.expires_at);
@@ -58,7 +58,7 @@ export async function needsShownLink(
   return !isMailEnabled(config) || isMailFailing(db, mailHealth);
 }
 
-/** Finds the invitations whose mail was sent or is on its way (specification section 12.4), by their public ids. */
+/** Finds the invitations whose mail was sent or is on its way, by their public ids. */
 export async function findMailedInvitations(
   db: Queryable,
   services: InvitationServices,
@@ -70,8 +70,7 @@ export async function findMailedInvitations(
 }
 
 /**
- * Queues the mail of an invitation, if mail is on, in the transaction that creates the invitation (specification
- * section 12.5).
+ * Queues the mail of an invitation, if mail is on, in the transaction that creates the invitation.
  * @throws AppError 429 where the address or the team exceeds the limit per hour
  */
 export async function mailInvitation(
@@ -90,7 +89,7 @@ export async function mailInvitation(
 }
 
 /**
- * Throttle of invitation mail, per address and per team (specification section 12.5). It counts in the transaction that
+ * Throttle of invitation mail, per address and per team. It counts in the transaction that
  * creates the invitation, so that a refused mail is not counted.
  * @throws AppError 429 with retry-after
  */

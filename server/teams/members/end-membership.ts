@@ -20,7 +20,7 @@ interface MembershipEnd {
 }
 
 /**
- * Ends a membership (specification section 12.4). An account without another team is signed out everywhere. The
+ * Ends a membership. An account without another team is signed out everywhere. The
  * account's row is locked, so that the later of two concurrent removals sees the earlier one. The caller has locked the
  * team's row and has checked the permission.
  */
@@ -70,7 +70,7 @@ export async function removeMember(
 }
 
 /**
- * Ends the caller's own membership (specification section 12.4). API keys that they created stay, because they belong
+ * Ends the caller's own membership. API keys that they created stay, because they belong
  * to the team, unless the caller asks to revoke them.
  * @throws AppError 404 for a former member; 409 for the last owner
  */

@@ -158,8 +158,8 @@ interface TeamChange {
 }
 
 /**
- * Runs a change under the lock of the team's row. Under the lock it checks the member's permission again (specification
- * section 12.4): the member may have been removed or have lost the role meanwhile.
+ * Runs a change under the lock of the team's row. Under the lock it checks the member's permission again:
+ * the member may have been removed or have lost the role meanwhile.
  * @param work gets the team and the member; the member is undefined for an API key or the operator
  * @throws AppError 404 for a former member, as for an unknown team; 403 where the role lacks the permission
  */

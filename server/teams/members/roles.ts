@@ -36,7 +36,7 @@ export async function applyRole(
 }
 
 /**
- * Refuses to end the last ownership of a team (specification section 12.4). The caller has locked the team's row, so
+ * Refuses to end the last ownership of a team. The caller has locked the team's row, so
  * that of two owners who leave at once only one can.
  * @throws AppError 409
  */
@@ -72,7 +72,7 @@ export async function changeRole(
   });
 }
 
-/** Makes a member an owner (specification section 12.4); for an owner nothing changes. @throws AppError 404 */
+/** Makes a member an owner; for an owner nothing changes. @throws AppError 404 */
 export async function promoteOwner(
   services: Runtime,
   teamId: TeamId,
@@ -87,7 +87,7 @@ export async function promoteOwner(
 }
 
 /**
- * Makes an owner an admin (specification section 12.4). API keys that the owner created are revoked if they hold more
+ * Makes an owner an admin. API keys that the owner created are revoked if they hold more
  * than an admin.
  * @throws AppError 404 where no owner has this id; 409 for the last owner
  */

@@ -248,7 +248,7 @@ export async function listDeliveries(
   return { deliveries: rows.map(deliveryView), ...page };
 }
 
-/** Lists a page like `listDeliveries`, each delivery with its latest attempt (specification section 12.3). */
+/** Lists a page like `listDeliveries`, each delivery with its latest attempt. */
 export async function listDeliveryLog(
   services: Pick<Runtime, 'database'>,
   webhook: WebhookIds,
