@@ -6,6 +6,6 @@ const wayOf = (ios: string) =>
     description: `How a phone with ${ios} gets the shortcuts; by_hand: nothing is published for it.`,
   });
 
-/** GET /app/teams/:team_id/shortcuts (specification section 11.8). */
+/** GET /app/teams/:team_id/shortcuts. */
 export const PublishedShortcuts = strictObject({ ios_26: wayOf('iOS 17 to 26'), ios_27: wayOf('iOS 27') });
 export type PublishedShortcuts = Type.Static<typeof PublishedShortcuts>;

@@ -1,7 +1,7 @@
 import type { FailureCode, MessageStatus } from './message.ts';
 
 /*
- * The setup page's JSON (specification section 11.8). The server states facts and codes; the page has the words, in
+ * The setup page's JSON. The server states facts and codes; the page has the words, in
  * each of its languages.
  */
 

@@ -33,7 +33,7 @@ export function pollAnswer(result: PollResult): Readonly<Record<string, string>>
   }
 }
 
-/** The path from which the phone fetches a message's file (specification section 11.8). */
+/** The path from which the phone fetches a message's file (specification section 11.10). */
 function mediaPath({ message_id, media_name }: HandOut): string {
   return media_name === null ? 'none' : `/v1/device/media/${publicId('msg', message_id)}/${media_name}`;
 }

@@ -105,7 +105,7 @@ async function receive(
 }
 
 /**
- * Records the inbound tests that a received text passes (specification section 11.8). No statement runs if the phone
+ * Records the inbound tests that a received text passes. No statement runs if the phone
  * has passed these tests before. An error is only logged: the text is stored, and the phone should not send it again.
  * @param received names of the tests that the phone has passed before
  * @param withPermit runs the statement with a permit of the team

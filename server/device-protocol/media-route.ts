@@ -11,7 +11,7 @@ import { parseId } from '#server/platform/ids.ts';
 import { mediaPerMinute } from './limits.ts';
 
 /**
- * The file of a message for its phone (specification section 11.8). Any failure destroys the connection, because a
+ * The file of a message for its phone (specification section 11.10). Any failure destroys the connection, because a
  * shortcut would text the words of an error answer to the customer.
  */
 export function deviceMediaRoute(services: Runtime): Route {

@@ -16,7 +16,7 @@ export interface InboundTest {
 }
 
 /**
- * Inbound tests of the setup page (specification section 11.8). iOS ignores case and accents. Each reply contains the
+ * Inbound tests of the setup page. iOS ignores case and accents. Each reply contains the
  * text of only one automation, so a reply that does not arrive identifies its automation.
  */
 export const inboundTests: readonly InboundTest[] = [

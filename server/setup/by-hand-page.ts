@@ -6,7 +6,7 @@ import { automationSets } from '#shortcut/inbound-coverage/coverage.ts';
 import { inbound, outbox, shortcuts } from '#shortcut/shortcuts.ts';
 
 /**
- * Renders both shortcuts as lists to build by hand (specification section 11.8), from the same description as their
+ * Renders both shortcuts as lists to build by hand, from the same description as their
  * files. Each text to type has a copy button; variables that the person has to choose are marked.
  * @param deviceToken undefined until a person has clicked to show it
  */
@@ -95,7 +95,7 @@ interface ByHand {
   readonly form: FileForm;
 }
 
-/** The page with both shortcuts as lists to build, for a technician (specification section 11.8). */
+/** The page with both shortcuts as lists to build, for a technician. */
 export function byHandPage(base: string, { path, server, deviceToken, form }: ByHand): Answer {
   const body = html`<h1>Build both shortcuts by hand</h1>
 <p>This is for a technician, and takes an hour. <a href="${path}">Back to the steps</a></p>

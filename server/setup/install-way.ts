@@ -18,7 +18,7 @@ export type InstallServices = Pick<Runtime, 'config' | 'logger'> & {
 };
 
 /**
- * Chooses the available way with the fewest steps for the form of a phone's iOS (specification section 11.8). After the
+ * Chooses the available way with the fewest steps for the form of a phone's iOS. After the
  * signing command failed, the next best way is used for some minutes; and while too many files wait for it.
  * @param connection undefined until the device token was shown or claimed
  */

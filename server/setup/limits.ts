@@ -1,5 +1,5 @@
 /*
- * Limits of the setup page (specification section 11.8).
+ * Limits of the setup page.
  */
 
 /** Upper bound on the test texts of one setup link. */

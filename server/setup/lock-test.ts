@@ -15,7 +15,7 @@ export interface LockTestInput {
 }
 
 /**
- * Decides the lock test (specification section 11.8). It passes once the session that was current at its start has
+ * Decides the lock test. It passes once the session that was current at its start has
  * polled for two minutes and sent the test's text. The count of its polls proves that it had no long gaps.
  */
 export function lockOutcome({ facts, lockText, now, sessionLifeMs }: LockTestInput): LockOutcome {

@@ -21,7 +21,7 @@ import {
 import { findSentTestText } from './test-text.ts';
 
 /**
- * Starts the lock test (specification section 11.8): the phone has to go on polling for two minutes, and to send a text
+ * Starts the lock test: the phone has to go on polling for two minutes, and to send a text
  * meanwhile. The text goes to the recipient of the test texts, and counts as one of them.
  * @throws AppError 409 if the link's phone has not polled, no test text was sent, or the limit is reached
  */
@@ -50,7 +50,7 @@ type Services = Runtime & { readonly sends: SendBatcher };
 const roundMax = 100;
 
 /**
- * Sends the texts of lock tests whose phones are locked by now (specification section 11.8). Each text has an
+ * Sends the texts of lock tests whose phones are locked by now. Each text has an
  * Idempotency-Key, so that neither a restart after a kill nor another process sends it twice.
  */
 export async function sendLockTexts(services: Services): Promise<void> {

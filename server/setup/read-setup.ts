@@ -53,7 +53,7 @@ export interface ReadSetup {
 }
 
 /**
- * Reads the state of a setup (specification section 11.8). Only the outcome of a lock test that a person started is
+ * Reads the state of a setup. Only the outcome of a lock test that a person started is
  * written.
  * @param openAt the address at which an iPhone requested the page; undefined for other requests
  */

@@ -18,7 +18,7 @@ const withoutScript = (path: string) =>
 <form method="post" action="${path}/by-hand"><button>Show the list, with address and token</button></form>`;
 
 /**
- * The pages and files below a setup link (specification section 11.8). The shell loads the page's script, which asks for
+ * The pages and files below a setup link. The shell loads the page's script, which asks for
  * the state. Opening them changes nothing, because link scanners open them, too.
  */
 export function setupPageRoutes(services: SetupServices): Route[] {

@@ -19,7 +19,7 @@ interface PhoneAddress {
   readonly setting: string;
 }
 
-/** Finds the addresses of a team's iPhones, and what is wrong with them (specification section 11.8). */
+/** Finds the addresses of a team's iPhones, and what is wrong with them. */
 export function findPhoneAddress(
   config: Pick<Config, 'baseUrl' | 'appUrl' | 'deviceUrl'>,
   routingTag: string,

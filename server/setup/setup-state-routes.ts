@@ -39,7 +39,7 @@ type ProgressServices = Pick<Runtime, 'clock'> & {
 };
 
 /**
- * Long poll of a setup page (specification section 11.8): answers once the page's state differs from the version that
+ * Long poll of a setup page: answers once the page's state differs from the version that
  * the browser has.
  * @param read reads the state. It throws once the link has ended
  * @returns `same` after the hold, or `full` if no further request can be held: the browser repeats its request later

@@ -65,7 +65,7 @@ const questionsOf: Readonly<Record<string, number>> = {
 /** The heading of the step that is open. */
 const openStep = (page: Page) => page.getByRole('button', { expanded: true });
 
-describe('an iPhone is connected, from the link to the last check (specification section 11.8)', () => {
+describe('an iPhone is connected, from the link to the last check', () => {
   const front = given(startHttpsFront);
   const host = given(startMediaHost);
   const service = given(async () => {
@@ -127,7 +127,7 @@ describe('an iPhone is connected, from the link to the last check (specification
   }
 
   for (const { form, ios, phoneNumber, steps } of setups) {
-    it(`a person connects an iPhone with iOS ${ios} step by step, and it sends and receives while it is locked (§11.8/connect)`, async (context) => {
+    it(`a person connects an iPhone with iOS ${ios} step by step, and it sends and receives while it is locked`, async (context) => {
       const { page, computer, complaints } = await openPages(phoneNumber, form);
       let [taps, questions] = [0, 0];
       const tap = async (target: Locator) => {

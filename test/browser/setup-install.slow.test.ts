@@ -17,7 +17,7 @@ async function startSetup(context: TestContext, settings: Readonly<Record<string
   return { service, setupUrl: String(json.setup_url) };
 }
 
-describe('getting the shortcuts on the setup page (specification section 11.8)', () => {
+describe('getting the shortcuts on the setup page', () => {
   const { visit } = givenPages();
 
   for (const [signs, next] of [
@@ -50,7 +50,7 @@ describe('getting the shortcuts on the setup page (specification section 11.8)',
     });
   }
 
-  it('a page without shortcuts for an iOS says for which, and the person can correct the iOS (§11.8/by-hand)', async (context) => {
+  it('a page without shortcuts for an iOS says for which, and the person can correct the iOS', async (context) => {
     const { setupUrl } = await startSetup(context, {
       SHORTCUT_OUTBOX_URL: 'https://www.icloud.com/shortcuts/a1',
       SHORTCUT_INBOUND_URL: 'https://www.icloud.com/shortcuts/a2',

@@ -26,7 +26,7 @@ const shortcutLinks = Object.fromEntries(
   ]),
 );
 
-describe('the setup page in a browser (specification section 11.8)', () => {
+describe('the setup page in a browser', () => {
   const { service, team, browser, visit } = givenBrowserTeam(shortcutLinks);
 
   /** Opens the steps of a number whose phone has polled. @param form whose steps the person has chosen */
@@ -42,7 +42,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     assert.equal(await page.locator('h2 > [aria-expanded=true]').count(), 1, 'the others are closed');
   };
 
-  it('the page of an address that no iPhone can open has only a message to send to a person (§11.8/address)', async () => {
+  it('the page of an address that no iPhone can open has only a message to send to a person', async () => {
     const { setupUrl } = await connectNumber(service, team);
     const page = await visit(setupUrl);
     await page.getByText('does not work on an iPhone yet').waitFor();
@@ -53,7 +53,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await openStep(page, 'Add two shortcuts');
   });
 
-  it('the page on a computer has the QR code and the progress, and the keyboard can end the link (§11.8/views, §11.8/closed)', async () => {
+  it('the page on a computer has the QR code and the progress, and the keyboard can end the link (§11.8/closed)', async () => {
     const { setupUrl } = await connectNumber(service, team);
     const page = await visit(`${setupUrl}?view=computer`, { provokes: /404/ });
     await page.getByText('of 5 steps done').waitFor();
@@ -91,7 +91,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await assertSound(page, 'setup-over');
   });
 
-  it('a person says which iOS the iPhone has, and each step opens by its heading, alone (§11.8/steps)', async () => {
+  it('a person says which iOS the iPhone has, and each step opens by its heading, alone', async () => {
     const { json } = await team.api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
     const page = await visit(`${json.setup_url}?view=phone`, { look: phone });
     assert.ok(await page.getByRole('button', { name: 'Start', exact: true }).isDisabled());
@@ -114,7 +114,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     assert.equal(await page.locator('h2 > [aria-expanded=true]').count(), 0, 'the heading closes it again');
   });
 
-  it('a browser that blocks its storage shows the page in its language (§11.8/languages)', async () => {
+  it('a browser that blocks its storage shows the page in its language', async () => {
     const { setupUrl } = await connectNumber(service, team);
     const page = await newPage(browser, phone);
     await page.addInitScript(
@@ -126,7 +126,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.context().close();
   });
 
-  it('both views list the checks that are left (§11.8/left)', async () => {
+  it('both views list the checks that are left', async () => {
     const { setupUrl, page } = await openSteps();
     const computer = await visit(`${setupUrl}?view=computer`);
     for (const view of [page, computer]) {
@@ -139,7 +139,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     }
   });
 
-  it('without script the page leads to the list to build by hand (§11.8/without-script)', async () => {
+  it('without script the page leads to the list to build by hand', async () => {
     const { setupUrl } = await connectNumber(service, team);
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
@@ -149,7 +149,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await context.close();
   });
 
-  it('a step that is done closes by itself, and not while the person types (§11.8/live)', async () => {
+  it('a step that is done closes by itself, and not while the person types', async () => {
     const { page, wire, setupUrl } = await openSteps();
     await openStep(page, 'Add two shortcuts');
     await page.getByRole('checkbox').click();
@@ -172,7 +172,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await openStep(page, 'Test it locked');
   });
 
-  it('the page goes on by itself after a lost connection, and says so meanwhile (§11.8/live)', async () => {
+  it('the page goes on by itself after a lost connection, and says so meanwhile', async () => {
     const { page, wire } = await openSteps(27, /Failed to load|ERR_INTERNET|failed: /);
     await openStep(page, 'Add two shortcuts');
     await stepOf(page, 'Let replies come in').click();
@@ -184,7 +184,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.getByText('No connection to Ownline').waitFor({ state: 'detached' });
   });
 
-  it('quick ticks are all stored, other pages follow, and a tick that could not be stored is undone (§11.8/ticks)', async () => {
+  it('quick ticks are all stored, other pages follow, and a tick that could not be stored is undone', async () => {
     const { page, setupUrl } = await openSteps(26, /\/ticks|Failed to load/);
     const other = await visit(`${setupUrl}?view=phone`);
     for (const one of [page, other]) await stepOf(one, 'Keep it running').click();
@@ -212,7 +212,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
   });
 
   for (const language of ['de', 'es']) {
-    it(`the page in the language ${language} has no English sentence, and numbers and times of its own (§11.8/languages)`, async () => {
+    it(`the page in the language ${language} has no English sentence, and numbers and times of its own`, async () => {
       const [english, own] = [await readTexts('en'), await readTexts(language)];
       const ownTexts = new Set(textsOf(own));
       // A sentence of several words that both languages share was forgotten by the translation.
@@ -250,7 +250,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     });
   }
 
-  it('the first load of the page takes at most 120 KB, all from this server (§11.8/first-load)', async () => {
+  it('the first load of the page takes at most 120 KB, all from this server', async () => {
     const { setupUrl } = await connectNumber(service, team);
     const page = await newPage(browser, phone);
     const load = await measureFirstLoad(page, `${setupUrl}?view=phone`, 'Before you start');

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { inboundCoverageOf, inboundTests, inboundTestsOf } from '#server/devices/inbound-tests.ts';
 import { automationSets, contains as isCaught } from '#shortcut/inbound-coverage/coverage.ts';
 
-describe('inbound tests (specification section 11.8)', () => {
-  it('the inbound tests are those of the automation sets whose coverage is computed (§11.8/inbound-tests)', () => {
+describe('inbound tests', () => {
+  it('the inbound tests are those of the automation sets whose coverage is computed', () => {
     const contained = (sets: readonly string[]) =>
       inboundTests.filter(({ set }) => sets.includes(set)).map(({ contains }) => contains);
     assert.deepEqual(contained(['needed']), automationSets.needed);
@@ -12,7 +12,7 @@ describe('inbound tests (specification section 11.8)', () => {
   });
 
   for (const { name, contains, reply } of inboundTests)
-    it(`“${reply}” is caught by the automation with ${name} and by no other (§11.8/inbound-tests)`, () => {
+    it(`“${reply}” is caught by the automation with ${name} and by no other`, () => {
       const catching = inboundTests.filter((test) => isCaught(reply, test.contains));
       assert.deepEqual(
         catching.map((test) => test.contains),
@@ -21,7 +21,7 @@ describe('inbound tests (specification section 11.8)', () => {
       assert.deepEqual(inboundTestsOf(reply), ['any', name]);
     });
 
-  it('a text passes a test whatever its case, direction marks and final mark, and another text passes none (§11.8/inbound-tests)', () => {
+  it('a text passes a test whatever its case, direction marks and final mark, and another text passes none', () => {
     for (const text of ['seen', ' SEEN ', 'Seen!', 'seen.', '\u200eSeen', 'Ｓｅｅｎ'])
       assert.deepEqual(inboundTestsOf(text), ['any', 'e'], text);
     assert.deepEqual(inboundTestsOf('7\u00a0pm'), ['any', 'space']);
@@ -29,7 +29,7 @@ describe('inbound tests (specification section 11.8)', () => {
       assert.deepEqual(inboundTestsOf(text), ['any']);
   });
 
-  it('a text of a contact that only one automation catches passes its test (§11.8/inbound-tests)', () => {
+  it('a text of a contact that only one automation catches passes its test', () => {
     for (const [text, name] of [
       ['Thx', undefined],
       ['Ok', 'o'],
@@ -43,7 +43,7 @@ describe('inbound tests (specification section 11.8)', () => {
       assert.deepEqual(inboundTestsOf(text), name === undefined ? ['any'] : ['any', name], text);
   });
 
-  it('coverage is “words” after a text with a space that no other automation can have caught, and after no other text (§4.2/inbound-coverage, §11.8/inbound-tests)', () => {
+  it('coverage is “words” after a text with a space that no other automation can have caught, and after no other text (§4.2/inbound-coverage)', () => {
     for (const [text, coverage] of [
       ['7 pm', 'words'],
       ['7\u00a0PM.', 'words'],

@@ -5,7 +5,7 @@ import { readConfig } from '#server/platform/config.ts';
 const outbox = 'https://www.icloud.com/shortcuts/0123456789abcdef0123456789abcdef';
 const inbound = 'https://www.icloud.com/shortcuts/fedcba9876543210fedcba9876543210';
 
-describe('settings of the shortcuts (specification section 11.8, docs/configuration.md)', () => {
+describe('settings of the shortcuts (docs/configuration.md)', () => {
   it('both links to the shortcuts of a form are set or none, each with https', () => {
     assert.deepEqual(readConfig({}).shortcutLinks, { 26: undefined, 27: undefined });
     for (const form of [26, 27] as const) {

@@ -34,7 +34,7 @@ describe('the warning of addresses that no iPhone can open (specification sectio
   });
 });
 
-describe('the problem of addresses that an iPhone does not reach from everywhere (specification section 11.8)', () => {
+describe('the problem of addresses that an iPhone does not reach from everywhere', () => {
   const cases: Readonly<Record<string, string | undefined>> = {
     'http://127.0.0.1:3000': 'loopback',
     'https://localhost': 'loopback',
@@ -54,6 +54,6 @@ describe('the problem of addresses that an iPhone does not reach from everywhere
     'https://local.example.com': undefined,
   };
   for (const [url, problem] of Object.entries(cases))
-    it(`the address problem of ${url} is ${problem ?? 'none'} (§11.8/address)`, () =>
+    it(`the address problem of ${url} is ${problem ?? 'none'}`, () =>
       assert.equal(findAddressProblem(url), problem));
 });

@@ -45,8 +45,8 @@ async function startServices(
   return { ...services, signer: shortcutSignCommand && new ShortcutSigner(services, shortcutSignCommand) };
 }
 
-describe('the shortcuts of each form (specification section 11.8)', () => {
-  it('each form has the first way that there is for it, whatever the other one has (§11.8/forms)', async (context) => {
+describe('the shortcuts of each form', () => {
+  it('each form has the first way that there is for it, whatever the other one has', async (context) => {
     const sign = { SHORTCUT_SIGN_COMMAND: 'sign {in} {out}' };
     for (const [settings, folders, expected] of [
       [{}, [], { 26: 'by_hand', 27: 'by_hand' }],
@@ -58,7 +58,7 @@ describe('the shortcuts of each form (specification section 11.8)', () => {
       assert.deepEqual(await publishedForms(await startServices(context, settings, folders)), expected);
   });
 
-  it('links and files are those of the form (§11.8/forms)', async (context) => {
+  it('links and files are those of the form', async (context) => {
     const linked = await startServices(context, { ...olderLinks, ...newerLinks });
     for (const [form, { outbox }] of [
       [26, { outbox: olderLinks.SHORTCUT_OUTBOX_URL }],
@@ -72,7 +72,7 @@ describe('the shortcuts of each form (specification section 11.8)', () => {
     assert.equal(String(await readShortcutFile(filed, inbound, undefined, 27)), 'AEA1 of shortcuts/27');
   });
 
-  it('the signing command signs the form that is asked for, and no other (§11.8/forms)', async (context) => {
+  it('the signing command signs the form that is asked for, and no other', async (context) => {
     const command = await makeSigningCommand();
     context.after(command.remove);
     const services = await startServices(context, { SHORTCUT_SIGN_COMMAND: command.setting });

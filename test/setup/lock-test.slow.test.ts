@@ -15,7 +15,7 @@ import { act, readState } from '#test/support/setup/setup-page.ts';
 
 const friend = '+14155559901';
 
-describe('the lock test of the setup page (specification section 11.8)', () => {
+describe('the lock test of the setup page', () => {
   const { service, team } = givenTeam();
 
   const sendText = (setupUrl: string, to = friend) => act(setupUrl, 'test-text', { to });
@@ -41,7 +41,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     return (json.messages as { content: string }[]).map(({ content }) => content);
   };
 
-  it('the lock test passes once the same session has polled for two minutes and sent a text (§11.8/lock-test)', async () => {
+  it('the lock test passes once the same session has polled for two minutes and sent a text', async () => {
     const { setupUrl, wire } = await connectTested();
     const beforeMs = service.clock.nowMs();
     assert.equal((await lock(setupUrl)).checks.locked, 'busy');
@@ -65,7 +65,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     assert.equal(await lockedOf(setupUrl), 'done');
   });
 
-  it('the lock test does not pass without the text, and shows the text’s state (§11.8/lock-test)', async () => {
+  it('the lock test does not pass without the text, and shows the text’s state', async () => {
     const { setupUrl, wire } = await connectTested();
     await lock(setupUrl);
     await pollFor(wire, 48);
@@ -82,7 +82,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     assert.equal(await lockedOf(setupUrl), 'failed silent_at_text');
   });
 
-  it('the page shows why a lock-test text was refused, and does not count that text (§11.8/lock-test)', async () => {
+  it('the page shows why a lock-test text was refused, and does not count that text', async () => {
     const { setupUrl, wire, numberId } = await connectTested();
     await lock(setupUrl);
     await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
@@ -95,7 +95,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     assert.deepEqual(statuses, [200, 200, 200, 200, 409]);
   });
 
-  it('the text of a lock test counts as one of the five, even if the test is started again (§11.8/lock-test)', async () => {
+  it('the text of a lock test counts as one of the five, even if the test is started again', async () => {
     const { setupUrl } = await connectTested();
     for (let clicks = 0; clicks < 3; clicks += 1) assert.equal((await lock(setupUrl)).status, 200);
     const statuses: number[] = [];
@@ -104,7 +104,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     assert.equal((await lock(setupUrl)).status, 200, 'the text of this test was counted');
   });
 
-  it('the recipients of test texts are removed from a setup link that has ended or expired (§11.8/lock-test)', async () => {
+  it('the recipients of test texts are removed from a setup link that has ended or expired', async () => {
     const recipients = ['+14155559903', '+14155559904'] as const;
     const numbers = [await connectTested(recipients[0]), await connectTested(recipients[1])] as const;
     for (const { setupUrl } of numbers) await lock(setupUrl);
@@ -147,7 +147,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     }
   });
 
-  it('two processes send a single lock-test text, and none after the link was closed (§11.8/lock-test)', async () => {
+  it('two processes send a single lock-test text, and none after the link was closed', async () => {
     const one = await connectTested();
     const closed = await connectTested();
     const other = await service.startAnother();
@@ -168,7 +168,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     }
   });
 
-  it('the lock test fails if the phone is silent, polls too rarely, or restarts its shortcut (§11.8/lock-test)', async () => {
+  it('the lock test fails if the phone is silent, polls too rarely, or restarts its shortcut', async () => {
     const { setupUrl, wire } = await connectTested();
     await lock(setupUrl);
     service.clock.advance(40_000);
@@ -183,7 +183,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     assert.equal(await lockedOf(setupUrl), 'failed restarted');
   });
 
-  it('the lock test fails if the phone polls but has not sent the text after five minutes (§11.8/lock-test)', async () => {
+  it('the lock test fails if the phone polls but has not sent the text after five minutes', async () => {
     const { setupUrl, wire, numberId, phoneNumber } = await connectTested();
     await lock(setupUrl);
     service.clock.advance(46_000);
@@ -195,7 +195,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     assert.equal(await lockedOf(setupUrl), 'failed text_late');
   });
 
-  it('the lock test can’t start before the first poll and the first test text (§11.8/lock-test)', async () => {
+  it('the lock test can’t start before the first poll and the first test text', async () => {
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
     const early = await lock(String(verify.json.setup_url));
     assert.deepEqual([early.status, early.error.reason], [409, 'not_polled']);
@@ -205,7 +205,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     assert.equal(await lockedOf(setupUrl), 'open');
   });
 
-  it('a reply of the text’s recipient before the iPhone may be unlocked passes its check, for good (§11.8/locked-reply)', async () => {
+  it('a reply of the text’s recipient before the iPhone may be unlocked passes its check, for good', async () => {
     const start = async () => {
       const number = await connectTested();
       await lock(number.setupUrl);

@@ -60,7 +60,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.equal(tokenOf((await readState(setupUrl)).state), token);
   });
 
-  it('the checks are those of the form, in the order of the steps, and the phone’s system decides the form (§11.8/steps, §11.8/form)', async () => {
+  it('the checks are those of the form, in the order of the steps, and the phone’s system decides the form', async () => {
     const setupUrl = await newLink();
     const start = ['address', 'poll'];
     const end = ['locked', 'locked_reply'];
@@ -91,7 +91,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.equal((await act(setupUrl, 'form', { form: 25 })).status, 400);
   });
 
-  it('a tick is kept with the link, alone, until it is taken back (§11.8/ticks)', async () => {
+  it('a tick is kept with the link, alone, until it is taken back', async () => {
     const setupUrl = await newLink();
     const other = await newLink();
     const ticked = async (url: string) => {
@@ -107,7 +107,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.equal((await act(setupUrl, 'ticks', { name: 'locked', made: true })).status, 400);
   });
 
-  it('the list to build by hand has the actions of the files, and address and token after a click (§11.8/by-hand)', async () => {
+  it('the list to build by hand has the actions of the files, and address and token after a click', async () => {
     const setupUrl = await newLink();
     const { html } = await openPage(setupUrl, '/by-hand?ios=26', 'POST');
     const [deviceToken = ''] = /dev_[\w-]{47}/.exec(html) ?? [];
@@ -140,13 +140,13 @@ describe('the setup page (specification section 11.8)', () => {
       assert.equal(/Any Network/.test((await openPage(setupUrl, `/by-hand?ios=${ios}`)).html), has, ios);
   });
 
-  it('the needed automations catch every opt-out word but one, and the full set catches all (§11.8/missed-opt-outs)', () => {
+  it('the needed automations catch every opt-out word but one, and the full set catches all', () => {
     const words = Object.values(optOutWords).flat();
     assert.deepEqual(missedWords(words, 'needed'), ['DURDUR']);
     assert.deepEqual(missedWords(words, 'full'), []);
   });
 
-  it('the shell loads the page’s script, and without script it leads to the list to build by hand (§11.8/without-script)', async () => {
+  it('the shell loads the page’s script, and without script it leads to the list to build by hand', async () => {
     const { status, headers, html } = await openPage(await newLink());
     assert.equal(status, 200);
     assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'; script-src 'self'/);
@@ -165,7 +165,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.equal(await countDevices(service, setupUrl), 0);
   });
 
-  it('the check of the poll is that of this link’s phone, whose name is cleaned, and says if an older shortcut runs (§11.8/old-shortcut, §11.8/texts)', async () => {
+  it('the check of the poll is that of this link’s phone, whose name is cleaned, and says if an older shortcut runs', async () => {
     const number = await connectNumber(service, team);
     assert.equal((await readState(number.setupUrl)).checks.poll, 'done');
     assert.equal((await readState(number.setupUrl)).state.had_phone, false);
@@ -187,7 +187,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.deepEqual([state.phone?.name, state.phone?.ios], ['Mia’s <b>iPhone', '18.1']);
   });
 
-  it('the poll says if an iPhone with iOS 27 got older shortcuts, until its switches are ticked (§11.8/form)', async () => {
+  it('the poll says if an iPhone with iOS 27 got older shortcuts, until its switches are ticked', async () => {
     for (const [form, os, expected] of [
       [26, '27.0', 'done other_form'],
       [27, '27.0', 'done'],
@@ -207,7 +207,7 @@ describe('the setup page (specification section 11.8)', () => {
       assert.equal((await act(await newLink(), 'test-text', { to: friend, after })).status, 400, `${after}`);
   });
 
-  it('an older shortcut that goes on after three minutes is named (§11.8/old-shortcut)', async () => {
+  it('an older shortcut that goes on after three minutes is named', async () => {
     const number = await connectNumber(service, team);
     const setupUrl = await reconnect(number.numberId);
     await claim(team.api, setupUrl);
@@ -247,7 +247,7 @@ describe('the setup page (specification section 11.8)', () => {
     }
   });
 
-  it('a request for the state is held until it differs, and 204 after the hold (§11.8/live)', async () => {
+  it('a request for the state is held until it differs, and 204 after the hold', async () => {
     const setupUrl = await newLink();
     const device = await claim(team.api, setupUrl);
     const { state } = await readState(setupUrl);
@@ -262,7 +262,7 @@ describe('the setup page (specification section 11.8)', () => {
     clearInterval(timer);
   });
 
-  it('six requests for the state of a link are held, and a seventh is asked to come later (§11.8/live)', async () => {
+  it('six requests for the state of a link are held, and a seventh is asked to come later', async () => {
     const setupUrl = await newLink();
     const { version } = (await readState(setupUrl)).state;
     const leaving = new AbortController();
@@ -288,7 +288,7 @@ describe('the setup page (specification section 11.8)', () => {
     ['http://texts.example.com', 'plain_http', 'open plain_http', 'done plain_http'],
     ['https://texts.example.com', null, 'open', 'done'],
   ] as const) {
-    it(`the address ${address} has ${problem ? `the problem ${problem}` : 'no problem'}, and a poll of an iPhone ${polled.startsWith('done') ? 'passes its check' : 'proves nothing'} (§11.8/address)`, async (context) => {
+    it(`the address ${address} has ${problem ? `the problem ${problem}` : 'no problem'}, and a poll of an iPhone ${polled.startsWith('done') ? 'passes its check' : 'proves nothing'}`, async (context) => {
       const { setupUrl, baseUrl } = await startAt(context, { BASE_URL: address });
       const { state, checks } = await readState(setupUrl);
       assert.deepEqual([state.address.problem, state.address.setting], [problem, 'BASE_URL']);

@@ -33,7 +33,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal((await messagesFrom(phoneNumber)).length, 1);
     });
 
-    it('it has a picture of this server, which is stored without a request and on every plan (§11.8/test-picture)', async () => {
+    it('it has a picture of this server, which is stored without a request and on every plan', async () => {
       const free = await service.newTeam({ plan: 'free' });
       const { setupUrl, wire } = await connectNumber(service, free, newPhoneNumber());
       assert.equal((await sendText(setupUrl, friend)).status, 200);
@@ -157,7 +157,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
   });
 
   describe('inbound tests', () => {
-    it('each reply passes the test of its automation in any case, and the coverage follows (§11.8/inbound-tests)', async () => {
+    it('each reply passes the test of its automation in any case, and the coverage follows', async () => {
       const { setupUrl, wire, numberId } = await connectNumber(service, team);
       const coverage = async () => (await team.api.get(`/v1/numbers/${numberId}`)).json.inbound_coverage;
       for (const [text, passed, covered] of [
@@ -181,7 +181,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       }
     });
 
-    it('a failure to record a test loses no text, and the phone is answered as usual (§11.8/inbound-tests)', async () => {
+    it('a failure to record a test loses no text, and the phone is answered as usual', async () => {
       const { setupUrl, wire } = await connectNumber(service, team);
       const refusal = await refuseReceivedTests(service);
       try {
@@ -197,7 +197,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.deepEqual([checks.reply_e, checks.reply_o], ['open', 'done'], 'recorded again');
     });
 
-    it('another phone of the number starts without passed tests (§11.8/inbound-tests)', async () => {
+    it('another phone of the number starts without passed tests', async () => {
       const { wire, numberId } = await connectNumber(service, team);
       for (const text of ['7 pm', 'Seen']) await wire.call('inbound', { from: friend, text });
       assert.equal((await team.api.get(`/v1/numbers/${numberId}`)).json.inbound_coverage, 'words');

@@ -7,7 +7,7 @@ import { Card } from '#web/kit/card.tsx';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { coverageText } from './number-texts.ts';
 
-/** Replies to be texted in a test. Each one shows that one automation works (specification section 11.8). */
+/** Replies to be texted in a test. Each one shows that one automation works. */
 const testReplies: Readonly<Record<InboundCoverage, readonly string[]>> = {
   unknown: ['7 pm', 'Seen', 'No', 'Thanks', 'Hi', 'Plus', 'Why'],
   words: ['Seen', 'No', 'Thanks', 'Hi', 'Plus', 'Why'],

@@ -25,7 +25,7 @@ export interface SetupSnapshot {
 }
 
 /**
- * Follows the state of a setup link by a long poll, and sends what the person does (specification section 11.8). Lost
+ * Follows the state of a setup link by a long poll, and sends what the person does. Lost
  * connections are repeated, and at once when the page is seen again.
  */
 export class SetupConnection {

@@ -122,7 +122,7 @@ const locked: Step = {
   ],
 };
 
-/** The steps of the page for each form of the shortcuts (specification section 11.8). */
+/** The steps of the page for each form of the shortcuts. */
 export const steps: Readonly<Record<FileForm, readonly Step[]>> = {
   27: [
     prepare('messages'),

@@ -30,7 +30,7 @@ CREATE TABLE devices (
   created_at timestamptz NOT NULL,
   -- The token still counts for late reports, but polls are answered with stop.
   ended_at timestamptz,
-  -- Tests of a phone on the setup page (specification section 11.8): each kind of received text that this phone passed on.
+  -- Tests of a phone on the setup page: each kind of received text that this phone passed on.
   received_tests text[] NOT NULL DEFAULT '{}',
   -- The device described itself differently at a takeover, until a person dismisses that.
   changed_at timestamptz,

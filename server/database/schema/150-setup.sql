@@ -1,4 +1,4 @@
--- Choices, ticks and tests of a person on the setup page (specification section 11.8); a row per link, made with the first of them.
+-- Choices, ticks and tests of a person on the setup page; a row per link, made with the first of them.
 CREATE TABLE setup_tests (
   team_id uuid NOT NULL,
   setup_link_id uuid NOT NULL,

@@ -21,7 +21,7 @@ export function explainUnreachableLinks({
 export type AddressProblem = 'loopback' | 'private' | 'plain_http';
 
 /**
- * Checks the base URL that an iPhone polls (specification section 11.8). `private` is an address or name of a local
+ * Checks the base URL that an iPhone polls. `private` is an address or name of a local
  * network; `plain_http` is any other URL without TLS.
  * @returns undefined for a usable URL
  */
