@@ -11,7 +11,7 @@ const email = Type.String({
   examples: ['ada@example.com'],
 });
 
-/** A member of a team (specification section 2.3). */
+/** A member of a team. */
 export const Member = strictObject({
   id: publicIdOf('usr', 'The id of the membership: one person has another one in each team.'),
   email,
@@ -27,7 +27,7 @@ const givenRole = stringEnum(assignableRoles, {
   description: 'Only an owner can make an owner, in the dashboard.',
 });
 
-/** An invitation to a team (specification section 2.4). */
+/** An invitation to a team (specification section 3.5). */
 export const Invitation = strictObject({
   invitation_id: publicIdOf('inv', 'The id of the invitation.'),
   email,
@@ -56,7 +56,8 @@ export type ListInvitationsQuery = Type.Static<typeof ListInvitationsQuery>;
 
 export const InvitationList = strictObject({
   invitations: Type.Array(Invitation, {
-    description: 'Invitations that can still be accepted, newest first.',
+    description:
+      'Invitations that can still be accepted, newest first. Links that the operator makes for owners are none.',
   }),
   ...pageFields('inv', 'Send it as cursor to get the next page; "" on an empty page.'),
 });

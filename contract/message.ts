@@ -70,7 +70,12 @@ const from = Type.String({
   examples: ['+14155550100'],
 });
 const content = Type.String({ description: 'The text.', examples: ['Your table is ready.'] });
-const media_url = nullable(Type.String({ description: 'The address of its file; null for none.' }));
+const media_url = nullable(
+  Type.String({
+    description:
+      'Outbound, the address that was sent; inbound, the link of the file that the iPhone received. null for none.',
+  }),
+);
 const created_at = timestamp('When it was accepted or received.');
 
 /** The 202 of POST /v1/messages/send (specification section 4.3). Its status is always `queued`. */
@@ -136,7 +141,7 @@ export const MessageDetail = strictObject({
   ),
   expected_at: nullable(
     timestamp(
-      'The estimated time at which pacing allows a queued message. null where pacing does not delay it.',
+      'The estimated time at which pacing allows a queued message, if the messages ahead go with gaps of the mean length, and all of them to new contacts that could. null if pacing does not delay it or something else does too, if it needs a reply first, and behind more than 10,000 messages (1,000 under strict).',
     ),
   ),
   may_have_been_sent: Type.Boolean({

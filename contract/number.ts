@@ -30,7 +30,7 @@ const status = stringEnum(numberStatuses, {
 const verified = Type.Boolean({ description: 'true from the first poll of its phone.' });
 const on_unconfirmed = stringEnum(unconfirmedPolicies, {
   description:
-    'The rule for a message that the phone took and never confirmed. fail: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.',
+    'The rule for a message that the phone took and never confirmed. fail, the default: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.',
 });
 
 const inbound_coverage = stringEnum(inboundCoverages, {
@@ -49,7 +49,7 @@ export const NumberResource = strictObject({
   last_seen_at: nullable(
     timestamp('The last poll, at most 10 seconds behind. Older than 5 minutes: the phone may be offline.'),
   ),
-  messages_today: Type.Integer({ description: 'Accepted and received since 00:00 UTC.' }),
+  messages_today: Type.Integer({ description: 'Messages accepted and received since 00:00 UTC.' }),
   created_at: timestamp('When the number was first verified with POST /v1/numbers/verify.'),
   simulated: Type.Optional(
     Type.Literal(true, {

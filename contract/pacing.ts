@@ -35,8 +35,10 @@ export const PacingSetting = strictObject({
 });
 export type PacingSetting = Type.Static<typeof PacingSetting>;
 
-/** null removes the number's own pacing setting, so that the server's default applies. */
-export const NullablePacingSetting = nullable(PacingSetting);
+export const NullablePacingSetting = nullable(PacingSetting, {
+  description:
+    'It replaces the number’s whole pacing setting: fields that are left out have the defaults of the server. null clears it.',
+});
 
 /** The pacing that applies to a number, as GET /v1/numbers/:id shows it. */
 export const Pacing = strictObject({

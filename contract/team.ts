@@ -4,7 +4,7 @@ import { publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 
 export const nameMaxCharacters = 100;
 
-/** A team (specification section 2.2). */
+/** A team. */
 export const Team = strictObject({
   id: publicIdOf('team', 'The id of the team.'),
   name: Type.String({ description: 'The name of the team.', examples: ['Example Ltd'] }),

@@ -16,7 +16,10 @@ const url = Type.String({
 });
 const events = Type.Array(stringEnum(eventTypes), { description: 'The types of events that are sent.' });
 const phone_number = nullable(
-  Type.String({ description: 'Only events of this number are sent; null for all of the team.' }),
+  Type.String({
+    description:
+      'Only events of this number are sent, so none of contacts that a request opted out or in; null for all of the team.',
+  }),
 );
 const active = Type.Boolean({
   description: `false where it was switched off by a request, or by ${failuresMax} failed attempts in a row.`,
@@ -26,7 +29,7 @@ const created_at = timestamp('When it was made.');
 const newUrl = Type.String({
   maxLength: urlMaxCharacters,
   description:
-    'An https address without a user name. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).',
+    'An https address without a user name. The addresses of its name are checked at each attempt. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).',
   examples: ['https://example.com/hooks/ownline'],
 });
 const newEvents = Type.Array(stringEnum(eventTypes), {
@@ -60,7 +63,7 @@ export const CreatedWebhook = strictObject({
 });
 export type CreatedWebhook = Type.Static<typeof CreatedWebhook>;
 
-/** A webhook as GET and PUT return it (specification sections 2.7 and 4.4). */
+/** A webhook as GET and PUT return it (specification section 4.4). */
 export const Webhook = strictObject({
   id,
   url,
@@ -145,7 +148,11 @@ export const AttemptSummary = strictObject({
   id: publicIdOf('att', 'The id of the attempt.'),
   started_at: timestamp('When it began.'),
   duration_ms: Type.Integer({ minimum: 0, description: 'From the look-up of the name to the last byte.' }),
-  outcome: stringEnum(attemptOutcomes, { description: 'succeeded, or what kind of failure it was.' }),
+  outcome: stringEnum(attemptOutcomes, {
+    description: `succeeded, or the class of the failure. ${Object.entries(attemptFailures)
+      .map(([name, meaning]) => `${name}: ${meaning}`)
+      .join(' ')}`,
+  }),
   error_message: nullable(Type.String({ description: 'The failure in a sentence for a person.' })),
   status_code: nullable(Type.Integer({ description: 'The status of the answer; null where none came.' })),
   url: Type.String({ description: 'Where it was sent: the webhook’s url at that time.' }),

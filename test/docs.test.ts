@@ -211,7 +211,7 @@ describe('the documents agree with the code', () => {
     for (const [, text = ''] of examples) assert.equal(stripTypeScriptTypes(text), text);
   });
 
-  it('section 3 of the specification has each reason of failure and each step of the state table (§2.6/status)', () => {
+  it('section 3 of the specification has each reason of failure and each step of the state table', () => {
     for (const code of failureCodes) assert.ok(section('3.2').includes(`\`${code}\``), code);
     for (const status of messageStatuses) assert.ok(section('3.1').includes(status), status);
     for (const { from, to } of Object.values(messageSteps))

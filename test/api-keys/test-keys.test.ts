@@ -143,7 +143,7 @@ describe('test keys (§5.4/test-key)', () => {
     assert.deepEqual([again.json.id, again.headers.get('idempotent-replayed')], [test.json.id, 'true']);
   });
 
-  it('test messages count in no month of the team, and the plan holds otherwise (§2.2/test, §5.4/test-counts)', async () => {
+  it('test messages count in no month of the team, and the plan holds otherwise (§5.4/test-counts)', async () => {
     const { api, team } = await newTestClient(service, { plan: 'free' });
     const owner = await newMember(service, team, 'owner');
     const limited = { plan: 'free', monthlyMessageLimit: 1 } as const;

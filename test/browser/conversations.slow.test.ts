@@ -186,7 +186,7 @@ describe('conversations in a browser (specification section 12.14)', () => {
     await reply.waitFor();
   });
 
-  it('a START that may be a late repeat is marked, and the banner of the opt-out asks about it (§4.6/late-start, §2.6/possible-repeat)', async () => {
+  it('a START that may be a late repeat is marked, and the banner of the opt-out asks about it (§4.6/late-start)', async () => {
     const contact = '+14155550158';
     let late = '';
     for (const text of ['START', 'STOP', 'START']) {

@@ -310,7 +310,7 @@ describe('rows that the schema refuses from every writer (docs/internals/invaria
     ...(status === 'failed' ? { failed_at: at, error_code: 'device_timeout', may_have_been_sent: true } : {}),
   });
 
-  it('the schema requires exactly the times and reasons of a message’s status (§2.6/state-times)', async () => {
+  it('the schema requires exactly the times and reasons of a message’s status', async () => {
     const wrong: readonly Row[] = [
       { status: 'received' },
       { direction: 'inbound' },

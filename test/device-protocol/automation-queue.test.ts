@@ -177,7 +177,7 @@ describe('texts of a modelled queue of automations (specification section 11.5)'
     await assertMarks(tables.untestedLaterOutage);
   });
 
-  it('a longer outage makes one more message, which is marked (§2.6/possible-repeat)', async () => {
+  it('a longer outage makes one more message, which is marked', async () => {
     await assertMarks(tables.longOutage);
     await assertMarks(tables.untestedLongOutage);
   });

@@ -39,7 +39,7 @@ describe('inbound messages (specification section 11.5)', () => {
     });
   });
 
-  it('an inbound message with several recipients is marked as one of a group, in its object, the list and its event (§2.6/group, §6.2/message-received)', async () => {
+  it('an inbound message with several recipients is marked as one of a group, in its object, the list and its event (§6.2/message-received)', async () => {
     const { wire, phoneNumber } = await connect();
     const others = ['+12125550101', '+12125550102'];
     const cases: [recipients: unknown, isGroup: boolean][] = [

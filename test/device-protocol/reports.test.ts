@@ -49,7 +49,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     return handed;
   };
 
-  it('a message that is repeatedly reported as sent is sent once (§2.6/may-have-been-sent, §3.1/reported-sent, §3.2/repeated-reports)', async () => {
+  it('a message that is repeatedly reported as sent is sent once (§3.1/reported-sent, §3.2/repeated-reports)', async () => {
     const { wire, id } = await handedOut();
     for (let repeat = 0; repeat < 3; repeat += 1) await wire.poll({ last: id });
     const message = await messageOf(id);
@@ -58,7 +58,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(id), ['message.sent 1']);
   });
 
-  it('a message that is reported as failed has the phone’s own words as its error (§2.6/error, §3.1/failed, §3.2/device-error)', async () => {
+  it('a message that is reported as failed has the phone’s own words as its error (§3.1/failed, §3.2/device-error)', async () => {
     const { wire, id } = await handedOut();
     await wire.poll({ last: id, last_status: 'failed', last_error: 'No service' });
     const message = await messageOf(id);
@@ -327,7 +327,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       ],
     };
     for (const [code, [own, end]] of Object.entries(ends))
-      it(`a retried message that fails with ${code} may have been sent, and stays counted (§2.6/error, §3.2/refund, §6.2/message-failed)`, async () => {
+      it(`a retried message that fails with ${code} may have been sent, and stays counted (§3.2/refund, §6.2/message-failed)`, async () => {
         const owner = await service.newTeam();
         const handed = await retried(owner);
         await end(handed, owner);

@@ -34,7 +34,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     team.api.send({ from, to: '+12125550100', content });
   const statusOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
 
-  it('the first poll verifies the number and names its device (§2.5/verified, §2.5/device-name)', async () => {
+  it('the first poll verifies the number and names its device', async () => {
     const phone = newPhoneNumber();
     const wire = await claim(team.api, await verify(team, phone));
     assert.equal(field(await findNumber(team.api, phone), 'verified'), false);

@@ -14,7 +14,7 @@ import { until } from '#test/support/service/until.ts';
 const contact = '+14155550199';
 let texts = 0;
 
-describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () => {
+describe('media of inbound messages (§2.8/media-links)', () => {
   const { service, team } = givenTeam();
   const number = given(() => connectNumber(service, team));
 

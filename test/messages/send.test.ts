@@ -31,7 +31,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     assert.ok(String(field(answer.json, 'error.message')).length > 10, what);
   }
 
-  it('a send is answered 202 with the queued message, and it is sent once the phone polls again (§2.6/id, §3.1/accepted, §4.3/send, §7.2/request-id)', async () => {
+  it('a send is answered 202 with the queued message, and it is sent once the phone polls again (§3.1/accepted, §4.3/send, §7.2/request-id)', async () => {
     const sent = { from: number.phoneNumber, to, content: 'Hello 👋🏽 — «quoted»' };
     const beforeMs = service.clock.nowMs();
     const answer = await send(sent);
@@ -147,7 +147,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('media_url null and empty mean no media (§2.6/media-url, §4.3/media-url)', async () => {
+  it('media_url null and empty mean no media (§4.3/media-url)', async () => {
     for (const none of [null, '']) {
       const answer = await send({ to, from, content: 'a', media_url: none });
       assert.equal(answer.status, 202, answer.text);
@@ -175,7 +175,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('media_url is accepted on starter and higher plans, and refused with 402 and limit 0 on free (§8/plan-media, §2.2/plan, §4.3/media-url, §7.1/status-402)', async () => {
+  it('media_url is accepted on starter and higher plans, and refused with 402 and limit 0 on free (§8/plan-media, §4.3/media-url, §7.1/status-402)', async () => {
     for (const [plan, phone] of [
       ['free', '+14155550120'],
       ['starter', '+14155550121'],

@@ -26,7 +26,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
   const assertIn = (inMs: number | null, expectedMs: number) =>
     assert.ok(inMs !== null && Math.abs(inMs - expectedMs) < 2_000, `in ${inMs} ms, not ${expectedMs}`);
 
-  it('a message that pacing holds shows the reason (gap, hourly or daily limit) and its expected time (§4.3/waiting-reason, §4.3/expected-at, §2.6/waiting-reason)', async () => {
+  it('a message that pacing holds shows the reason (gap, hourly or daily limit) and its expected time (§4.3/waiting-reason, §4.3/expected-at)', async () => {
     const { number, phone } = await paced.connect({
       gap_min_seconds: 60,
       gap_max_seconds: 60,

@@ -58,7 +58,7 @@ describe('a pause (specification section 3.3)', () => {
     assert.equal(await countHandOuts(number), 1);
   });
 
-  it('a pause holds back a hand-out that meets the lock of the number (§2.5/status, §3.3/pause-and-resume)', async (t) => {
+  it('a pause holds back a hand-out that meets the lock of the number (§3.3/pause-and-resume)', async (t) => {
     const number = await connectNumber(service, team, '+14155550111');
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'too late' });
     const pause = await holdPause(service, number.phoneNumber);

@@ -11,7 +11,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
   const { service, team } = givenTeamBesideCanary();
   const number = given(() => connectNumber(service, team, phone));
 
-  it('reconnect makes a link, and the old phone works until the new one polls: id, queue and history stay (§2.5/created-at, §4.2/reconnect, §4.2/reconnect-effects)', async () => {
+  it('reconnect makes a link, and the old phone works until the new one polls: id, queue and history stay (§4.2/reconnect, §4.2/reconnect-effects)', async () => {
     const sent = await team.api.send({ from: phone, to, content: 'history' });
     assert.equal((await number.wire.poll()).id, sent);
     assert.equal((await number.wire.poll({ last: sent })).action, 'idle');

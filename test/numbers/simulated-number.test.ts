@@ -53,7 +53,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     });
   }
 
-  it('a simulated number’s phone sends, reports deliveries and gets replies, and deleting the number ends the phone (§2.5/simulated, §12.13/simulated-number)', async () => {
+  it('a simulated number’s phone sends, reports deliveries and gets replies, and deleting the number ends the phone (§12.13/simulated-number)', async () => {
     const team = await newOwner();
     const answer = await simulate(team);
     assert.equal(answer.status, 201, answer.text);

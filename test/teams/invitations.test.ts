@@ -12,7 +12,7 @@ import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 
-describe('invitations (specification sections 2.4, 3.5 and 4.1)', () => {
+describe('invitations (specification sections 3.5 and 4.1)', () => {
   const { service, team } = givenTeamBesideCanary({ APP_URL: 'https://texts.example.com' });
 
   describe('POST /v1/team/members/invite', () => {
@@ -197,7 +197,7 @@ describe('invitations (specification sections 2.4, 3.5 and 4.1)', () => {
   describe('GET /v1/team/invitations', () => {
     const here = given(() => service.newTeam());
 
-    it('the list shows open invitations, newest first, with four fields and no link (§2.4/fields)', async () => {
+    it('the list shows open invitations, newest first, with four fields and no link', async () => {
       assert.deepEqual((await here.api.get('/v1/team/invitations')).json, {
         invitations: [],
         cursor: '',

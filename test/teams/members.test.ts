@@ -22,7 +22,7 @@ import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-describe('members (specification sections 2.3 and 4.1)', () => {
+describe('members (specification section 4.1)', () => {
   let team: TestTeam;
   const service = givenService();
   given(() => plantCanary(service));
@@ -36,7 +36,7 @@ describe('members (specification sections 2.3 and 4.1)', () => {
   const audited = async (of: TestTeam) =>
     (await storedAuditEntries(service, { teamId: of.id })).filter(({ outcome }) => outcome === 'done');
 
-  it('GET /v1/team/members shows five fields of each member of this team, oldest first (§2.3/fields, §4.1/list-members)', async () => {
+  it('GET /v1/team/members shows five fields of each member of this team, oldest first (§4.1/list-members)', async () => {
     team = await service.newTeam();
     assert.deepEqual((await team.api.get('/v1/team/members')).json, { members: [] });
     const ada = await newMember(service, team, 'owner', { email: 'Ada@Example.com', name: 'Ada Example' });
@@ -66,7 +66,7 @@ describe('members (specification sections 2.3 and 4.1)', () => {
     assert.equal((await bob.get(bob.in('/team/members'))).text, answer.text);
   });
 
-  it('a person has a different member id in each team (§2.3/fields)', async () => {
+  it('a person has a different member id in each team', async () => {
     const [one, other] = [await service.newTeam(), await service.newTeam()];
     const person = await newPerson(service);
     const ids = [await join(service, one, person, 'member'), await join(service, other, person, 'admin')];

@@ -15,7 +15,7 @@ describe('GET /v1/webhooks and GET /v1/webhooks/:id (specification section 4.4)'
     assert.deepEqual((await api.get('/v1/webhooks')).json, { webhooks: [] });
   });
 
-  it('each webhook has eight fields, oldest first, disabled ones included, and never a secret (§2.7/active, §2.7/created-at, §4.4/list-webhooks, §4.4/get-webhook)', async () => {
+  it('each webhook has eight fields, oldest first, disabled ones included, and never a secret (§4.4/list-webhooks, §4.4/get-webhook)', async () => {
     const { api } = await service.newTeam();
     const made = [await newWebhook(api), await newWebhook(api, { events: ['message.sent'] })];
     await api.put(`/v1/webhooks/${made[0]?.id}`, { active: false });

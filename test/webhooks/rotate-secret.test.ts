@@ -41,7 +41,7 @@ describe('rotation of a webhook’s secret (specification section 6.4)', () => {
     assert.deepEqual(await signing(), { current: json.secret, next: undefined });
   });
 
-  it('the webhook and the list show when the next secret takes over, only during the rotation (§2.7/next-secret-takes-over-at)', async () => {
+  it('the webhook and the list show when the next secret takes over, only during the rotation', async () => {
     const shown = async () => {
       const one = (await team.api.get(`/v1/webhooks/${webhook.id}`)).json;
       const all = (await team.api.get('/v1/webhooks')).json.webhooks as Record<string, unknown>[];

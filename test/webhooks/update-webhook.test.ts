@@ -118,7 +118,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.ok(deliveries.every(({ status }) => status === 'skipped'));
   });
 
-  it('active true zeroes failure_count and begins a generation, even if the webhook is on (§2.7/failure-count, §3.4/enable-and-disable, §4.4/update-effects)', async () => {
+  it('active true zeroes failure_count and begins a generation, even if the webhook is on (§3.4/enable-and-disable, §4.4/update-effects)', async () => {
     await fail(7);
     await put({ active: true });
     assert.deepEqual([(await get()).failure_count, (await kept()).generation], [0, 2]);
@@ -134,7 +134,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual([generation, disabledBy, disabledAt], [3, null, null]);
   });
 
-  it('a new url of a webhook zeroes failure_count, begins a generation and gets the pending deliveries (§2.7/failure-count, §4.4/update-effects)', async () => {
+  it('a new url of a webhook zeroes failure_count, begins a generation and gets the pending deliveries (§4.4/update-effects)', async () => {
     await fail(7);
     await newDelivery(service, team, id, { status: 'pending' });
     await put({ url: nowhere });

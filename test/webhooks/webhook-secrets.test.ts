@@ -6,7 +6,7 @@ import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { sealedSecretsOf } from '#test/support/webhooks/stored-webhooks.ts';
 
-describe('secrets of webhooks (specification sections 2.7 and 6.4)', () => {
+describe('secrets of webhooks (specification section 6.4)', () => {
   let id: string;
   const { service, team } = givenTeamBesideCanary({ ROLES: 'api,maintain' });
   const secrets: string[] = [];
@@ -25,7 +25,7 @@ describe('secrets of webhooks (specification sections 2.7 and 6.4)', () => {
       return [secret.slice('whsec_'.length), Buffer.from(secret).toString('hex'), random.toString('hex')];
     });
 
-  it('secrets are in no row of any table, neither as text nor as bytes (§2.7/secret, §6.4/replay-and-rotation)', async () => {
+  it('secrets are in no row of any table, neither as text nor as bytes (§6.4/replay-and-rotation)', async () => {
     const tables = await allStoredRowTexts(service);
     assert.ok(tables.size > 30);
     let rows = 0;
@@ -43,7 +43,7 @@ describe('secrets of webhooks (specification sections 2.7 and 6.4)', () => {
     assert.ok(next && secret.length > 60 && !secret.equals(next));
   });
 
-  it('a secret is in no answer but the one that made it (§2.7/secret, §6.4/replay-and-rotation)', async () => {
+  it('a secret is in no answer but the one that made it (§6.4/replay-and-rotation)', async () => {
     const owner = await newMember(service, team, 'owner');
     const test = await team.api.post(`/v1/webhooks/${id}/test`);
     const paths = ['', `/${id}`, `/${id}/deliveries`, `/${id}/deliveries/${test.json.id}`];

@@ -772,7 +772,7 @@ export type components = {
             expires_at: string;
         };
         InvitationList: {
-            /** @description Invitations that can still be accepted, newest first. */
+            /** @description Invitations that can still be accepted, newest first. Links that the operator makes for owners are none. */
             invitations: components["schemas"]["Invitation"][];
             /** @description Send it as cursor to get the next page; "" on an empty page. */
             cursor: string;
@@ -805,7 +805,7 @@ export type components = {
             /** @description The name of the iPhone; "" before its first poll. */
             device_name: string;
             last_seen_at: string | null;
-            /** @description Accepted and received since 00:00 UTC. */
+            /** @description Messages accepted and received since 00:00 UTC. */
             messages_today: number;
             /** @description When the number was first verified with POST /v1/numbers/verify. */
             created_at: string;
@@ -832,7 +832,7 @@ export type components = {
             /** @description The name of the iPhone; "" before its first poll. */
             device_name: string;
             last_seen_at: string | null;
-            /** @description Accepted and received since 00:00 UTC. */
+            /** @description Messages accepted and received since 00:00 UTC. */
             messages_today: number;
             /** @description When the number was first verified with POST /v1/numbers/verify. */
             created_at: string;
@@ -842,7 +842,7 @@ export type components = {
              */
             simulated?: true;
             /**
-             * @description The rule for a message that the phone took and never confirmed. fail: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.
+             * @description The rule for a message that the phone took and never confirmed. fail, the default: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.
              * @enum {string}
              */
             on_unconfirmed: "fail" | "retry_once";
@@ -931,10 +931,11 @@ export type components = {
              */
             status?: "active" | "paused";
             /**
-             * @description The rule for a message that the phone took and never confirmed. fail: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.
+             * @description The rule for a message that the phone took and never confirmed. fail, the default: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.
              * @enum {string}
              */
             on_unconfirmed?: "fail" | "retry_once";
+            /** @description It replaces the number’s whole pacing setting: fields that are left out have the defaults of the server. null clears it. */
             pacing?: {
                 /**
                  * @description default: the setting PACING of the server.
@@ -1132,14 +1133,14 @@ export type components = {
             created_at: string;
         };
         CreateWebhookRequest: {
-            /** @description An https address without a user name. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS). */
+            /** @description An https address without a user name. The addresses of its name are checked at each attempt. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS). */
             url: string;
             /** @description One or more types of events; repeats are folded. The event message.delivered is made from the plan starter on. */
             events: ("message.received" | "message.sent" | "message.delivered" | "message.failed" | "contact.opted_out" | "contact.opted_in" | "number.offline" | "number.online")[];
             phone_number?: string | null;
         };
         UpdateWebhookRequest: {
-            /** @description An https address without a user name. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS). */
+            /** @description An https address without a user name. The addresses of its name are checked at each attempt. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS). */
             url?: string;
             /** @description One or more types of events; repeats are folded. The event message.delivered is made from the plan starter on. */
             events?: ("message.received" | "message.sent" | "message.delivered" | "message.failed" | "contact.opted_out" | "contact.opted_in" | "number.offline" | "number.online")[];
@@ -1225,7 +1226,7 @@ export type components = {
             /** @description From the look-up of the name to the last byte. */
             duration_ms: number;
             /**
-             * @description succeeded, or what kind of failure it was.
+             * @description succeeded, or the class of the failure. redirect: The receiver answered with a redirect (3xx), which is never followed. Change the URL to the address that it leads to. http_4xx: The receiver answered 4xx: it refused the request. Its log says why. http_5xx: The receiver answered 5xx: it failed to process the request. Its log says why. timeout: The receiver did not finish its answer in time. dns: No address was found for the host name. Check that it has an A or AAAA record. forbidden_address: The URL leads to a private, local or reserved address, or is one that Ownline never calls. Use one on the public internet. connection_refused: Nothing listens at the address and port of the URL. unreachable: No network route leads to the address. no_network: No name server answered, or this server has no route out. The fault is in the network of Ownline, not in the receiver, so the failure does not count. connection_reset: The receiver closed the connection without an answer. tls: The TLS connection failed. Check the certificate of the receiver: its name, its dates and its chain. incomplete_answer: The connection broke in the middle of the answer. invalid_answer: The answer of the receiver is not HTTP. headers_too_large: The headers of the answer are larger than 16 KB. aborted: Ownline was stopped and ended the request. The receiver is not at fault. internal_error: The request failed inside Ownline. The receiver is not at fault.
              * @enum {string}
              */
             outcome: "succeeded" | "redirect" | "http_4xx" | "http_5xx" | "timeout" | "dns" | "forbidden_address" | "connection_refused" | "unreachable" | "no_network" | "connection_reset" | "tls" | "incomplete_answer" | "invalid_answer" | "headers_too_large" | "aborted" | "internal_error";

@@ -55,7 +55,7 @@ export function newInvitationLink({ config, clock }: Runtime, createdAt: Date) {
   };
 }
 
-/** The Invitation object of the API (specification section 2.4). The API never shows owner links. */
+/** The Invitation object of the API. The API never shows owner links. */
 function invitationView(invitation: InvitationRow): Invitation {
   const role = assignableRoles.find((given) => given === invitation.role);
   if (role === undefined || invitation.email === null) throw new Error('the API must not show an owner link');

@@ -158,7 +158,7 @@ export async function findOnlyTeam(db: Queryable): Promise<TeamRow | undefined> 
   return another ? undefined : team;
 }
 
-/** The Team object of the API (specification section 2.2). */
+/** The Team object of the API. */
 export function teamView(team: TeamRow): Team {
   return {
     id: publicId('team', team.id),

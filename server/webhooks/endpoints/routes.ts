@@ -24,7 +24,7 @@ import {
 import { finishRotation, rotateSecret } from './webhook-secret.ts';
 import { findWebhook, listWebhooks, type WebhookRow, type WebhookTarget } from './webhook-store.ts';
 
-/** The Webhook object of the API, without secrets (specification section 2.7). */
+/** The Webhook object of the API, without secrets. */
 function webhookView(webhook: WebhookRow, now: Date): Webhook {
   const { next_secret_from: takesOverAt } = webhook;
   return {

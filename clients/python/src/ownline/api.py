@@ -108,7 +108,7 @@ InviteRequest = TypedDict(
 InvitationList = TypedDict(
     "InvitationList",
     {
-        # Invitations that can still be accepted, newest first.
+        # Invitations that can still be accepted, newest first. Links that the operator makes for owners are none.
         "invitations": list[Invitation],
         # Send it as cursor to get the next page; "" on an empty page.
         "cursor": str,
@@ -134,7 +134,7 @@ Number = TypedDict(
         # The name of the iPhone; "" before its first poll.
         "device_name": str,
         "last_seen_at": Union[str, None],
-        # Accepted and received since 00:00 UTC.
+        # Messages accepted and received since 00:00 UTC.
         "messages_today": int,
         # When the number was first verified with POST /v1/numbers/verify.
         "created_at": str,
@@ -226,13 +226,13 @@ NumberDetail = TypedDict(
         # The name of the iPhone; "" before its first poll.
         "device_name": str,
         "last_seen_at": Union[str, None],
-        # Accepted and received since 00:00 UTC.
+        # Messages accepted and received since 00:00 UTC.
         "messages_today": int,
         # When the number was first verified with POST /v1/numbers/verify.
         "created_at": str,
         # Only of a number whose iPhone the server simulates: its messages reach no person.
         "simulated": NotRequired[Literal[True]],
-        # The rule for a message that the phone took and never confirmed. fail: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.
+        # The rule for a message that the phone took and never confirmed. fail, the default: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.
         "on_unconfirmed": Literal["fail", "retry_once"],
         "pacing": NumberDetailPacing,
         # Limits that the number is past: new conversations of the last hour or day, messages without a reply to a contact of the last day. gentle warns of them; strict holds messages back.
@@ -293,8 +293,9 @@ UpdateNumberRequest = TypedDict(
         "label": NotRequired[str],
         # active: messages are processed. paused: nothing is handed to the phone.
         "status": NotRequired[Literal["active", "paused"]],
-        # The rule for a message that the phone took and never confirmed. fail: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.
+        # The rule for a message that the phone took and never confirmed. fail, the default: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.
         "on_unconfirmed": NotRequired[Literal["fail", "retry_once"]],
+        # It replaces the number’s whole pacing setting: fields that are left out have the defaults of the server. null clears it.
         "pacing": NotRequired[Union[UpdateNumberRequestPacing, None]],
     },
 )
@@ -845,7 +846,7 @@ CreatedWebhook = TypedDict(
 CreateWebhookRequest = TypedDict(
     "CreateWebhookRequest",
     {
-        # An https address without a user name. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).
+        # An https address without a user name. The addresses of its name are checked at each attempt. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).
         "url": str,
         # One or more types of events; repeats are folded. The event message.delivered is made from the plan starter on.
         "events": list[Literal["message.received", "message.sent", "message.delivered", "message.failed", "contact.opted_out", "contact.opted_in", "number.offline", "number.online"]],
@@ -857,7 +858,7 @@ CreateWebhookRequest = TypedDict(
 UpdateWebhookRequest = TypedDict(
     "UpdateWebhookRequest",
     {
-        # An https address without a user name. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).
+        # An https address without a user name. The addresses of its name are checked at each attempt. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).
         "url": NotRequired[str],
         # One or more types of events; repeats are folded. The event message.delivered is made from the plan starter on.
         "events": NotRequired[list[Literal["message.received", "message.sent", "message.delivered", "message.failed", "contact.opted_out", "contact.opted_in", "number.offline", "number.online"]]],
@@ -928,7 +929,7 @@ Attempt = TypedDict(
         "started_at": str,
         # From the look-up of the name to the last byte.
         "duration_ms": int,
-        # succeeded, or what kind of failure it was.
+        # succeeded, or the class of the failure. redirect: The receiver answered with a redirect (3xx), which is never followed. Change the URL to the address that it leads to. http_4xx: The receiver answered 4xx: it refused the request. Its log says why. http_5xx: The receiver answered 5xx: it failed to process the request. Its log says why. timeout: The receiver did not finish its answer in time. dns: No address was found for the host name. Check that it has an A or AAAA record. forbidden_address: The URL leads to a private, local or reserved address, or is one that Ownline never calls. Use one on the public internet. connection_refused: Nothing listens at the address and port of the URL. unreachable: No network route leads to the address. no_network: No name server answered, or this server has no route out. The fault is in the network of Ownline, not in the receiver, so the failure does not count. connection_reset: The receiver closed the connection without an answer. tls: The TLS connection failed. Check the certificate of the receiver: its name, its dates and its chain. incomplete_answer: The connection broke in the middle of the answer. invalid_answer: The answer of the receiver is not HTTP. headers_too_large: The headers of the answer are larger than 16 KB. aborted: Ownline was stopped and ended the request. The receiver is not at fault. internal_error: The request failed inside Ownline. The receiver is not at fault.
         "outcome": Literal["succeeded", "redirect", "http_4xx", "http_5xx", "timeout", "dns", "forbidden_address", "connection_refused", "unreachable", "no_network", "connection_reset", "tls", "incomplete_answer", "invalid_answer", "headers_too_large", "aborted", "internal_error"],
         "error_message": Union[str, None],
         "status_code": Union[int, None],
