@@ -17,7 +17,7 @@ import { given } from '#test/support/service/given.ts';
 
 const leaseMs = 60_000;
 
-describe('a fetch that is claimed a second time (§3.2/media-ends)', () => {
+describe('a fetch that is claimed a second time', () => {
   let id: string;
   let first: ClaimedFetch;
   const world = given(() => startMediaWorld({ ROLES: 'api' }));
@@ -68,7 +68,7 @@ describe('a fetch that is claimed a second time (§3.2/media-ends)', () => {
     assert.equal((await claims()).length, 1);
   });
 
-  it('32 fetches of a process run at a time, 12 of a team and 4 from an origin, and the first from an origin or of a team has a reserve (§3.2/media-slots)', async () => {
+  it('32 fetches of a process run at a time, 12 of a team and 4 from an origin, and the first from an origin or of a team has a reserve', async () => {
     const { service, team, number } = world;
     const { clock, runtime } = service;
     type Sender = Pick<typeof world, 'team' | 'number'>;
@@ -112,7 +112,7 @@ describe('a fetch that is claimed a second time (§3.2/media-ends)', () => {
     for (const [{ team: of }, id] of sent) await of.api.post(`/v1/messages/${id}/cancel`);
   });
 
-  it('a fetch from the last of many origins is claimed, although fetches from all other origins wait (§3.2/media-slots)', async () => {
+  it('a fetch from the last of many origins is claimed, although fetches from all other origins wait', async () => {
     const ids: string[] = [];
     const sendTo = async (port: number) => {
       const to = `+1415555${port}`;

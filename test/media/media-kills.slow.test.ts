@@ -62,7 +62,7 @@ describe('a process that is killed while it fetches media (specification section
     assert.match(String(await ended), /SIGKILL/);
   };
 
-  it('a killed fetch is made again after its lease, and nothing is left of the first try (§3.2/media-ends)', async () => {
+  it('a killed fetch is made again after its lease, and nothing is left of the first try', async () => {
     const bytes = jpegOf(3_000_000);
     host.set('/menu.jpg', answerOf(200, bytes));
     const id = await send('/menu.jpg');

@@ -45,7 +45,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     assert.equal((await wire.poll({ last: behind })).action, 'idle');
   });
 
-  it('a host that hangs delays no other host of its team, and no other team (§3.2/media-slots)', async () => {
+  it('a host that hangs delays no other host of its team, and no other team', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 20; n += 1) ids.push(await world.send('/hang.png', { to: `+141555502${n + 10}` }));
     await untilAsked(4);
@@ -72,7 +72,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     await world.number.wire.poll({ last: quick });
   });
 
-  it('cancelling a message ends its fetch and leaves nothing of its file (§3.2/media-ends)', async () => {
+  it('cancelling a message ends its fetch and leaves nothing of its file', async () => {
     const before = await countStoredMedia(world.service);
     world.host.set('/slow.jpg', (socket) => {
       answerOf(200, jpegOf(400_000), { 'content-length': '1000000' })(socket, '');
@@ -93,7 +93,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     assert.equal((await world.get(id)).status, 'failed');
   });
 
-  it('a fetch whose lease has ended does not remove the files of a later fetch of its message (§3.2/media-ends)', async () => {
+  it('a fetch whose lease has ended does not remove the files of a later fetch of its message', async () => {
     const bytes = jpegOf(600_000);
     world.host.set('/again.jpg', (socket) => {
       answerOf(200, bytes.subarray(0, 400_000), { 'content-length': String(bytes.length) })(socket, '');
@@ -127,7 +127,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     for (const socket of hanging.splice(0)) socket.destroy();
   });
 
-  it('a fetch that a stop aborts does not count as a try and leaves nothing of its file (§3.2/media-ends)', async () => {
+  it('a fetch that a stop aborts does not count as a try and leaves nothing of its file', async () => {
     const stopped = await startMediaWorld();
     try {
       stopped.host.set('/slow.jpg', answerOf(200, jpegOf(400_000), { 'content-length': '1000000' }));

@@ -83,7 +83,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.equal(incomplete, 0, 'what was written of a file that failed is removed');
   });
 
-  it('a Content-Length above 5 MB fails at once, though few bytes follow (§3.2/media-counted)', async () => {
+  it('a Content-Length above 5 MB fails at once, though few bytes follow', async () => {
     world.host.set('/promise.png', answerOf(200, png, { 'content-length': String(mediaMaxBytes + 1) }));
     assert.equal((await world.failure(await world.send('/promise.png'))).code, 'media_too_large');
   });
