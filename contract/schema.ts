@@ -7,7 +7,7 @@ import {
   Type,
 } from 'typebox';
 
-/** An object schema that refuses unknown fields, so that a misspelt field is an error (specification section 4). */
+/** An object schema that refuses unknown fields, so that a misspelt field is an error (specification section 2.1). */
 export function strictObject<P extends TProperties>(properties: P, options: TSchemaOptions = {}): TObject<P> {
   return Type.Object(properties, { ...options, additionalProperties: false });
 }

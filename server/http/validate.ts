@@ -57,7 +57,7 @@ export function compileBodyValidator(schema: TSchema): BodyValidator {
 export type QueryValidator = (query: unknown, url: string) => Readonly<Record<string, unknown>>;
 
 /**
- * Compiles the validator of a query string (specification section 4). It refuses an unknown, repeated or malformed
+ * Compiles the validator of a query string (specification section 4.3). It refuses an unknown, repeated or malformed
  * parameter by name, so that no filter is silently ignored.
  */
 export function compileQueryValidator(schema: TObject): QueryValidator {

@@ -278,7 +278,7 @@ describe('the pages of numbers in a browser', () => {
     assert.equal((await owner.get(owner.in(`/numbers/${numberId}`))).json.device_name, 'New iPhone');
   });
 
-  it('an iPhone that reports another name causes a warning (§4.7/device-change)', async () => {
+  it('an iPhone that reports another name causes a warning', async () => {
     const { team, owner } = await newSetting();
     const { numberId, wire } = await connectNumber(service, team);
     const takeover = async (device_name: string, os: string) => {

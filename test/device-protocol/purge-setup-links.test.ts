@@ -11,7 +11,7 @@ const dayMs = 86_400_000;
 describe('purge of setup links (specification section 4.2)', () => {
   const service = givenService({ ROLES: 'api' });
 
-  it('2,500 unused setup links are deleted 30 days after their end, and a claimed link stays with its token (§4.2/setup-link)', async () => {
+  it('2,500 unused setup links are deleted 30 days after their end, and a claimed link stays with its token', async () => {
     const team = await service.newTeam();
     const number = await connectNumber(service, team);
     await putUnusedSetupLinks(service, team.id, 2_500);

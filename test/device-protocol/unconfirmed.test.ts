@@ -29,7 +29,7 @@ describe('messages that no phone reports or fetches (specification section 11.4)
     assert.equal((await later.answer).id, after);
   });
 
-  it('a hand-out without a report is unconfirmed when its lease ends (§3.2/device-timeout, §4.2/number-fields)', async () => {
+  it('a hand-out without a report is unconfirmed when its lease ends (§3.2/device-timeout)', async () => {
     const number = await phones.connect();
     const id = await phones.send(number, 'to a phone that dies');
     assert.equal((await number.wire.poll()).id, id);

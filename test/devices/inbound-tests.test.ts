@@ -43,7 +43,7 @@ describe('inbound tests', () => {
       assert.deepEqual(inboundTestsOf(text), name === undefined ? ['any'] : ['any', name], text);
   });
 
-  it('coverage is “words” after a text with a space that no other automation can have caught, and after no other text (§4.2/inbound-coverage)', () => {
+  it('coverage is “words” after a text with a space that no other automation can have caught, and after no other text', () => {
     for (const [text, coverage] of [
       ['7 pm', 'words'],
       ['7\u00a0PM.', 'words'],
@@ -65,7 +65,7 @@ describe('inbound tests', () => {
       assert.equal(inboundCoverageOf(inboundTestsOf(text)), coverage, text);
   });
 
-  it('coverage is “full” with all tests, and “words” with the test for texts of several words (§4.2/inbound-coverage)', () => {
+  it('coverage is “full” with all tests, and “words” with the test for texts of several words', () => {
     const names = inboundTests.flatMap(({ name, set }) => (set === 'answers' ? [] : [name]));
     assert.equal(inboundCoverageOf([]), 'unknown');
     assert.equal(inboundCoverageOf(['any', 'e', 'o', 'a', 'i', 'u', 'y']), 'unknown');

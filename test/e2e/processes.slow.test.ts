@@ -22,7 +22,7 @@ describe('commands and further processes beside a running server (specification 
   const ownline: CommandLine['run'] = (...args) => commandLine.run(...args);
   const json: CommandLine['json'] = (...words) => commandLine.json(...words);
 
-  it('commands make a team, change its plan and make a key, and a revoked key stops working within a second (§4.1/create-team)', async () => {
+  it('commands make a team, change its plan and make a key, and a revoked key stops working within a second', async () => {
     const team = await json('team', 'create', '--name', 'Example Ltd', '--plan', 'starter');
     assert.equal(team.plan, 'starter');
     const pro = ['--plan', 'pro', '--monthly-message-limit', '7'];

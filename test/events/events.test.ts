@@ -75,11 +75,11 @@ describe('GET /v1/events (specification section 4.5)', () => {
     return request;
   };
 
-  it('the feed of a team without events is empty, with "" for its cursor (§4.5/cursor)', async () => {
+  it('the feed of a team without events is empty, with "" for its cursor', async () => {
     assert.deepEqual(await get(), { events: [], cursor: '', has_more: false, gap: false });
   });
 
-  it('the feed shows the stored envelopes unchanged, oldest first, page by page, each once (§4.5/list-events, §4.5/cursor, §6.2/envelope)', async () => {
+  it('the feed shows the stored envelopes unchanged, oldest first, page by page, each once (§6.2/envelope)', async () => {
     await put(7);
     const bodies = (await stored()).map((row) => row.body);
     const shown: string[] = [];
@@ -101,7 +101,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual(await get(`?after=${end}`), { events: [], cursor: end, has_more: false, gap: false });
   });
 
-  it('a page has 1 to 100 events, and 50 without limit (§4.5/cursor)', async () => {
+  it('a page has 1 to 100 events, and 50 without limit', async () => {
     await put(101);
     for (const [query, length] of [
       ['', 50],

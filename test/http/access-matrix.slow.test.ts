@@ -217,7 +217,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.2, 
     });
   });
 
-  it('a permission allows exactly its operations, and * allows all (§4/requests, §4.1/get-team, §4.1/update-team, §4.2/verify, §4.2/list-numbers, §4.2/update-number, §4.2/delete-number, §4.2/reconnect, §4.2/get-number, §4.3/send, §4.3/get-message, §4.3/list-messages, §4.3/cancel, §4.4/permissions, §4.5/list-events, §5.2/permissions)', async () => {
+  it('a permission allows exactly its operations, and * allows all (§4/requests, §5.2/permissions)', async () => {
     for (const grant of [...permissions, '*'] as Grant[]) {
       const api = await service.newKey(team.id, [grant]);
       for (const [name, { permission, status }] of Object.entries(operations)) {

@@ -58,7 +58,7 @@ describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () 
     assert.equal((await fetchAsPhone(wire, path))?.status, 200);
   });
 
-  it('a new device of the number does not get the file of a message in flight at the old device (§4.2/reconnect-effects)', async () => {
+  it('a new device of the number does not get the file of a message in flight at the old device', async () => {
     const phone = await connectNumber(world.service, world.team);
     const inFlight = await world.send('/menu.png', { from: phone.phoneNumber, to: '+14155550104' });
     await world.settled(inFlight);

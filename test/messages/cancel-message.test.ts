@@ -43,7 +43,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.match(String(field(answer.json, 'error.message')), new RegExp(`this one is ${status}\\.`));
   }
 
-  it('cancelling a queued message fails it with cancelled, and the answer has every field of section 2.6 (§3.1/failed, §3.2/cancelled, §4.3/cancel, §4.3/cancel-queued-only)', async () => {
+  it('cancelling a queued message fails it with cancelled, and the answer has every field of section 2.6 (§3.1/failed, §3.2/cancelled, §4.3/cancel-queued-only)', async () => {
     const team = await newSender();
     const id = await send(team);
     const queued = await get(team, id);
@@ -148,7 +148,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await get(team, orphan)).error_code, 'number_removed');
   });
 
-  it('the cancel route accepts no field and no parameter (§4.3/cancel)', async () => {
+  it('the cancel route accepts no field and no parameter', async () => {
     const team = await newSender();
     const id = await send(team);
     const withField = await team.api.post(`/v1/messages/${id}/cancel`, { reason: 'mistake' });

@@ -7,7 +7,7 @@ const nowMs = Date.parse('2026-11-22T09:00:00Z');
 const hourMs = 3_600_000;
 const minutesAgo = (minutes: number) => nowMs - 60_000 * minutes;
 
-describe('the expected time of a hand-out under pacing (§4.3/expected-at)', () => {
+describe('the expected time of a hand-out under pacing', () => {
   const idle: PacedQueue = {
     nowMs,
     policy: { ...defaultPacing('gentle'), messages_per_hour: 3, messages_per_day: 5 },

@@ -22,7 +22,7 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     return answer.json;
   };
 
-  it('a queued message has every field, and null for each one without a value (§2.1/empty-values, §4.3/get-message)', async () => {
+  it('a queued message has every field, and null for each one without a value (§2.1/empty-values)', async () => {
     const sent = { from: number.phoneNumber, to, content: 'Hello' };
     const accepted = await team.api.post('/v1/messages/send', sent);
     assert.deepEqual(await get(accepted.json.id), {

@@ -77,7 +77,7 @@ describe('the examples of docs/messages.md (specification section 4.3)', () => {
     assert.deepEqual([late.status, late.may_have_been_sent], ['sent', false]);
   });
 
-  it('the setting of the page lets the number try once more (§4.2/number-fields)', async () => {
+  it('the setting of the page lets the number try once more', async () => {
     await run(page.one('sh retry'), { num_your_number: number.numberId });
     const { json } = await team.api.get(`/v1/numbers/${number.numberId}`);
     assert.equal(json.on_unconfirmed, 'retry_once');

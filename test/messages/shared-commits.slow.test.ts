@@ -221,7 +221,7 @@ describe('rows that share commits (specification section 11.4, decision 0039)', 
     assert.equal(await claims.start(service.runtime)(second), second.messageId, 'it still waits');
   });
 
-  it('a message that is cancelled between the snapshot and the lock of a claim is not handed out: the next one is (§4.3/cancel)', async (t) => {
+  it('a message that is cancelled between the snapshot and the lock of a claim is not handed out: the next one is', async (t) => {
     const [phone, ...others] = await threePhones(true);
     const lock = await holdRowLock(service, { messagesTo: phone.one.contact });
     t.after(() => lock.release());

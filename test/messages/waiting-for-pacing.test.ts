@@ -26,7 +26,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
   const assertIn = (inMs: number | null, expectedMs: number) =>
     assert.ok(inMs !== null && Math.abs(inMs - expectedMs) < 2_000, `in ${inMs} ms, not ${expectedMs}`);
 
-  it('a message that pacing holds shows the reason (gap, hourly or daily limit) and its expected time (§4.3/waiting-reason, §4.3/expected-at)', async () => {
+  it('a message that pacing holds shows the reason (gap, hourly or daily limit) and its expected time (§4.3/waiting-reason)', async () => {
     const { number, phone } = await paced.connect({
       gap_min_seconds: 60,
       gap_max_seconds: 60,
@@ -53,7 +53,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.deepEqual(await waiting(behind), { reason: null, inMs: null });
   });
 
-  it('waiting_reason is the limit of new contacts or the missing reply, unless the number is paused or the phone offline (§4.3/waiting-reason, §4.3/expected-at)', async () => {
+  it('waiting_reason is the limit of new contacts or the missing reply, unless the number is paused or the phone offline (§4.3/waiting-reason)', async () => {
     const limits = { new_contacts_per_hour: 1, unanswered_per_contact: 1 };
     const { number, phone } = await paced.connect({ mode: 'strict', ...noGap, ...limits });
     await sent(number, phone, 1);
@@ -70,7 +70,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.deepEqual(await waiting(opening), { reason: 'phone_offline', inMs: null });
   });
 
-  it('under strict pacing a new contact waits for other new contacts, and a known contact does not (§4.3/expected-at)', async () => {
+  it('under strict pacing a new contact waits for other new contacts, and a known contact does not', async () => {
     const limits = { new_contacts_per_hour: 1, new_contacts_per_day: 2, unanswered_per_contact: 2 };
     const { number, phone } = await paced.connect({ mode: 'strict', ...noGap, ...limits });
     await sent(number, phone, 1);
@@ -89,7 +89,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.equal(await phone.send(service.runtime), known);
   });
 
-  it('messages that wait for a reply under strict pacing delay no message to another contact (§4.3/expected-at)', async () => {
+  it('messages that wait for a reply under strict pacing delay no message to another contact', async () => {
     const limits = { messages_per_hour: 3, unanswered_per_contact: 1 };
     const { number, phone } = await paced.connect({ mode: 'strict', ...noGap, ...limits });
     for (const contact of [1, 2]) await sent(number, phone, contact);

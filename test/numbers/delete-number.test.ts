@@ -20,7 +20,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
 
   const used = () => acceptedOf(service, team.id);
 
-  it('deleting a number is answered {deleted: true}, and its phone gets a stop (§4.2/delete-number, §4.2/delete-effects)', async () => {
+  it('deleting a number is answered {deleted: true}, and its phone gets a stop', async () => {
     const number = await connectNumber(service, team, '+14155550110');
     const answer = await team.api.delete(`/v1/numbers/${number.numberId}`);
     assert.equal(answer.status, 200);
@@ -34,7 +34,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal(field(send.json, 'error.param'), 'from');
   });
 
-  it('deleting a number fails and refunds its queued messages, and keeps the message in flight (§3.1/failed, §3.2/number-removed, §4.2/delete-effects)', async () => {
+  it('deleting a number fails and refunds its queued messages, and keeps the message in flight (§3.1/failed, §3.2/number-removed)', async () => {
     const number = await connectNumber(service, team, '+14155550111');
     const before = await used();
     const held = await team.api.send({ from: number.phoneNumber, to, content: 'in the phone’s hands' });
@@ -58,7 +58,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     );
   });
 
-  it('deleting a number fails and refunds a send that was not committed yet (§3.2/number-removed, §4.2/delete-effects)', async (t) => {
+  it('deleting a number fails and refunds a send that was not committed yet (§3.2/number-removed)', async (t) => {
     const { numberId, phoneNumber } = await connectNumber(service, team, '+14155550115');
     const before = await used();
     const inserts = await holdInserts(service, 'send_queue');
@@ -96,7 +96,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal((await first.wire.poll()).reason, 'deleted');
   });
 
-  it('only one of several simultaneous deletions of a number is answered 200, and the others 404 (§4.2/delete-number)', async () => {
+  it('only one of several simultaneous deletions of a number is answered 200, and the others 404', async () => {
     const number = await connectNumber(service, team, '+14155550114');
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => team.api.delete(`/v1/numbers/${number.numberId}`)),
@@ -104,7 +104,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 404, 404, 404, 404, 404, 404, 404]);
   });
 
-  it('deleting a number fails some of a long queue at once, and the sweep fails the rest (§4.2/delete-effects)', async () => {
+  it('deleting a number fails some of a long queue at once, and the sweep fails the rest', async () => {
     const owner = await service.newTeam();
     const { numberId, phoneNumber } = await connectNumber(service, owner, '+14155550190');
     const sender = { teamId: owner.id, numberId: uuidOf('num', numberId), phoneNumber };

@@ -5,7 +5,7 @@ import { claim, connectNumber, newPhoneNumber } from '#test/support/phones/test-
 import { givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
-describe('a device that describes itself differently (§4.7/device-change)', () => {
+describe('a device that describes itself differently', () => {
   const service = givenService({ ROLES: 'api' });
   const team = givenEach(() => service.newTeam());
   const number = givenEach(() => connectNumber(service, team, newPhoneNumber()));

@@ -12,7 +12,7 @@ const to = '+14155550101';
 describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
   const { service, team } = givenTeamBesideCanary();
 
-  it('a number is shown with the fields of the list and on_unconfirmed (§4.2/get-number)', async () => {
+  it('a number is shown with the fields of the list and on_unconfirmed', async () => {
     const number = await connectNumber(service, team, '+14155550100');
     await team.api.send({ from: number.phoneNumber, to, content: 'one' });
     await number.wire.call('inbound', { from: to, text: 'two' });
@@ -57,7 +57,7 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
     assert.deepEqual(await findNumber(team.api, number.phoneNumber), listed);
   });
 
-  it('a pending number has empty strings and null times for missing values, and on_unconfirmed fail (§4.2/get-number)', async () => {
+  it('a pending number has empty strings and null times for missing values, and on_unconfirmed fail', async () => {
     await team.api.post('/v1/numbers/verify', { phone_number: '+14155550120' });
     const listed = await findNumber(team.api, '+14155550120');
     const { cause, advice } = healthCauseTexts.setup_link_unopened;

@@ -63,7 +63,7 @@ describe('mails about silent numbers (specification section 4.7)', () => {
     assert.match(back.text, /asks for messages again\. Messages that waited go out now/);
   });
 
-  it('numbers that fall silent together are in one mail (§4.7/mail-together)', async () => {
+  it('numbers that fall silent together are in one mail', async () => {
     const sales = await connect('Sales');
     await number.wire.poll();
     await passWatchedTime(service, 30_000);
@@ -76,7 +76,7 @@ describe('mails about silent numbers (specification section 4.7)', () => {
       assert.match(mail.text, said);
   });
 
-  it('a number that goes offline repeatedly is in one mail an hour, and in one more if it stays offline (§4.7/mail-damped)', async () => {
+  it('a number that goes offline repeatedly is in one mail an hour, and in one more if it stays offline', async () => {
     const goesOffline = () => passWatchedTime(service, 7 * minuteMs);
     const comesBack = async () => {
       await number.wire.poll();

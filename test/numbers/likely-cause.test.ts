@@ -73,12 +73,12 @@ const cases: readonly (readonly [string, Parameters<typeof likelyCause>[0], Heal
 
 describe('the likely cause of a silent number (specification section 4.7)', () => {
   for (const [facts, row, cause] of cases) {
-    it(`the likely cause is ${cause ?? 'none'}: ${facts} (§4.7/cause)`, () => {
+    it(`the likely cause is ${cause ?? 'none'}: ${facts}`, () => {
       assert.equal(likelyCause(row, now), cause);
     });
   }
 
-  it('the texts of causes have advice for the iPhone, and a guess is worded as one (§4.7/cause)', () => {
+  it('the texts of causes have advice for the iPhone, and a guess is worded as one', () => {
     for (const { cause, advice } of Object.values(healthCauseTexts)) {
       assert.match(cause, /\.$/);
       assert.match(advice, /^[A-Z].*\.$/);

@@ -34,7 +34,7 @@ describe('the health of numbers (specification section 4.7)', () => {
     (await storedEvents(service, { teamId: team.id })).map(({ body }) => JSON.parse(body) as Event);
   const eventTypes = async () => (await events()).map(({ type }) => type);
 
-  it('a number is online, late after 90 seconds, offline after 5 minutes, and online with the next poll (§4.7/states, §4.7/health, §4.2/get-number)', async () => {
+  it('a number is online, late after 90 seconds, offline after 5 minutes, and online with the next poll (§4.7/states)', async () => {
     const seenAt = (await health()).last_seen_at;
     await passServedTime(service, 80_000);
     assert.equal((await health()).state, 'online');
@@ -166,7 +166,7 @@ describe('the health of numbers (specification section 4.7)', () => {
     );
   });
 
-  it('the cause names the last action of the phone: it took a message or disconnected (§4.7/cause)', async () => {
+  it('the cause names the last action of the phone: it took a message or disconnected', async () => {
     const polling = await heldPoll(service, number);
     polling.leave();
     await until(

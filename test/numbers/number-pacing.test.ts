@@ -14,7 +14,7 @@ describe('the pacing of a number (specification section 4.2)', () => {
   const put = (pacing: unknown) => team.api.put(`/v1/numbers/${number.numberId}`, { pacing });
   const shown = async ({ numberId } = number) => (await team.api.get(`/v1/numbers/${numberId}`)).json;
 
-  it('a number’s pacing is PACING except for the fields that the number sets, and null clears these fields (§4.2/number-pacing, §4.2/pacing-shown, §4.2/get-number)', async () => {
+  it('a number’s pacing is PACING except for the fields that the number sets, and null clears these fields', async () => {
     assert.deepEqual((await shown()).pacing, { ...gentlePacing, set_by_number: [] });
     const own = { mode: 'strict', messages_per_hour: 20 };
     const answer = await put(own);
@@ -39,7 +39,7 @@ describe('the pacing of a number (specification section 4.2)', () => {
     }
   });
 
-  it('each pacing limit accepts its minimum and its maximum, and nothing beyond (§4.2/number-pacing)', async () => {
+  it('each pacing limit accepts its minimum and its maximum, and nothing beyond', async () => {
     const bounds = {
       gap_min_seconds: [0, 3_600],
       gap_max_seconds: [0, 3_600],
@@ -63,7 +63,7 @@ describe('the pacing of a number (specification section 4.2)', () => {
     await put(null);
   });
 
-  it('an unknown pacing mode or field, and a gap with its maximum below its minimum, are refused with a reason (§4.2/number-pacing)', async () => {
+  it('an unknown pacing mode or field, and a gap with its maximum below its minimum, are refused with a reason', async () => {
     const refused: [unknown, RegExp][] = [
       [{ mode: 'slow' }, /^pacing\.mode must be one of: default, off, gentle, strict\.$/],
       [{ per_hour: 5 }, /^pacing\.per_hour is not a field of this request\. Known fields: mode, gap_min/],
@@ -80,7 +80,7 @@ describe('the pacing of a number (specification section 4.2)', () => {
     }
   });
 
-  it('a number that exceeds a limit of new contacts or unanswered messages shows the limit as a warning (§4.2/pacing-shown)', async () => {
+  it('a number that exceeds a limit of new contacts or unanswered messages shows the limit as a warning', async () => {
     const other = await connectNumber(service, team);
     const phone = await DirectPhone.of(service, other);
     const pacing = {

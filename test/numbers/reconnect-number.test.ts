@@ -11,7 +11,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
   const { service, team } = givenTeamBesideCanary();
   const number = given(() => connectNumber(service, team, phone));
 
-  it('reconnect makes a link, and the old phone works until the new one polls: id, queue and history stay (§4.2/reconnect, §4.2/reconnect-effects)', async () => {
+  it('reconnect makes a link, and the old phone works until the new one polls: id, queue and history stay', async () => {
     const sent = await team.api.send({ from: phone, to, content: 'history' });
     assert.equal((await number.wire.poll()).id, sent);
     assert.equal((await number.wire.poll({ last: sent })).action, 'idle');
@@ -47,7 +47,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
     }
   });
 
-  it('reconnect ends earlier links of the number (§4.2/reconnect-effects)', async () => {
+  it('reconnect ends earlier links of the number', async () => {
     const links: string[] = [];
     for (let turn = 0; turn < 2; turn += 1) {
       const answer = await team.api.post(`/v1/numbers/${number.numberId}/reconnect`);

@@ -17,7 +17,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
 
   const put = (body: unknown) => team.api.put(`/v1/numbers/${number.numberId}`, body);
 
-  it('an update is answered with the five fields of the number (§4.2/update-number)', async () => {
+  it('an update is answered with the five fields of the number', async () => {
     const answer = await put({ label: 'Support 🛟', status: 'paused' });
     assert.equal(answer.status, 200);
     assert.deepEqual(answer.json, {
@@ -32,7 +32,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal((await put({ status: 'active' })).json.status, 'active');
   });
 
-  it('an update with {} is answered 200 and changes nothing (§4.2/number-fields)', async () => {
+  it('an update with {} is answered 200 and changes nothing', async () => {
     const before = await put({ label: 'Kept', status: 'paused', on_unconfirmed: 'retry_once' });
     const storedBefore = await storedNumber(service, phone);
     const answer = await put({});
@@ -50,7 +50,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal((await put({ status: 'active' })).json.label, 'Second');
   });
 
-  it('a label has 0 to 100 code points (§2.1/characters, §4.2/number-fields)', async () => {
+  it('a label has 0 to 100 code points (§2.1/characters)', async () => {
     for (const label of ['', 'a', 'a'.repeat(100), '😀'.repeat(100), 'e\u0301'.repeat(50)]) {
       const answer = await put({ label });
       assert.equal(answer.status, 200, answer.text);
@@ -68,7 +68,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     }
   });
 
-  it('on_unconfirmed is fail or retry_once (§4.2/number-fields)', async () => {
+  it('on_unconfirmed is fail or retry_once', async () => {
     for (const policy of ['retry_once', 'fail']) {
       assert.equal((await put({ on_unconfirmed: policy })).status, 200);
       assert.equal((await storedNumber(service, phone)).onUnconfirmed, policy);

@@ -58,7 +58,7 @@ describe('a START that may be a late repeat (specification section 4.6)', () => 
     });
   }
 
-  it('it is stored, marked and shown with the opt-out, until the contact opts in or out again (§4.6/late-start, §4.6/opt-out-fields)', async () => {
+  it('it is stored, marked and shown with the opt-out, until the contact opts in or out again (§4.6/late-start)', async () => {
     const from = '+12125550900';
     const receive = async (text: string) => {
       service.clock.advance(day);

@@ -18,14 +18,14 @@ describe('changes of the team by a key with team:write (specification section 5.
   const owner = givenEach(() => newMember(service, team, 'owner'));
   const key = givenEach(() => service.newKey(team.id, ['team:write']));
 
-  it('a key with team:write alone invites to every role below owner (§4.1/invite, §5.3/team-write-keys)', async () => {
+  it('a key with team:write alone invites to every role below owner (§5.3/team-write-keys)', async () => {
     for (const role of ['admin', 'member', 'viewer']) {
       assert.equal((await ask(key, `${role}@example.com`, role)).status, 201, role);
     }
     assertRefused(await ask(key, 'owner@example.com', 'owner'), 400, 'invalid_request', 'role');
   });
 
-  it('a key with team:write alone changes every role below owner to every other (§4.1/set-role, §5.3/team-write-keys)', async () => {
+  it('a key with team:write alone changes every role below owner to every other (§5.3/team-write-keys)', async () => {
     for (const before of roles.filter((role) => role !== 'owner')) {
       for (const role of ['admin', 'member', 'viewer']) {
         const member = await newMember(service, team, before);
@@ -45,7 +45,7 @@ describe('changes of the team by a key with team:write (specification section 5.
     assert.equal((await ask(own, maker.email, 'viewer')).status, 201);
   });
 
-  it('no answer to a key has accept_url, and an owner or admin gets it by inviting or sending again (§4.1/invite, §5.3/no-link-for-keys)', async () => {
+  it('no answer to a key has accept_url, and an owner or admin gets it by inviting or sending again (§5.3/no-link-for-keys)', async () => {
     const made = await ask(key, 'grace@example.com', 'viewer');
     assert.deepEqual(Object.keys(made.json).sort(), ['email', 'expires_at', 'invitation_id', 'role']);
     const again = await key.post(`/v1/team/invitations/${made.json.invitation_id}/resend`);

@@ -17,7 +17,7 @@ describe('GET and PUT /v1/team (specification section 4.1)', () => {
   given(() => plantCanary(service));
   const team = given(() => service.newTeam({ plan: 'pro' }));
 
-  it('GET shows the five fields of the team (§4.1/get-team)', async () => {
+  it('GET shows the five fields of the team', async () => {
     const answer = await team.api.get('/v1/team');
     assert.equal(answer.status, 200);
     assert.match(String(answer.json.created_at), instant);
@@ -41,7 +41,7 @@ describe('GET and PUT /v1/team (specification section 4.1)', () => {
     assert.equal((await api.get('/v1/team')).json.monthly_message_limit, 7);
   });
 
-  it('PUT changes the name, answers with the whole team, and changes nothing else of it (§4.1/update-team)', async () => {
+  it('PUT changes the name, answers with the whole team, and changes nothing else of it', async () => {
     const before = await team.api.get('/v1/team');
     const answer = await team.api.put('/v1/team', { name: 'Büro Süd' });
     assert.equal(answer.status, 200);
@@ -55,7 +55,7 @@ describe('GET and PUT /v1/team (specification section 4.1)', () => {
     assert.equal((await other.api.get('/v1/team')).json.name, 'Example team');
   });
 
-  it('PUT accepts names of 1 to 100 code points unchanged (§4.1/update-team)', async () => {
+  it('PUT accepts names of 1 to 100 code points unchanged', async () => {
     for (const name of [
       'a',
       ' ',
@@ -97,7 +97,7 @@ describe('GET and PUT /v1/team (specification section 4.1)', () => {
     );
   });
 
-  it('PUT refuses invalid names and unknown fields, names the field, and changes nothing (§4.1/update-team)', async () => {
+  it('PUT refuses invalid names and unknown fields, names the field, and changes nothing', async () => {
     await team.api.put('/v1/team', { name: 'Stays' });
     const refused: [unknown, string][] = [
       [{ name: '' }, 'name'],

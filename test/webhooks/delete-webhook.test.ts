@@ -5,7 +5,7 @@ import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { deliveriesOf, dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 
-describe('DELETE /v1/webhooks/:id (§4.4/delete-webhook)', () => {
+describe('DELETE /v1/webhooks/:id', () => {
   const { service, team } = givenTeamBesideCanary({ ROLES: 'api,maintain' });
 
   it('deleting a webhook answers {deleted: true} and deletes its pending deliveries of every lane', async () => {

@@ -27,7 +27,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       team.api.post(`/v1/webhooks/${id}/deliveries/${deliveryId}/redeliver`);
 
     for (const status of ['succeeded', 'failed', 'skipped'] as const) {
-      it(`redelivering a ${status} delivery answers 202 with the pending delivery, and one attempt is due at once (§4.4/redeliver-endpoint)`, async () => {
+      it(`redelivering a ${status} delivery answers 202 with the pending delivery, and one attempt is due at once`, async () => {
         const { id } = await newWebhook(team.api);
         const deliveryId = await newDelivery(service, team, id, { status, ageMs: 60_000 });
         const answer = await redeliver(id, deliveryId);
@@ -47,7 +47,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       });
     }
 
-    it('a delivery of a disabled webhook is redelivered, and the webhook stays off (§4.4/redeliver)', async () => {
+    it('a delivery of a disabled webhook is redelivered, and the webhook stays off', async () => {
       const { id } = await newWebhook(team.api);
       const deliveryId = await newDelivery(service, team, id, { status: 'skipped' });
       await switchOff(id);
@@ -56,7 +56,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       assert.equal(await failuresOf(id), 0);
     });
 
-    it('redelivering a pending delivery is 409, so only one of many simultaneous requests succeeds (§4.4/redeliver)', async () => {
+    it('redelivering a pending delivery is 409, so only one of many simultaneous requests succeeds', async () => {
       const { id } = await newWebhook(team.api);
       const pending = await newDelivery(service, team, id, { status: 'pending' });
       const refused = await redeliver(id, pending);
@@ -67,7 +67,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       assert.equal((await dueOf(id)).length, 2);
     });
 
-    it('redelivering a test is 409, and redelivering another webhook’s delivery is 404 (§4.4/redeliver)', async () => {
+    it('redelivering a test is 409, and redelivering another webhook’s delivery is 404', async () => {
       const { id } = await newWebhook(team.api);
       const test = await newDelivery(service, team, id, { isTest: true });
       const answer = await redeliver(id, test);
@@ -82,7 +82,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
     const test = (id: string) => team.api.post(`/v1/webhooks/${id}/test`);
 
     for (const type of eventTypes) {
-      it(`a test of ${type} answers 202, and its sample has the shape of section 6.2 (§4.4/test-endpoint, §6.2/envelope)`, async () => {
+      it(`a test of ${type} answers 202, and its sample has the shape of section 6.2 (§6.2/envelope)`, async () => {
         await team.api.post('/v1/numbers/verify', { phone_number: '+14155550130' });
         const { id } = await newWebhook(team.api, {
           events: [type, 'message.sent'],
@@ -129,7 +129,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       });
     }
 
-    it('a disabled webhook can be tested any number of times, and a test writes no event (§4.4/test-attempt)', async () => {
+    it('a disabled webhook can be tested any number of times, and a test writes no event', async () => {
       const { id } = await newWebhook(team.api);
       await switchOff(id);
       const events = () => storedEvents(service, { teamId: team.id });
@@ -152,7 +152,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       ['skipped', ['skipped']],
       ['all', ['failed', 'skipped']],
     ] as const) {
-      it(`a replay with only=${only} queues each delivery once, oldest first and behind live ones, and no delivery that succeeded (§4.4/replay-endpoint, §4.4/test-attempt)`, async () => {
+      it(`a replay with only=${only} queues each delivery once, oldest first and behind live ones, and no delivery that succeeded`, async () => {
         const { id } = await newWebhook(team.api);
         const other = await newWebhook(team.api);
         const wanted: string[] = [];

@@ -10,12 +10,12 @@ describe('GET /v1/webhooks and GET /v1/webhooks/:id (specification section 4.4)'
   const service = givenService({ ROLES: 'api,maintain' });
   given(() => plantCanary(service));
 
-  it('the list of a team without webhooks is empty (§4.4/list-webhooks)', async () => {
+  it('the list of a team without webhooks is empty', async () => {
     const { api } = await service.newTeam();
     assert.deepEqual((await api.get('/v1/webhooks')).json, { webhooks: [] });
   });
 
-  it('each webhook has eight fields, oldest first, disabled ones included, and never a secret (§4.4/list-webhooks, §4.4/get-webhook)', async () => {
+  it('each webhook has eight fields, oldest first, disabled ones included, and never a secret', async () => {
     const { api } = await service.newTeam();
     const made = [await newWebhook(api), await newWebhook(api, { events: ['message.sent'] })];
     await api.put(`/v1/webhooks/${made[0]?.id}`, { active: false });
@@ -43,7 +43,7 @@ describe('GET /v1/webhooks and GET /v1/webhooks/:id (specification section 4.4)'
     assert.deepEqual((await api.get(`/v1/webhooks/${made[1]?.id}`)).json, webhooks[1]);
   });
 
-  it('viewers see webhooks, and can’t change them (section 5.3) (§4.4/permissions)', async () => {
+  it('viewers see webhooks, and can’t change them (section 5.3)', async () => {
     const team = await service.newTeam();
     const { id } = await newWebhook(team.api);
     const viewer = await newMember(service, team, 'viewer');

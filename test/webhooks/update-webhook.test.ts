@@ -34,7 +34,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
       ({ lane }) => only === undefined || lane === only,
     ).length;
 
-  it('{}, an empty body and no body change nothing and write no audit entry (§4.4/update-effects)', async () => {
+  it('{}, an empty body and no body change nothing and write no audit entry', async () => {
     const before = await get();
     const noted = async () =>
       (await storedAuditEntries(service)).filter(({ action }) => action === 'webhook.changed');
@@ -50,7 +50,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.equal((await kept()).generation, 1);
   });
 
-  it('each field is changed by itself, and the answer is the webhook as in the list (§4.4/update-webhook)', async () => {
+  it('each field is changed by itself, and the answer is the webhook as in the list', async () => {
     await team.api.post('/v1/numbers/verify', { phone_number: '+14155550121' });
     const changes = [
       { url: 'https://example.com/elsewhere' },
@@ -109,7 +109,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual((await kept()).disabledAt, disabledAt, 'switched off once');
   });
 
-  it('active false skips a long backlog completely before the answer (§4.4/update-effects)', async () => {
+  it('active false skips a long backlog completely before the answer', async () => {
     await queueMany(service, team, id, skipBatchMax + 5);
     assert.equal((await put({ active: false })).status, 200);
     assert.equal(await due(), 0);
@@ -118,7 +118,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.ok(deliveries.every(({ status }) => status === 'skipped'));
   });
 
-  it('active true zeroes failure_count and begins a generation, even if the webhook is on (§3.4/enable-and-disable, §4.4/update-effects)', async () => {
+  it('active true zeroes failure_count and begins a generation, even if the webhook is on (§3.4/enable-and-disable)', async () => {
     await fail(7);
     await put({ active: true });
     assert.deepEqual([(await get()).failure_count, (await kept()).generation], [0, 2]);
@@ -134,7 +134,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual([generation, disabledBy, disabledAt], [3, null, null]);
   });
 
-  it('a new url of a webhook zeroes failure_count, begins a generation and gets the pending deliveries (§4.4/update-effects)', async () => {
+  it('a new url of a webhook zeroes failure_count, begins a generation and gets the pending deliveries', async () => {
     await fail(7);
     await newDelivery(service, team, id, { status: 'pending' });
     await put({ url: nowhere });
@@ -143,7 +143,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual([(await get()).failure_count, (await kept()).generation, await due('live')], [0, 2, 1]);
   });
 
-  it('a change waits for the lock of the webhook, and is then applied (§4.4/update-effects)', async () => {
+  it('a change waits for the lock of the webhook, and is then applied', async () => {
     const lock = await holdRowLock(service, { webhookId: uuidOf('wh', id) }, 'no key update');
     const asked = put({ active: false });
     await lock.waiting(1);
