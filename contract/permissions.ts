@@ -1,4 +1,4 @@
-/** Permissions of API keys (specification section 5.2). `*` grants all present and future ones. */
+/** Permissions of API keys. `*` grants all present and future ones. */
 export const permissions = [
   'team:read',
   'team:write',

@@ -1,5 +1,5 @@
 /*
- * The test line, from which test keys send, and its recipients (specification section 5.4, decision 0042).
+ * The test line, from which test keys send, and its recipients (docs/test-keys.md, decision 0042).
  */
 
 /** The number that every test team has, and from which test keys send. It is reserved for fiction. */

@@ -177,7 +177,7 @@ describe('the documents agree with the code', () => {
     }
   });
 
-  it('docs/errors.md has each permission with those that it includes (§5.2/permissions)', () => {
+  it('docs/errors.md has each permission with those that it includes', () => {
     const rows = [...read('docs/errors.md').matchAll(/^\| `(\w+:\w+|\*)` \|[^|]+\| ([^|]+) \|$/gm)];
     const expected = [...permissions, '*' as const].map((own) => {
       const included = permissions.filter((other) => other !== own && allows([own], other));

@@ -32,8 +32,7 @@ const unconfirmed = query<
 );
 
 /**
- * Does to a test message what the sweeps would have done until the time of the header `x-test-clock` (specification
- * section 5.4). The message expires, or its hand-out counts as unconfirmed. Nothing else changes.
+ * Does to a test message what the sweeps would have done until the time of the header `x-test-clock` (docs/test-keys.md). The message expires, or its hand-out counts as unconfirmed. Nothing else changes.
  * @throws AppError 400, param x-test-clock, for a live key, and for a header that is no timestamp
  */
 export async function advanceTestMessage(
@@ -79,7 +78,7 @@ const waiting = query<{ digits: readonly string[]; limit: number; without: reado
      AND n.team_id <> ALL(:without::uuid[]) LIMIT :limit`,
 );
 
-/** Fails test messages to recipients whose messages fail while they wait (specification section 5.4). */
+/** Fails test messages to recipients whose messages fail while they wait (docs/test-keys.md). */
 export async function failTestMessages(services: Runtime): Promise<void> {
   const { pool } = services.database;
   if (!(await waiting.hasRow(pool, { digits: Object.keys(testFailures), limit: 1, without: [] }))) return;

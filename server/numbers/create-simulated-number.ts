@@ -92,7 +92,7 @@ function randomFictionalNumber(): string {
 }
 
 /**
- * Creates the test line of a test team, a simulated number (specification section 5.4). It is verified from the start,
+ * Creates the test line of a test team, a simulated number (docs/test-keys.md). It is verified from the start,
  * so that sends are accepted before its phone has polled.
  */
 export async function createTestLine(

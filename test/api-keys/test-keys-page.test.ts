@@ -28,7 +28,7 @@ describe('docs/test-keys.md', () => {
     ]);
   });
 
-  it('its table has the recipient of each outcome (§5.4/test-recipients)', async () => {
+  it('its table has the recipient of each outcome', async () => {
     const page = await readFile(join(repository, 'docs/test-keys.md'), 'utf8');
     const recipients = [...page.matchAll(/^\| `(\+\d+)` \|.*`(\w+)`.* \|$/gm)].map(
       ([, to = '', last = '']) => [to, last],

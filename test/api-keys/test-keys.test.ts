@@ -26,7 +26,7 @@ describe('test keys (§5.4/test-key)', () => {
     );
   }
 
-  it('a member makes a test key in the dashboard, and the first request with it is a send (§5.4/test-key, §5.4/test-key-of-team, §5.4/test-line)', async () => {
+  it('a member makes a test key in the dashboard, and the first request with it is a send (§5.4/test-key)', async () => {
     const team = await service.newTeam();
     const owner = await newMember(service, team, 'owner');
     const make = () => owner.post(owner.in('/keys'), { name: 'CI', permissions: ['*'], test: true });
@@ -181,7 +181,7 @@ describe('test keys (§5.4/test-key)', () => {
     assert.deepEqual(await scrape(), before);
   });
 
-  it('a test team has the test line, and nothing connects a phone to it (§5.4/test-line)', async () => {
+  it('a test team has the test line, and nothing connects a phone to it', async () => {
     const { api, team } = await newTestClient(service);
     const [line] = (await api.get('/v1/numbers')).json.numbers as { id: string }[];
     assert.deepEqual(

@@ -14,7 +14,7 @@ describe('the list commands (specification section 10.2)', () => {
   const commands = given(() => new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl }));
   before(() => team.api.post('/v1/numbers/verify', { phone_number: '+14155550100' }));
 
-  it('team list shows every team as the API does, with its routing tag, oldest first (§5.5/routing-tag-shown)', async () => {
+  it('team list shows every team as the API does, with its routing tag, oldest first', async () => {
     const teams = await commands.json('team', 'list');
     const shown = await Promise.all(
       [team, other].map(async ({ id, api }) => ({

@@ -74,7 +74,7 @@ describe('rows that the schema refuses from every writer (docs/internals/invaria
     ]);
   });
 
-  it('the schema refuses another number in a test team than the test line, the test line elsewhere, and a second test team (§5.4/test-line)', async () => {
+  it('the schema refuses another number in a test team than the test line, the test line elsewhere, and a second test team', async () => {
     const simulated = { is_simulated: true };
     await assertRefused([
       ['numbers', { team_id: idOf('teams'), phone_number: '+14155550152' }, '23514 numbers_test_line'],

@@ -159,7 +159,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.2, 
     return { ...things, numberId, messageId, memberId, invitationId, keyId, ...webhooks };
   };
 
-  it('each route is listed by audience, and each operation of keys and members with its permission (§5.2/permissions)', () => {
+  it('each route is listed by audience, and each operation of keys and members with its permission', () => {
     const served = Map.groupBy(service.app.routes, ({ audience }) => audience);
     const named = { ...otherRoutes, api: ofKeys.sort(), team: ofTeam.sort() };
     for (const [audience, names] of Object.entries(named)) {
@@ -217,7 +217,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.2, 
     });
   });
 
-  it('a permission allows exactly its operations, and * allows all (§4/requests, §5.2/permissions)', async () => {
+  it('a permission allows exactly its operations, and * allows all (§4/requests)', async () => {
     for (const grant of [...permissions, '*'] as Grant[]) {
       const api = await service.newKey(team.id, [grant]);
       for (const [name, { permission, status }] of Object.entries(operations)) {
@@ -232,7 +232,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.2, 
     }
   });
 
-  it('an operation refuses a key that has every permission but its own, and changes nothing (§5.2/permissions, §7.1/status-403)', async () => {
+  it('an operation refuses a key that has every permission but its own, and changes nothing (§7.1/status-403)', async () => {
     await changingNothing(team, async () => {
       for (const [name, { permission }] of Object.entries(operations)) {
         const others = permissions.filter(

@@ -5,10 +5,10 @@ import { givenService } from '#test/support/service/given-team.ts';
 import { newTestClient } from '#test/support/service/test-client.ts';
 import { until } from '#test/support/service/until.ts';
 
-describe('recipients of test messages for which the phone takes long (§5.4/test-recipients)', () => {
+describe('recipients of test messages for which the phone takes long', () => {
   const service = givenService();
 
-  it('one stays polling for 5 s and is delivered, and the next one fails with device_timeout after 11 s (§5.4/test-slow, §5.4/test-device-timeout)', async () => {
+  it('one stays polling for 5 s and is delivered, and the next one fails with device_timeout after 11 s', async () => {
     const { api } = await newTestClient(service);
     const send = (to: string) => api.send({ from: testLine, to, content: 'Hello' });
     const [slow, silent] = [await send('+15005550103'), await send('+15005550126')];

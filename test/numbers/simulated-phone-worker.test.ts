@@ -139,7 +139,7 @@ describe('the processes of simulated phones (specification section 12.13)', () =
     );
   });
 
-  it('an idle test line leaves its phone to a number that waits for one (§5.4/test-line)', async () => {
+  it('an idle test line leaves its phone to a number that waits for one', async () => {
     const fresh = await startTestService({ ROLES: 'maintain' });
     const runs: AbortSignal[] = [];
     const worker = createSimulatedPhoneWorker(
@@ -170,7 +170,7 @@ describe('the processes of simulated phones (specification section 12.13)', () =
     }
   });
 
-  it('a test line keeps its phone while it has a message or no other number waits, and gets one after the others (§5.4/test-line)', async () => {
+  it('a test line keeps its phone while it has a message or no other number waits, and gets one after the others', async () => {
     const { clock, database } = service.runtime;
     const idle = async () => {
       const asked = { holder: one, now: clock.now(), idleSince: clock.now() };
