@@ -32,7 +32,8 @@ const unconfirmed = query<
 );
 
 /**
- * Does to a test message what the sweeps would have done until the time of the header `x-test-clock` (docs/test-keys.md). The message expires, or its hand-out counts as unconfirmed. Nothing else changes.
+ * Does to a test message what the sweeps would have done until the time of the header `x-test-clock`
+ * (docs/test-keys.md). The message expires, or its hand-out counts as unconfirmed. Nothing else changes.
  * @throws AppError 400, param x-test-clock, for a live key, and for a header that is no timestamp
  */
 export async function advanceTestMessage(

@@ -26,7 +26,7 @@ const rowsPerPhoneMax = 12;
 const idOf = (kind: string, n: number) => `01990000-0000-7000-80${kind}-${String(n).padStart(12, '0')}`;
 const indexes = (first: number) => Array.from({ length: phones }, (_, index) => first + index);
 
-describe('statements that phones and webhooks share, beside long queues and histories (decisions 0017 and 0039) (§6.3/slots)', () => {
+describe('statements that phones and webhooks share, beside long queues and histories (decisions 0017 and 0039)', () => {
   const { database, service } = givenDatabase();
   const client = givenClient(database);
   /** A connection of the hot pool, which keeps its plans. */

@@ -97,7 +97,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     }
   });
 
-  it('an equal text is marked only if automations are missing, and for 72 hours (§6.2/message-received)', async () => {
+  it('an equal text is marked only if automations are missing, and for 72 hours', async () => {
     const { receive, phoneNumber } = await connect();
     // These two replies show that the automations of a space and of an e exist, so two calls are expected of a text.
     for (const [text, run] of [

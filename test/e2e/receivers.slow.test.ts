@@ -19,7 +19,7 @@ const from = '+14155550100';
 const to = '+14155550101';
 const content = 'Grüße 😀\u2028"quoted"';
 
-describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receivers)', () => {
+describe('receivers (docs/webhooks.md, specification section 6.3)', () => {
   const programs: ChildProcess[] = [];
   const page = given(() => PageBlocks.read('docs/webhooks.md'));
   const folder = givenFolder('ownline-programs-');

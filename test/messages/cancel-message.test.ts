@@ -72,7 +72,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await get(team, first)).status, 'failed');
   });
 
-  it('a message that is cancelled repeatedly makes one event message.failed with the fields of section 6.2 (§6.2/message-failed)', async () => {
+  it('a message that is cancelled repeatedly makes one event message.failed with the fields of the OpenAPI document', async () => {
     const team = await newSender();
     const id = await send(team);
     const answers = await Promise.all(Array.from({ length: 10 }, () => cancel(team, id)));

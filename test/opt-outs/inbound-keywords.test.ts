@@ -86,7 +86,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal((await send()).status, 202);
   });
 
-  it('each change of an opt-out makes one event and one audit entry, and a repeated keyword none (§4.6/inbound-keywords, §6.1/one-per-change, §6.2/contact-events, §6.2/envelope)', async () => {
+  it('each change of an opt-out makes one event and one audit entry, and a repeated keyword none (§4.6/inbound-keywords, §6.1/one-per-change, §6.2/envelope)', async () => {
     const first = await receive('START');
     assert.deepEqual(await contactEvents(), [], 'a contact that never opted out');
     assert.equal((await get(first)).status, 'received');

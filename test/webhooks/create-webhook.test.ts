@@ -70,7 +70,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     }
   });
 
-  it('a webhook refuses every url except https to a host name and http to an allowed literal address, with param url (§6.3/destinations, §6.5/https-urls, §6.5/literal-addresses)', async () => {
+  it('a webhook refuses every url except https to a host name and http to an allowed literal address, with param url (§6.5/https-urls, §6.5/literal-addresses)', async () => {
     const wrong = [
       '',
       'example.com/hooks',

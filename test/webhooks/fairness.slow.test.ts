@@ -7,7 +7,7 @@ import { attemptsOf, settled } from '#test/support/webhooks/stored-deliveries.ts
 import { answering, silent, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit, eventIdOf, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
-describe('fairness between teams in the webhook queue (decision 0017) (§6.3/slots)', () => {
+describe('fairness between teams in the webhook queue (decision 0017)', () => {
   const hanging = given(() => startWebhookReceiver({ behaviour: silent }));
   const quick = given(startWebhookReceiver);
   const service = givenWebhookService();

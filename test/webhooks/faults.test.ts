@@ -62,7 +62,7 @@ describe('failure classes of receivers (specification sections 6.3 and 6.5)', ()
     await dns.close();
   });
 
-  it('12 faults have 12 failure classes, and a failure of each is counted (§6.3/success, §6.3/retry-offsets, §6.5/failure-classes, §6.5/class-timeout, §6.5/class-dns, §6.5/class-forbidden-address, §6.5/class-reset)', async () => {
+  it('12 faults have 12 failure classes, and a failure of each is counted (§6.3/success, §6.3/retry-offsets, §6.5/failure-classes)', async () => {
     const found: Record<string, string> = {};
     for (const [fault, webhook] of recorded) {
       const [attempt] = await until(`an attempt of ${fault}`, async () => {
@@ -75,7 +75,7 @@ describe('failure classes of receivers (specification sections 6.3 and 6.5)', ()
     assert.deepEqual(found, Object.fromEntries([...recorded.keys()].map((fault) => [fault, fault])));
   });
 
-  it('the body of a failed answer is stored with its status (§6.3/destinations)', async () => {
+  it('the body of a failed answer is stored with its status', async () => {
     const webhook = recorded.get('http_4xx');
     const [attempt] = webhook ? await attemptsOf(service, webhook) : [];
     assert.deepEqual([attempt?.statusCode, attempt?.responseBody?.toString()], [400, 'nope']);

@@ -46,7 +46,7 @@ describe('leases of deliveries (specification section 6.3, decision 0017)', () =
   });
 
   for (const lane of ['live', 'manual'] as const) {
-    it(`a ${lane} attempt that a stop aborts is logged, does not count, and is made again by the next process (§6.3/interrupted-attempts, §6.5/class-own-fault)`, async () => {
+    it(`a ${lane} attempt that a stop aborts is logged, does not count, and is made again by the next process (§6.3/interrupted-attempts)`, async () => {
       const { id: teamId } = await service.newTeam();
       const silentOne = await startWebhookReceiver({ behaviour: silent });
       const { dispatcher, outbound } = pausedAfter(service.runtime, async () => undefined);

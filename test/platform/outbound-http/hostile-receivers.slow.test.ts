@@ -61,7 +61,7 @@ describe('100 simultaneous requests to receivers that waste time and memory (spe
     'heads for ever': ['headers_too_large', 10_000],
   };
   for (const [way, [said, timeoutMs]] of Object.entries(ways)) {
-    it(`100 requests to a receiver that ${way} end within half a second of their deadline, in 30 MB (§6.5/deadline-and-bounds, §6.5/class-timeout)`, async () => {
+    it(`100 requests to a receiver that ${way} end within half a second of their deadline, in 30 MB (§6.5/deadline-and-bounds)`, async () => {
       const { outcomes, longestPauseMs, mostBytes } = await sendAll(way, timeoutMs);
       assert.deepEqual([...new Set(outcomes.map(saidOf))], [said]);
       assert.ok(outcomes.every((outcome) => outcome.kind === 'failed' || outcome.truncated));

@@ -50,7 +50,7 @@ describe('the addresses that a name resolves to (§6.5/dns-look-up)', () => {
     );
   });
 
-  it('one forbidden address, of either family and in every embedding, refuses the name (§6.5/class-forbidden-address)', async () => {
+  it('one forbidden address, of either family and in every embedding, refuses the name', async () => {
     const receiver = await startKept({ certificate });
     let addresses: readonly string[] = [];
     const { http } = await withNames(() => ({ addresses }));
@@ -85,7 +85,7 @@ describe('the addresses that a name resolves to (§6.5/dns-look-up)', () => {
 describe('TLS verification of outgoing requests (§6.5/tls-verification)', () => {
   const { guard, kept, startKept, withNames } = outboundSuite();
 
-  it('nothing is sent to a receiver whose certificate is expired, untrusted or for another name, whatever the environment says (§6.5/class-tls)', async () => {
+  it('nothing is sent to a receiver whose certificate is expired, untrusted or for another name, whatever the environment says', async () => {
     const expired = makeCertificate([host], '200102');
     const unknown = makeCertificate([host]);
     const { http } = await withNames(() => here, { authorities: [certificate.cert, expired.cert] });
@@ -118,7 +118,7 @@ describe('TLS verification of outgoing requests (§6.5/tls-verification)', () =>
     assert.ok(outcome.kind === 'failed' && outcome.class === 'tls', JSON.stringify(outcome));
   });
 
-  it('a receiver without TLS gets no request (§6.5/class-tls)', async () => {
+  it('a receiver without TLS gets no request', async () => {
     const { http } = await withNames(() => here);
     const server = kept(
       createServer((socket) => socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n')),
