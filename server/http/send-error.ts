@@ -51,7 +51,7 @@ export function sendError(
 }
 
 /**
- * Decides about the unread rest of a refused request's body (specification section 7.1). If the body is too large and
+ * Decides about the unread rest of a refused request's body (docs/internals/bounds.md). If the body is too large and
  * the caller has a credential, Node reads and discards the rest, so that the caller gets the answer. After other
  * refusals a large rest is not read.
  */

@@ -23,7 +23,7 @@ describe('the limit of refused API keys per client network (specification sectio
     return counts;
   }
 
-  it(`refused keys get 401 ${perMinute} times a minute and then 429, whatever is wrong with the keys (§7.1/status-429, §7.2/refused-keys, §8/refused-credentials)`, async () => {
+  it(`refused keys get 401 ${perMinute} times a minute and then 429, whatever is wrong with the keys (§7.2/refused-keys, §8/refused-credentials)`, async () => {
     nextMinute(service.clock, 17);
     const isTest = team.api.key.replace('own_live_', 'own_test_');
     const wrong = ['', 'x', newApiKey('a1b2'), `${team.api.key}0`, isTest];

@@ -174,7 +174,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.2, 
     }
   });
 
-  it('every operation answers 401 for a missing, empty, mistyped, unknown, wrongly prefixed or revoked key (§4/requests, §5.1/api-key, §7.1/status-401)', async () => {
+  it('every operation answers 401 for a missing, empty, mistyped, unknown, wrongly prefixed or revoked key (§4/requests, §5.1/api-key)', async () => {
     const good = team.api.key;
     const swapped = `${good.slice(0, 12)}${good[13]}${good[12]}${good.slice(14)}`;
     const revoked = await service.makeKey(team.id, ['*']);
@@ -232,7 +232,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.2, 
     }
   });
 
-  it('an operation refuses a key that has every permission but its own, and changes nothing (§7.1/status-403)', async () => {
+  it('an operation refuses a key that has every permission but its own, and changes nothing', async () => {
     await changingNothing(team, async () => {
       for (const [name, { permission }] of Object.entries(operations)) {
         const others = permissions.filter(

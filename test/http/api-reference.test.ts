@@ -102,7 +102,7 @@ describe('the reference of the API (specification sections 7.2, 8 and 9)', () =>
   const get = (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
     connections.ask({ method, path, headers: { 'accept-encoding': 'gzip', ...headers } });
 
-  it('static content is compressed, has a strong ETag, and is 304 for a client that has it (§7.2/static-content)', async () => {
+  it('static content is compressed, has a strong ETag, and is 304 for a client that has it', async () => {
     for (const path of staticPaths) {
       const { status, headers } = await get(path);
       assert.equal(status, 200, path);

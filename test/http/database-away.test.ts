@@ -49,7 +49,7 @@ describe('requests while the database is away (specification sections 4.3 and 7.
     assert.equal(stored.length, 1, repeat.text);
   });
 
-  it('requests get 503 with retry-after while the database is away, and succeed afterwards without a restart (§7.1/status-500, §7.2/unavailable)', async () => {
+  it('requests get 503 with retry-after while the database is away, and succeed afterwards without a restart (§7.2/unavailable)', async () => {
     const denial = await denyConnections(service);
     try {
       assertUnavailable(await team.api.get('/v1/numbers'), 503);

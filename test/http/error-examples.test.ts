@@ -11,7 +11,7 @@ import { givenService } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import { putAccepted, putSpentMinute } from '#test/support/usage/given-usage.ts';
 
-describe('the examples of docs/errors.md (§7.1/envelope, §7.1/status-400, §7.1/status-401, §7.1/status-402, §7.1/status-403, §7.1/status-404, §7.1/status-409, §7.1/status-429, §7.1/status-500)', () => {
+describe('the examples of docs/errors.md (§7.1/envelope)', () => {
   const service = givenService({ RATE_LIMITS: 'on' });
   const team = given(() => service.newTeam({ monthlyLimit: 100 }));
   const page = given(() => PageBlocks.read('docs/errors.md'));

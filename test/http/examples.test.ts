@@ -319,7 +319,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     for (const answer of await Promise.all(requests)) if (!answer.bodyUsed) await answer.text();
   });
 
-  it('the message of each 402 names its upgrade_url (§7.1/status-402)', () => {
+  it('the message of each 402 names its upgrade_url', () => {
     const refused = service.app.routes.flatMap(({ text }) => Object.values(text?.examples ?? {}));
     const messages = refused.filter(({ status }) => status === 402).map(({ answer }) => answer);
     assert.ok(messages.length >= 5);

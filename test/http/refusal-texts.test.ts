@@ -23,7 +23,7 @@ describe('the message of a refusal names the fault (specification section 7.1, d
     assert.equal(field(answer.json, 'error.param'), param);
   };
 
-  it('a body has at most 16 KiB, that of a send 128 KiB, and the refusal of a byte more names the limit (§7.1/status-400, §8/body-sizes)', async () => {
+  it('a body has at most 16 KiB, that of a send 128 KiB, and the refusal of a byte more names the limit (§8/body-sizes)', async () => {
     for (const [method, path, body, limit, status] of [
       ['PUT', '/v1/team', '{"name":"Example"}', 16, 200],
       ['POST', '/v1/messages/send', JSON.stringify(message), 128, 202],
@@ -35,7 +35,7 @@ describe('the message of a refusal names the fault (specification section 7.1, d
     }
   });
 
-  it('a compressed body is 415 and names the header at fault (§7.1/status-400)', async () => {
+  it('a compressed body is 415 and names the header at fault', async () => {
     const rawBody = new Uint8Array(gzipSync(JSON.stringify(message)));
     for (const coding of ['gzip', 'GZIP', 'br', 'gzip, identity']) {
       const headers = { 'content-encoding': coding };

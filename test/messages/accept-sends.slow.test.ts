@@ -173,7 +173,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(sender.teamId), 3);
   });
 
-  it('the queue of a team’s sends holds 5,000: further sends get 503 with retry-after (§7.1/status-500, §7.1/http-statuses, §7.2/unavailable, §8/waiting-sends)', async () => {
+  it('the queue of a team’s sends holds 5,000: further sends get 503 with retry-after (§7.1/http-statuses, §7.2/unavailable, §8/waiting-sends)', async () => {
     const sender = await newSender();
     const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const all = await Promise.allSettled(

@@ -109,7 +109,7 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     );
   });
 
-  it('another team’s message and an unknown id get the same 404, byte for byte (§7.1/status-404)', async () => {
+  it('another team’s message and an unknown id get the same 404, byte for byte', async () => {
     const never = await team.api.get('/v1/messages/msg_01h2xcejqtf2nbrexx3vqjhp41');
     assert.equal(never.status, 404);
     assert.equal(field(never.json, 'error.code'), 'not_found');

@@ -175,7 +175,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('media_url is accepted on starter and higher plans, and refused with 402 and limit 0 on free (§8/plan-media, §4.3/media-url, §7.1/status-402)', async () => {
+  it('media_url is accepted on starter and higher plans, and refused with 402 and limit 0 on free (§8/plan-media, §4.3/media-url)', async () => {
     for (const [plan, phone] of [
       ['free', '+14155550120'],
       ['starter', '+14155550121'],

@@ -60,7 +60,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal(field((await team.api.post('/v1/numbers/verify', {})).json, 'error.param'), 'phone_number');
   });
 
-  it('verify of a number that is verified, here or in another team, is refused (§4.2/verification, §7.1/status-409)', async () => {
+  it('verify of a number that is verified, here or in another team, is refused (§4.2/verification)', async () => {
     await connectNumber(service, team, '+14155550102');
     const other = await service.newTeam();
     const here = await verify('+14155550102');
@@ -159,7 +159,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     await claim(team.api, await linkFor('+14155550105'));
   });
 
-  it('pending numbers count for the plan: verify is 402 with limit and current (§4.2/pending-expiry, §7.1/status-402, §8/plan-numbers)', async () => {
+  it('pending numbers count for the plan: verify is 402 with limit and current (§4.2/pending-expiry, §8/plan-numbers)', async () => {
     for (const [plan, limit] of [
       ['free', 1],
       ['starter', 2],

@@ -4,7 +4,7 @@ import { fastify } from 'fastify';
 import { createTrustProxy, forwardedAddressesMax } from '#server/platform/network/trusted-proxies.ts';
 import { createBareServer, givenListening } from '#test/support/http/bare-http-server.ts';
 
-describe('the client behind trusted proxies (§7.2/trusted-proxies)', () => {
+describe('the client behind trusted proxies', () => {
   const clients: string[] = [];
   const server = createBareServer([], {
     trustProxy: ['loopback', '10.0.0.0/8'],

@@ -64,7 +64,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assert.equal(String(message).includes(resetsAt), limit > 0);
   }
 
-  it('a send beyond the limit is refused with limit, current, upgrade_url and resets_at (§7.1/status-402)', async () => {
+  it('a send beyond the limit is refused with limit, current, upgrade_url and resets_at', async () => {
     const team = await newSender(2);
     assert.equal((await send(team)).status, 202);
     assert.equal((await send(team)).status, 202);

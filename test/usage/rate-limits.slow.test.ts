@@ -98,7 +98,7 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
     }
   });
 
-  it('a 429 names the seconds after which a request is accepted, at any moment of the minute (§7.1/status-429, §7.2/rate-limit-headers)', async () => {
+  it('a 429 names the seconds after which a request is accepted, at any moment of the minute (§7.2/rate-limit-headers)', async () => {
     const moments = [0, 500, 999, 1_000, 29_500, 58_500, 58_999, 59_500];
     const tried: number[] = [];
     for (const atMs of moments) {

@@ -19,7 +19,7 @@ export const namedRanges: Readonly<Record<string, readonly string[]>> = {
 export const spoofedAddress = '192.0.2.77';
 
 /**
- * Decides which X-Forwarded-For is trusted to name the client (specification section 7.2). Fastify follows the header
+ * Decides which X-Forwarded-For is trusted to name the client (docs/configuration.md). Fastify follows the header
  * from its end while each address is trusted. It follows at most 20 addresses, because a header may hold thousands.
  * @param trusted addresses, ranges and range names of TRUST_PROXY
  * @returns whether to trust the address at a hop; hop 0 is the peer of the socket

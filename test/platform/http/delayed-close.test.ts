@@ -14,7 +14,7 @@ const largeBytes = 8 * 1_024 * 1_024;
 /** Greatest number of bytes that the server may read: two reads of 64 KB, one with the head and one of the body. */
 const readBytesMax = 128 * 1_024;
 
-describe('refused requests with a large body (§7.1/unread-bodies)', () => {
+describe('refused requests with a large body', () => {
   const clock = new Clock();
   const handle: Route['handle'] = async () => ({ body: {} });
   const routes: readonly Route[] = [

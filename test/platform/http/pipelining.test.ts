@@ -4,7 +4,7 @@ import { pipelinedRequestsMax } from '#server/http/limits.ts';
 import { createBareServer } from '#test/support/http/bare-http-server.ts';
 import { rawExchange } from '#test/support/http/raw-http.ts';
 
-describe('pipelined requests (§7.2/pipelining)', () => {
+describe('pipelined requests', () => {
   let running = 0;
   let most = 0;
   let served: string[] = [];

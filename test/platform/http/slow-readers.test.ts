@@ -12,7 +12,7 @@ import { until } from '#test/support/service/until.ts';
 /** More bytes than the kernel buffers on both sides, so that some wait in this process. */
 const large = Buffer.alloc(32 * 1_024 * 1_024, 'a');
 
-describe('slow readers (§7.2/slow-readers)', () => {
+describe('slow readers', () => {
   const clock = new Clock();
   const held = Promise.withResolvers<void>();
   const routes: readonly Route[] = [

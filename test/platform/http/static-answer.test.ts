@@ -23,7 +23,7 @@ const decoded = ({ body, headers }: Answer): string => {
 };
 
 describe('static answers (specification section 7.2)', () => {
-  it('a static answer is made and compressed once, and all responses share the bytes (§7.2/static-content)', async () => {
+  it('a static answer is made and compressed once, and all responses share the bytes', async () => {
     let made = 0;
     const content = new StaticAnswer(async () => {
       made += 1;
@@ -46,7 +46,7 @@ describe('static answers (specification section 7.2)', () => {
     assert.equal(decoded(await ask(content)), text);
   });
 
-  it('a static answer has the coding that the client weighs highest, Brotli before gzip (§7.2/static-content)', async () => {
+  it('a static answer has the coding that the client weighs highest, Brotli before gzip', async () => {
     const content = new StaticAnswer(async () => ({ body: text, headers: type }));
     const table: readonly (readonly [string | undefined, string | undefined])[] = [
       [undefined, undefined],
@@ -72,7 +72,7 @@ describe('static answers (specification section 7.2)', () => {
     }
   });
 
-  it('a static answer above 1 MiB is compressed, even for a client without Accept-Encoding (§7.2/static-content)', async () => {
+  it('a static answer above 1 MiB is compressed, even for a client without Accept-Encoding', async () => {
     const content = new StaticAnswer(async () => ({ body: large, headers: type }));
     for (const accepted of [undefined, 'identity', 'gzip;q=0', 'gzip']) {
       assert.equal((await ask(content, accepted)).headers?.['content-encoding'], 'gzip', String(accepted));
@@ -88,7 +88,7 @@ describe('static answers (specification section 7.2)', () => {
     assert.deepEqual([answer.headers?.['content-encoding'], decoded(answer)], [undefined, 'short']);
   });
 
-  it('a static answer has a strong ETag per coding, which gets 304 in If-None-Match (§7.2/static-content)', async () => {
+  it('a static answer has a strong ETag per coding, which gets 304 in If-None-Match', async () => {
     const content = new StaticAnswer(async () => ({ body: text, headers: type }));
     const codings = ['br', 'gzip', 'identity'];
     const tags = await Promise.all(
