@@ -5,20 +5,13 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { errorStatus } from '#contract/errors.ts';
 import { eventExamples } from '#contract/event-examples.ts';
-import { contentMaxCharacters, failureCodes, messageStatuses } from '#contract/message.ts';
-import { UpdateNumberRequest } from '#contract/number.ts';
+import { failureCodes, messageStatuses } from '#contract/message.ts';
 import { optInWords, optOutWords } from '#contract/opt-out-words.ts';
-import { listLimitDefault, pageQuery } from '#contract/paging.ts';
 import { allows, permissions } from '#contract/permissions.ts';
 import { type Plan, planNames, plans } from '#contract/plans.ts';
-import { failuresMax } from '#contract/webhook.ts';
 import { connectionsMax } from '#server/database/database.ts';
-import { mediaMaxBytes } from '#server/media/limits.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
-import { offlineAfterMs } from '#server/numbers/limits.ts';
 import { defaultPacing } from '#server/numbers/pacing.ts';
-import { readConfig } from '#server/platform/config.ts';
-import { invitationMs } from '#server/teams/limits.ts';
 import { schemaDocument } from '#test/coverage/schema-document.ts';
 import { readSpecification } from '#test/coverage/specification-rules.ts';
 import { statesDocument } from '#test/coverage/states-document.ts';
@@ -266,25 +259,5 @@ describe('the documents agree with the code', () => {
       const expected = planNames.map((plan) => shown(limit(plans[plan])));
       assert.deepEqual(cells(name), expected, name);
     }
-  });
-
-  it('section 8 of the specification has the limits that are equal on all plans (§8/content, §8/file, §8/label, §8/list-limit, §8/invitation, §8/attempts, §8/failures, §8/silence)', () => {
-    const offsets = readConfig({}).webhookOffsetsMs.map((ms) => ms / 1_000);
-    const bounds = (schema: object) =>
-      schema as { readonly minimum?: number; readonly maximum?: number; readonly maxLength?: number };
-    const { minimum, maximum } = bounds(pageQuery('Messages').limit);
-    const { maxLength } = bounds(UpdateNumberRequest.properties.label);
-    const limits = {
-      '`content` of a message': `${contentMaxCharacters.toLocaleString('en')} characters`,
-      'file of a message': `${mediaMaxBytes / 2 ** 20} MB, from an https URL (section 2.8)`,
-      '`label` of a number': `${maxLength} characters`,
-      '`limit` of a list': `${minimum} to ${maximum}, ${listLimitDefault} by default`,
-      'life of an invitation': `${invitationMs / 86_400_000} days`,
-      'attempts of a delivery': `${offsets.length}: at ${offsets.join(', ').replace(/, (\d+)$/, ' and $1')} s`,
-      'failures in a row that disable a webhook': `${failuresMax}`,
-      'silence after which an iPhone may be offline': `${offlineAfterMs / 60_000} minutes`,
-    };
-    for (const [name, limit] of Object.entries(limits))
-      assert.ok(section('8').includes(`| ${name} | ${limit} |`), `${name}: ${limit}`);
   });
 });

@@ -59,7 +59,7 @@ export interface PlansPage {
 }
 
 /**
- * The page about plans (specification section 8), with the rows of the dashboard's usage page. Owners choose a plan
+ * The page about plans, with the rows of the dashboard's usage page. Owners choose a plan
  * there, or read how the operator gives one.
  * @param teams undefined without a session
  */

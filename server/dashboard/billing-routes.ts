@@ -17,7 +17,7 @@ import { countResources } from './plan-usage.ts';
 type Services = Runtime & { readonly requireSession: RequireSession };
 
 /**
- * Routes of the page that every `upgrade_url` points to; it needs no script (specification section 8). Its form
+ * Routes of the page that every `upgrade_url` points to; it needs no script. Its form
  * changes the plan of an owner's team.
  */
 export function billingRoutes(services: Services): Route[] {

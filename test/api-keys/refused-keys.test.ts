@@ -23,7 +23,7 @@ describe('the limit of refused API keys per client network (specification sectio
     return counts;
   }
 
-  it(`refused keys get 401 ${perMinute} times a minute and then 429, whatever is wrong with the keys (§7.2/refused-keys, §8/refused-credentials)`, async () => {
+  it(`refused keys get 401 ${perMinute} times a minute and then 429, whatever is wrong with the keys (§7.2/refused-keys)`, async () => {
     nextMinute(service.clock, 17);
     const isTest = team.api.key.replace('own_live_', 'own_test_');
     const wrong = ['', 'x', newApiKey('a1b2'), `${team.api.key}0`, isTest];
@@ -45,7 +45,7 @@ describe('the limit of refused API keys per client network (specification sectio
       assert.deepEqual(await statusesOf(perMinute, () => tryKey(key, '203.0.113.2')), { 200: perMinute });
   });
 
-  it('refused keys count for the network of the address that the proxy added (§7.2/refused-keys, §8/refused-credentials)', async () => {
+  it('refused keys count for the network of the address that the proxy added (§7.2/refused-keys)', async () => {
     nextMinute(service.clock);
     const sent = (n: number) => tryKey(newApiKey('a1b2'), `198.51.100.${n}, 203.0.113.3`);
     assert.deepEqual(await statusesOf(perMinute + 5, sent), { 401: perMinute, 429: 5 });

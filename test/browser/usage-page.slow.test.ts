@@ -59,7 +59,7 @@ describe('the page of usage in a browser', () => {
     assert.deepEqual([...new Set(labels.map(String))], [`${labels[0]?.[0]},0`], 'one line each, in the card');
   });
 
-  it('an owner goes from the usage page to the page of plans, chooses one and reads the command for another (§8/choose-plan, §8/smaller-plan, §8/ask-for-plan)', async () => {
+  it('an owner goes from the usage page to the page of plans, chooses one and reads the command for another', async () => {
     const team = await service.newTeam({ plan: 'free' });
     const page = await open(await newMember(service, team, 'owner'), '/usage', { look: phone });
     await page.getByRole('link', { name: 'Manage the plan' }).click();
@@ -103,7 +103,7 @@ describe('the page of usage in a browser', () => {
     await page.getByText('812 messages sent, 649 received').waitFor();
   });
 
-  it("the usage page says that the month's messages are used up, and /billing leads to it (§8/upgrade-page)", async () => {
+  it("the usage page says that the month's messages are used up, and /billing leads to it", async () => {
     const page = await open(spent, '/usage', { look: phone });
     await page.goto(`${service.baseUrl}/billing`);
     await page.getByRole('link', { name: 'See the usage of Example team' }).click();

@@ -61,7 +61,7 @@ describe('held polls (specification section 11.4)', () => {
     assert.equal(held(registry, nextPoll(other)).ended, 'stopping');
   });
 
-  it('a poll that pacing holds for some contacts wakes on a new message after its pause, and on a reply at once (§8/pacing-held)', () => {
+  it('a poll that pacing holds for some contacts wakes on a new message after its pause, and on a reply at once', () => {
     const registry = new PollRegistry();
     const paced = (isWholeNumber: boolean) => {
       const poll = held(registry, nextPoll(one));

@@ -167,7 +167,7 @@ describe('claims (specification section 11.1)', () => {
     assert.deepEqual([unsent.status, unsent.headers.get('connection')], [413, 'close']);
   });
 
-  it('claims of unknown links are 404 sixty times a minute and then 429, and an open link is still claimed (§8/refused-credentials)', async () => {
+  it('claims of unknown links are 404 sixty times a minute and then 429, and an open link is still claimed', async () => {
     service.clock.advance(60_000);
     const statuses: number[] = [];
     for (let n = 0; n < 65; n += 1) {

@@ -130,7 +130,7 @@ describe('pacing (specification section 8)', () => {
     assert.equal(answer.to, contactAt(1));
   });
 
-  it('a poll that waits for one contact’s reply is woken by a message to another contact, before its next check (§8/pacing-held)', async () => {
+  it('a poll that waits for one contact’s reply is woken by a message to another contact, before its next check', async () => {
     const { number, phone } = await paced.connect({ mode: 'strict', ...noGap, unanswered_per_contact: 1 });
     await sendMany(number, 2, () => 1);
     assert.equal((await sendUntilHeld(phone)).sent, 1);
@@ -166,7 +166,7 @@ describe('pacing (specification section 8)', () => {
     assert.equal((await sendUntilHeld(phone)).sent, 1, 'two an hour');
   });
 
-  it('the end of the gap, and not a new message, wakes the held poll, on another process too (§8/pacing-held)', async () => {
+  it('the end of the gap, and not a new message, wakes the held poll, on another process too', async () => {
     const { number, phone } = await paced.connect({ gap_min_seconds: 8, gap_max_seconds: 8 });
     await sendMany(number, 2, () => 1);
     assert.equal(typeof (await phone.send(service.runtime)), 'string');
@@ -195,7 +195,7 @@ describe('pacing (specification section 8)', () => {
     }
   });
 
-  it('a change of the number’s pacing wakes its held poll (§8/pacing-held)', async () => {
+  it('a change of the number’s pacing wakes its held poll', async () => {
     const { number, phone } = await paced.connect({ messages_per_day: 1 });
     await sendMany(number, 2, () => 1);
     assert.equal((await sendUntilHeld(phone)).sent, 1);

@@ -12,7 +12,7 @@ const phones = 6;
 const textsEach = 10;
 const metricsToken = 'a-token-for-metrics';
 
-describe('many phones of one team (§8/device-concurrency)', () => {
+describe('many phones of one team', () => {
   const service = givenService({ METRICS_TOKEN: metricsToken });
   const busy = given(() => service.newTeam());
   const victim = given(() => service.newTeam());

@@ -10,7 +10,7 @@ import { setTeamPlan, type TeamRow } from './team.ts';
 
 type TeamLimits = Pick<TeamRow, 'plan' | 'monthly_message_limit'>;
 
-/** The plans that the owners of a team may choose, and those of the operator (specification section 8). */
+/** The plans that the owners of a team may choose, and those of the operator (docs/configuration.md). */
 export interface PlanChoice {
   /** Plans that they may choose themselves, smallest first; the present one is not among them. */
   readonly choosable: readonly PlanName[];
