@@ -2,7 +2,7 @@ import { readSchemaVersion } from './apply-schema.ts';
 import type { Database } from './database.ts';
 import { query } from './query.ts';
 
-/** Facts about a database, for `ownline doctor` (specification section 10.11). */
+/** Facts about a database, for `ownline doctor`. */
 export interface DatabaseFacts {
   /** PostgreSQL's own text, such as `18.4`. */
   readonly version: string;

@@ -25,7 +25,7 @@ export function parseNamedMailAddress(text: string): NamedMailAddress | undefine
 }
 
 /**
- * The domain of demo teams (specification section 10.12). It is reserved for documentation (RFC 2606). No mail goes
+ * The domain of demo teams. It is reserved for documentation (RFC 2606). No mail goes
  * to its addresses, and the server answers requests to its hosts itself.
  */
 export const demoDomain = 'demo.example.com';

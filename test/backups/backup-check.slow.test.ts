@@ -52,14 +52,14 @@ describe('the check of a nightly backup (specification section 10.10)', () => {
     return latest;
   };
 
-  it('a nightly backup is loaded into a scratch database, which is dropped afterwards (§10.10/loaded)', async () => {
+  it('a nightly backup is loaded into a scratch database, which is dropped afterwards', async () => {
     await newTestClient(service, { team });
     const run = await runOnce(nightly());
     assert.deepEqual([run?.error, run?.unproved], [null, null]);
     assert.match(lines.join(''), /read back and loaded into an empty database/);
   });
 
-  it('a nightly backup of DATABASE_URL says that it was not loaded (§10.10/loaded)', async () => {
+  it('a nightly backup of DATABASE_URL says that it was not loaded', async () => {
     const { databaseUrl } = service;
     const run = await runOnce(nightly({ databaseUrl }));
     assert.match(
@@ -69,7 +69,7 @@ describe('the check of a nightly backup (specification section 10.10)', () => {
     assert.match(lines.join(''), /"unproved":"It was not loaded/);
   });
 
-  it('a nightly backup is not loaded if the disk has too little space, and says how much it takes (§10.10/loaded)', {
+  it('a nightly backup is not loaded if the disk has too little space, and says how much it takes', {
     skip: !canMountDisk(),
   }, async () => {
     await mkdir(join(folder, 'disk'));
@@ -82,7 +82,7 @@ describe('the check of a nightly backup (specification section 10.10)', () => {
     }
   });
 
-  it('a nightly backup that a restore would refuse fails, and leaves no file and no scratch database (§10.10/loaded)', async () => {
+  it('a nightly backup that a restore would refuse fails, and leaves no file and no scratch database', async () => {
     const before = await readdir(folder);
     await withBrokenRule(service, async () => {
       const run = await runOnce(nightly());
@@ -91,7 +91,7 @@ describe('the check of a nightly backup (specification section 10.10)', () => {
     assert.deepEqual(await readdir(folder), before);
   });
 
-  it('the time of a running backup counts a check in another database of the server (§10.10/loaded)', async () => {
+  it('the time of a running backup counts a check in another database of the server', async () => {
     const { pool } = service.runtime.database;
     assert.equal(await readRunningSeconds(pool), 0);
     const check = await holdCheckSession();
@@ -99,13 +99,13 @@ describe('the check of a nightly backup (specification section 10.10)', () => {
     await check.release();
   });
 
-  it('the first round after a start drops the scratch database of a killed check (§10.10/loaded)', async () => {
+  it('the first round after a start drops the scratch database of a killed check', async () => {
     await leaveScratchDatabase(service.databaseUrl);
     await nightly().round();
     assert.equal(await hasScratch(), false);
   });
 
-  it('a stop of the service ends the load and drops the scratch database (§10.10/loaded)', async () => {
+  it('a stop of the service ends the load and drops the scratch database', async () => {
     service.clock.advance(day + 3 * 3_600_000);
     const backup = nightly();
     await backup.round();

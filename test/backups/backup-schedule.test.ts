@@ -10,7 +10,7 @@ const state = (success: Date | null, failure: Date | null = null, isFailing = fa
   is_failing: isFailing,
 });
 
-describe('when a nightly backup is due (§10.10/nightly)', () => {
+describe('when a nightly backup is due', () => {
   const cases: [title: string, due: boolean, ...Parameters<typeof isBackupDue>][] = [
     ['no backup was ever made', true, state(null), at(20, 14)],
     ['it is 03:00, and the last one is of the night before', true, state(at(19, 3)), at(20, 3)],

@@ -44,7 +44,7 @@ describe('the nightly backup (specification section 10.10)', () => {
   const mails = async () => (await storedMails(service)).map(({ recipient }) => recipient).sort();
   const state = () => readBackupState(service.runtime.database.pool);
 
-  it('the first nightly backup is made at once, is encrypted, and is readable by its owner only (§10.10/nightly)', async () => {
+  it('the first nightly backup is made at once, is encrypted, and is readable by its owner only', async () => {
     await round();
     const [name = ''] = await files();
     assert.match(name, /^ownline-[0-9a-f]{8}-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.backup$/);
@@ -69,7 +69,7 @@ describe('the nightly backup (specification section 10.10)', () => {
     assert.equal((await files()).length, 2);
   });
 
-  it('the nightly backup keeps its newest BACKUP_KEEP files, and deletes no file of other programs (§10.10/kept)', async () => {
+  it('the nightly backup keeps its newest BACKUP_KEEP files, and deletes no file of other programs', async () => {
     const [oldest = '', newer = ''] = await files();
     const foreign = oldest.replace(/ownline-\w{8}/, 'ownline-00000000');
     const abandoned = `${oldest}.0a1b2c3d.partial`;
@@ -88,7 +88,7 @@ describe('the nightly backup (specification section 10.10)', () => {
     await rm(join(backups, foreign));
   });
 
-  it('the operators get a mail when backups begin to fail and when they work again, and failures delete nothing (§10.10/failure-mail)', async () => {
+  it('the operators get a mail when backups begin to fail and when they work again, and failures delete nothing', async () => {
     const before = await files();
     await rm(passphrase);
     const abandoned = join(backups, `${before[0]}.0a1b2c3d.partial`);
@@ -111,7 +111,7 @@ describe('the nightly backup (specification section 10.10)', () => {
     assert.equal((await files()).length, 2);
   });
 
-  it('a nightly backup into a folder that does not exist says what to do, in one line without a stack (§10.10/backup-folder)', async () => {
+  it('a nightly backup into a folder that does not exist says what to do, in one line without a stack', async () => {
     const missing = join(folder, 'none');
     const { runtime } = service;
     const backup = { folder: missing, keep: 2, passphraseFile: undefined };
@@ -134,7 +134,7 @@ describe('the nightly backup (specification section 10.10)', () => {
     assert.equal((await state()).is_failing, false);
   });
 
-  it('a stop of the service ends the backup without leaving a file under its final name (§10.10/nightly)', async () => {
+  it('a stop of the service ends the backup without leaving a file under its final name', async () => {
     const before = await files();
     service.clock.advance(day + 3 * 3_600_000);
     const another = new NightlyBackup(service.runtime, service.databaseUrl);

@@ -8,7 +8,7 @@ import { givenService } from '#test/support/service/given-team.ts';
 const thread = '/conversations/%2B16285550150/%2B14155550142';
 
 /** Draws the pictures of the README; `npm run pictures` copies them to docs/pictures/. */
-describe('the dashboard of the demo team, as the README shows it (specification section 10.12)', () => {
+describe('the dashboard of the demo team, as the README shows it', () => {
   const service = givenService();
   const demo = given(() => givenDemo(service));
   const { open } = givenPages();

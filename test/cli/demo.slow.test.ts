@@ -73,7 +73,7 @@ async function readAll(owner: TeamMember, path: string, name: string): Promise<I
 const valuesOf = (items: readonly Item[], name: string) =>
   [...new Set(items.flatMap((item) => item[name] ?? []))].sort();
 
-describe('the demo team (specification section 10.12)', () => {
+describe('the demo team', () => {
   const { service } = givenMailService();
   const team = given(() => service.newTeam());
 
@@ -83,7 +83,7 @@ describe('the demo team (specification section 10.12)', () => {
     return givenDemo(service);
   }
 
-  it('each page of the demo has something to show, and its texts are in every state (§10.12/states)', async () => {
+  it('each page of the demo has something to show, and its texts are in every state', async () => {
     const { owner } = await remake();
     const found = {} as Record<ListName, Item[]>;
     for (const [path, name] of lists) found[name] = await readAll(owner, path, name);
@@ -133,7 +133,7 @@ describe('the demo team (specification section 10.12)', () => {
     assert.equal(field(home.found, 'waiting_messages'), 3);
   });
 
-  it('there is one demo, whose link signs its owner in, and the numbers of the guides stay free (§10.12/own-team)', async () => {
+  it('there is one demo, whose link signs its owner in, and the numbers of the guides stay free', async () => {
     const { filled } = await remake();
     await assert.rejects(fillDemo(service.runtime), /There is a demo already, team_.*--remove/);
     const browser = new Browser(service.baseUrl);
@@ -144,7 +144,7 @@ describe('the demo team (specification section 10.12)', () => {
       assert.ok((await connectNumber(service, other, `+14155550${last}`)).numberId);
   });
 
-  it('neither mail nor a webhook of the demo leaves the server (§10.12/stays-here)', async () => {
+  it('neither mail nor a webhook of the demo leaves the server', async () => {
     const { owner } = await remake();
     const asked = await owner.post(owner.in('/team/members/invite'), {
       email: 'eve@demo.example.com',
@@ -165,7 +165,7 @@ describe('the demo team (specification section 10.12)', () => {
     assert.deepEqual(await storedMails(service), []);
   });
 
-  it('people of the demo join no other team, and a removal leaves none of their accounts (§10.12/own-accounts)', async () => {
+  it('people of the demo join no other team, and a removal leaves none of their accounts', async () => {
     const { owner } = await remake();
     const link = await newOwnerLink(service, await service.newTeam());
     const browser = new Browser(service.baseUrl, { cookie: owner.cookie });
@@ -182,7 +182,7 @@ describe('the demo team (specification section 10.12)', () => {
     assert.deepEqual(left, []);
   });
 
-  it('a removal reads tables for longer than other statements may run (§10.12/removal)', async () => {
+  it('a removal reads tables for longer than other statements may run', async () => {
     await remake();
     const makeFast = await makeDeletionSlow(service, 2);
     const { databaseUrl } = service;
@@ -195,7 +195,7 @@ describe('the demo team (specification section 10.12)', () => {
     }
   });
 
-  it('removing the demo leaves every table as it was, and no row names it (§10.12/removal, §10.12/at-once)', async () => {
+  it('removing the demo leaves every table as it was, and no row names it', async () => {
     const number = await connectNumber(service, team);
     await newMember(service, team, 'owner');
     await receive(number, '+14155550142', 'STOP');
@@ -228,7 +228,7 @@ describe('the demo team (specification section 10.12)', () => {
     await assert.rejects(removeDemo(service.runtime), /There is no demo team/);
   });
 
-  it('ownline demo runs beside a server, and the first start names it (§10.12/demo)', async () => {
+  it('ownline demo runs beside a server, and the first start names it', async () => {
     const commands = new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl });
     const made = await commands.json('demo');
     assert.deepEqual(Object.keys(made), ['id', 'name', 'url', 'email', 'expires_at', 'messages']);

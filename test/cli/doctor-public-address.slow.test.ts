@@ -5,7 +5,7 @@ import { checkPublicAddress } from '#server/cli/doctor/check-public-address.ts';
 import { type ProxyFaults, startChangingProxy } from '#test/support/proxies/changing-proxy.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
-describe('ownline doctor and the public address (specification section 10.11)', () => {
+describe('ownline doctor and the public address', () => {
   const service = givenService({ DEVICE_HOLD_SECONDS: '1', TRUST_PROXY: '127.0.0.1' });
 
   interface Way {

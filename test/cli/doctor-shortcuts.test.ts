@@ -15,7 +15,7 @@ import { given, givenFolder } from '#test/support/service/given.ts';
 import { startRecordServer } from '#test/support/shortcuts/record-server.ts';
 import { actionName } from '#test/support/shortcuts/workflow-reader.ts';
 
-describe('ownline doctor and the published shortcuts (specification section 10.11)', () => {
+describe('ownline doctor and the published shortcuts', () => {
   const records = given(startRecordServer);
   const dataDir = givenFolder('ownline-doctor-shortcuts-');
 

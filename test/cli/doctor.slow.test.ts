@@ -21,7 +21,7 @@ import { putWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 const metricsToken = 'a-token-for-tests';
 
-describe('ownline doctor (specification section 10.11)', () => {
+describe('ownline doctor', () => {
   const service = givenService({ METRICS_TOKEN: metricsToken, TRUST_PROXY: '127.0.0.1' });
   const folder = givenFolder('ownline-doctor-');
   const commands = given(
@@ -117,7 +117,7 @@ describe('ownline doctor (specification section 10.11)', () => {
     assert.deepEqual(statesOf(keyless.of('secrets_key')), ['secrets_key failed']);
   });
 
-  it('ownline doctor checks the address that the service recorded, and says where the address is from (section 10.2)', async () => {
+  it('ownline doctor checks the address that the service recorded, and says where the address is from', async () => {
     const messageOf = async (settings: Readonly<Record<string, string>>) => {
       const [check] = (await examine([], settings)).of('service');
       return `${check?.state} ${check?.message}`;

@@ -7,7 +7,7 @@ import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { startSteppingService, untilStep } from '#test/support/service/stepping-service.ts';
 
-describe('the list commands (specification section 10.2)', () => {
+describe('the list commands', () => {
   const service = givenService();
   const team = given(() => service.newTeam({ plan: 'pro' }));
   const other = given(() => service.newTeam({ plan: 'free' }));
@@ -112,7 +112,7 @@ describe('the list commands (specification section 10.2)', () => {
   });
 });
 
-describe('ownline --version (specification section 10.2)', () => {
+describe('ownline --version', () => {
   it('ownline --version prints the version, the commit and the schema, without a database', async () => {
     const commands = new CommandLine('/nonexistent', { DATABASE_URL: 'postgresql://127.0.0.1:1/none' });
     const text = await commands.run(['--version']);

@@ -10,7 +10,7 @@ import { givenService } from '#test/support/service/given-team.ts';
 const commands = new CommandLine(join(tmpdir(), 'ownline-no-such-folder'));
 const noDatabase = { DATABASE_URL: 'postgresql://127.0.0.1:1/none' };
 
-describe('ownline routes (specification section 10.2)', () => {
+describe('ownline routes', () => {
   let rows: RouteRow[];
   const service = givenService();
   before(async () => {

@@ -11,7 +11,7 @@ import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 const commands = new CommandLine('/nonexistent');
 const simulate = ['phone', 'simulate'];
 
-describe('secrets of commands (specification section 10.2)', () => {
+describe('secrets of commands', () => {
   it('phone simulate reads its setup link from an option, the environment or standard input', async () => {
     const ways = [
       await commands.run([...simulate, '--setup-url', 'nowhere']),
@@ -48,7 +48,7 @@ describe('secrets of commands (specification section 10.2)', () => {
   });
 });
 
-describe('phone simulate names the fault of a connection (specification section 10.2)', () => {
+describe('phone simulate names the fault of a connection', () => {
   const fault = async (url: string) =>
     (await commands.run([...simulate, '--setup-url', `${url}/setup/x`])).errors;
 

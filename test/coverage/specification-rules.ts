@@ -14,7 +14,7 @@ export interface Rule {
 }
 
 /** Sections in which every rule has a name and tests. */
-const sections = /^(?:(?:[2-9]|12)(?:\.|$)|10\.1[02]$|11\.(?:8|11)$)/;
+const sections = /^(?:(?:[2-9]|12)(?:\.|$)|10\.(?:[7-9]|10)$|11\.(?:8|11)$)/;
 const plannedMark = '*(planned)*';
 const nameMark = /\s*<!-- ([a-z0-9-]+) -->/;
 const textCharacters = 90;

@@ -62,7 +62,7 @@ describe('clock steps that the service follows (specification section 10.7, deci
     };
   }
 
-  it('a step ahead ends no hand-out, session, delivery or mail in progress, and the phone’s report counts', async () => {
+  it('a step ahead ends no hand-out, session, delivery or mail in progress, and the phone’s report counts (§10.7/clock-jump)', async () => {
     const phone = await connectNumber(service, team);
     const id = await send(phone.phoneNumber);
     assert.equal((await phone.wire.poll()).action, 'send');
@@ -96,7 +96,7 @@ describe('clock steps that the service follows (specification section 10.7, deci
     await service.query('DELETE FROM mails');
   });
 
-  it('a step back keeps the order of hand-outs, and nothing waits for the length of the step', async () => {
+  it('a step back keeps the order of hand-outs, and nothing waits for the length of the step (§10.7/clock-jump)', async () => {
     const phone = await connectNumber(service, team);
     const early = await send(phone.phoneNumber, 'accepted before');
     const webhook = await putWebhook(service, team.id, ['message.sent']);

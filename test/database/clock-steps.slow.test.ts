@@ -34,7 +34,7 @@ async function withService(run: (service: SteppingService) => Promise<void>, sta
 }
 
 describe('a step of the database clock (specification section 10.7)', () => {
-  it('a step of the clock is shown and not followed, and pauses expiry only while the clock is more than 5 minutes ahead (§2.1/timestamps)', () =>
+  it('a step of the clock is shown and not followed, and pauses expiry only while the clock is more than 5 minutes ahead (§2.1/timestamps, §10.7/clock-step, §10.7/clock-ahead)', () =>
     withService(async (service) => {
       const team = await service.newTeam();
       // The last step sets the clock right.
@@ -63,7 +63,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
       assert.deepEqual(await clockOf(service.baseUrl), { settled: true, step_seconds: 0 });
     }));
 
-  it('a step ahead or back is followed once the clock was steady for 10 minutes, and not before', () =>
+  it('a step ahead or back is followed once the clock was steady for 10 minutes, and not before (§10.7/clock-step)', () =>
     withService(async (service) => {
       let followedMs = 0;
       for (const stepMs of [2 * dayMs, -hourMs]) {
@@ -83,7 +83,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
       }
     }));
 
-  it('all processes follow a step of the clock together', () =>
+  it('all processes follow a step of the clock together (§10.7/one-clock)', () =>
     withService(async (service) => {
       const clock = new Clock();
       const other = await service.startAnother(clock);

@@ -4,7 +4,7 @@ import { openRuntime } from '#server/app/open-runtime.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 
-it("a process takes the database's time, whatever its own clock says (§2.1/timestamps)", async () => {
+it("a process takes the database's time, whatever its own clock says (§2.1/timestamps, §10.7/one-clock)", async () => {
   const service = await startTestService();
   const { config, logger } = service.runtime;
   const clock = new Clock();

@@ -173,7 +173,7 @@ describe('expiry while a clock step is held (specification section 10.7, decisio
     assert.deepEqual(named('keeps'), Object.keys(keeping).sort());
   });
 
-  it('no sweep ends or deletes overdue rows while a clock step is held', async () => {
+  it('no sweep ends or deletes overdue rows while a clock step is held (§10.7/clock-ahead)', async () => {
     await service.step(dayMs);
     await untilStep(service.baseUrl, dayMs / 1_000);
     service.clock.advance(400 * dayMs);

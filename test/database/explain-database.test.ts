@@ -27,7 +27,7 @@ hostssl encrypted     all      127.0.0.0/8   scram-sha-256
 host    guests,of_others,tables_of_others,missing,readonly all 127.0.0.0/8 scram-sha-256
 `;
 
-describe('errors of a start with a wrong DATABASE_URL (specification section 10.5)', () => {
+describe('errors of a start with a wrong DATABASE_URL', () => {
   let dataDir: string;
   let engine: Engine;
   const listeners: Server[] = [];

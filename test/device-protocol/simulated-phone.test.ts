@@ -8,7 +8,7 @@ import { givenEach } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 
-describe('a simulated phone (specification sections 10.2 and 11.2)', () => {
+describe('a simulated phone (specification section 11.2)', () => {
   const { service, team } = givenTeam();
   let next = 0;
 

@@ -131,7 +131,7 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
     );
   });
 
-  it('a database without comments on its tables is backed up, verified and restored, loses its demo, and doctor finds nothing (§10.10/whole, §10.12/removal)', async () => {
+  it('a database without comments on its tables is backed up, verified and restored, loses its demo, and doctor finds nothing (§10.10/whole)', async () => {
     const dataFolder = await newFolder();
     const own = commands(dataFolder);
     const file = join(folder, 'bare.backup');
@@ -162,7 +162,7 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
     }
   });
 
-  it('--verify loads a backup into a scratch database of the running embedded PostgreSQL, and says what it did not prove (§10.10/loaded)', async () => {
+  it('--verify loads a backup into a scratch database of the running embedded PostgreSQL, and says what it did not prove', async () => {
     const verified = await commands().json('backup', '--verify', backup);
     assert.deepEqual([verified.verified, verified.loaded, verified.not_proved], [true, true, null]);
     const elsewhere = commands(await newFolder());

@@ -21,7 +21,7 @@ const to = '+14155550101';
 /** Part of every text and name that is sent. The log must not contain it. */
 const mark = 'canary5c1e';
 
-describe('the log at LOG_LEVEL=trace (specification section 10.1)', () => {
+describe('the log at LOG_LEVEL=trace', () => {
   let wire: DeviceWire;
   const dataDir = givenFolder('ownline-logs-');
   const service = given(

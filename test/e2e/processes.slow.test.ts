@@ -82,7 +82,7 @@ describe('commands and further processes beside a running server (specification 
     assert.match(errors, /is not the one this database was set up with/);
   });
 
-  it('ownline link prints its link, which begins with the address of the settings or else of the record of the service (section 10.2)', async () => {
+  it('ownline link prints its link, which begins with the address of the settings or else of the record of the service', async () => {
     const [first] = await json('team', 'list');
     const words = ['link', '--email', 'ada@example.com', '--team', first.id];
     for (const [settings, origin] of [

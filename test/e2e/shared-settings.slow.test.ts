@@ -7,7 +7,7 @@ import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { type SpawnedService, spawnService } from '#test/support/processes/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-describe('processes on one database, and the record of an address (specification sections 10.2 and 10.3)', () => {
+describe('processes on one database, and the record of an address (specification section 10.3)', () => {
   const started: SpawnedService[] = [];
   const closing: (() => Promise<unknown>)[] = [];
   after(async () => {
@@ -44,7 +44,7 @@ describe('processes on one database, and the record of an address (specification
     assert.equal(differences(second)?.length, 1);
   });
 
-  it('a service that stops removes the record of its address, unless another service replaced it (section 10.2)', async () => {
+  it('a service that stops removes the record of its address, unless another service replaced it', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'ownline-record-'));
     const copy = await createTestDatabase();
     const recorded = () => readFile(join(dataDir, 'address.json'), 'utf8').catch(() => 'no record');

@@ -17,7 +17,7 @@ const ordinaryUserRuns =
   !isRoot ||
   spawnSync(process.execPath, ['--version'], { uid: ordinaryId, gid: ordinaryId }).error === undefined;
 
-describe('a failed start prints one sentence with the setting and advice (specification section 10.5)', () => {
+describe('a failed start prints one sentence with the setting and advice', () => {
   let parent: string;
   let database: TestDatabase;
   const listeners: Server[] = [];

@@ -12,7 +12,7 @@ import { ApiClient } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 
-describe('a first start and its pages (docs/get-started.md, specification section 10.1)', () => {
+describe('a first start and its pages (docs/get-started.md)', () => {
   // The service uses the pacing of a first start.
   const service = givenSpawnedService({ PACING: 'gentle' });
 

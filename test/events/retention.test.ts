@@ -13,7 +13,7 @@ import {
 
 const dayMs = 86_400_000;
 
-describe('the retention of deliveries (specification section 10.5)', () => {
+describe('the retention of deliveries', () => {
   const service = givenService({ ROLES: 'api', DELIVERY_LOG_DAYS: '7' });
 
   it('attempts older than DELIVERY_LOG_DAYS are deleted in batches, and their deliveries stay', async () => {

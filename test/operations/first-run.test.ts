@@ -20,7 +20,7 @@ import { storedRowTexts } from '#test/support/database/stored-text.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database/test-database.ts';
 import { deleteEmptyTeams, holdNewTeam } from '#test/support/teams/given-teams.ts';
 
-describe('the first start on an empty database (specification section 10.1)', () => {
+describe('the first start on an empty database', () => {
   let database: TestDatabase;
   let parent: string;
   let config: Config;
@@ -78,7 +78,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
     );
   });
 
-  it('the first start, and ownline link without --team, take no notice of a demo team (§10.12/own-team)', async () => {
+  it('the first start, and ownline link without --team, take no notice of a demo team', async () => {
     await fillDemo(runtime);
     await start();
     assert.equal(await count('teams'), 2);
@@ -86,7 +86,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
     assert.equal(opens, 'owner_invitation');
   });
 
-  it('a link for a person of the demo signs in and nothing else, and the owner link of the first start stays good (§10.12/own-accounts)', async () => {
+  it('a link for a person of the demo signs in and nothing else, and the owner link of the first start stays good', async () => {
     await start();
     const { email } = await fillDemo(runtime);
     const firstTeam = (await findFirstTeam(runtime.database.pool))?.id;

@@ -12,7 +12,7 @@ function linesOf(settings: Readonly<Record<string, string>>): string[] {
   return lines.map((line) => JSON.parse(line).msg);
 }
 
-it('a start whose links no iPhone can open logs one sentence that names the setting (specification section 10.1)', () => {
+it('a start whose links no iPhone can open logs one sentence that names the setting', () => {
   const [sentence = '', ...more] = linesOf({});
   assert.deepEqual(more, []);
   assert.match(

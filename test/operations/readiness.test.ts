@@ -15,7 +15,7 @@ import { until } from '#test/support/service/until.ts';
 
 const metricsToken = 'a-token-for-tests';
 
-describe('GET /readyz, and the probe of ownline doctor (specification sections 10.4 and 10.11)', () => {
+describe('GET /readyz, and the probe of ownline doctor (specification section 10.4)', () => {
   const service = givenService({ METRICS_TOKEN: metricsToken });
 
   const authorization = `Bearer ${metricsToken}`;

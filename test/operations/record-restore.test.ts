@@ -55,7 +55,7 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.equal(await findOpenRestore(database.pool), undefined);
   });
 
-  it('a restore makes a message in flight unconfirmed at once, whatever was left of its lease', async () => {
+  it('a restore makes a message in flight unconfirmed at once, whatever was left of its lease (§10.8/restored)', async () => {
     const [fails, retries] = [await connectNumber(service, team), await connectNumber(service, team)];
     await team.api.put(`/v1/numbers/${retries.numberId}`, { on_unconfirmed: 'retry_once' });
     const failed = await send(fails, 'in flight');
@@ -71,7 +71,7 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.equal((await messageOf(retried)).status, 'queued');
   });
 
-  it('after a restore the feed tells every reader of a gap, until the reader has read a newer event', async () => {
+  it('after a restore the feed tells every reader of a gap, until the reader has read a newer event (§10.8/restored)', async () => {
     const reading = await service.newTeam();
     const publish = async () => {
       await putEvents(service.runtime, reading.id, 1);
@@ -89,7 +89,7 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.equal((await page(next.cursor)).gap, false);
   });
 
-  it('a restore is not resumed while cancelling one of its messages fails', async () => {
+  it('a restore is not resumed while cancelling one of its messages fails (§10.8/resume)', async () => {
     const number = await connectNumber(service, team);
     const id = await send(number, 'waits');
     service.clock.advance(120_000);
@@ -105,7 +105,7 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.equal((await messageOf(id)).error_code, 'cancelled');
   });
 
-  it('a phone whose session began after the backup goes on polling, without a second loop', async () => {
+  it('a phone whose session began after the backup goes on polling, without a second loop (§10.8/restored)', async () => {
     const number = await connectNumber(service, team);
     const backup = await sessionOf(number);
     service.clock.advance(120_000);
@@ -154,7 +154,7 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.equal((await starter.poll()).action, 'idle');
   });
 
-  it('browsers have to sign in again after a restore, because some may have signed out after the backup', async () => {
+  it('browsers have to sign in again after a restore, because some may have signed out after the backup (§10.8/restored)', async () => {
     const person = await newPerson(service);
     assert.equal((await person.get('/app/account')).status, 200);
     await record();

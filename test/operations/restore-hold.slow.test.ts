@@ -110,7 +110,7 @@ describe('the restore hold (specification section 10.8)', () => {
     await until(`a round of ${job}`, async () => (await rounds()) !== earlier);
   };
 
-  it('messages, deliveries and mails of the backup wait until an owner resumes, and are then sent by all processes', async (context) => {
+  it('messages, deliveries and mails of the backup wait until an owner resumes, and are then sent by all processes (§10.8/restore-hold)', async (context) => {
     const restored = await givenRestore();
     context.after(restored.close);
     const { api, phone, messageOf } = restored;
@@ -162,7 +162,7 @@ describe('the restore hold (specification section 10.8)', () => {
     assert.equal(answer, restored.message);
   });
 
-  it('a resume can cancel the backup’s messages, refund their quota, and skip the backup’s deliveries', async (context) => {
+  it('a resume can cancel the backup’s messages, refund their quota, and skip the backup’s deliveries (§10.8/resume)', async (context) => {
     const restored = await givenRestore();
     context.after(restored.close);
     const { api, phone, messageOf, number } = restored;
@@ -183,7 +183,7 @@ describe('the restore hold (specification section 10.8)', () => {
     assert.equal(field(skipped.json, 'deliveries.0.event_type'), 'message.received');
   });
 
-  it('only owners of the first team can resume, and other people see only the time of the backup', async (context) => {
+  it('only owners of the first team can resume, and other people see only the time of the backup (§10.8/restore-hold)', async (context) => {
     const restored = await givenRestore();
     context.after(restored.close);
     const seen = async (member: TeamMember) => {
@@ -199,7 +199,7 @@ describe('the restore hold (specification section 10.8)', () => {
     assert.equal((await restored.owner.post(restored.owner.in('/restore/resume'), {})).status, 200);
   });
 
-  it('no message expires during the hold, and after the resume those older than QUEUE_EXPIRY_HOURS expire', async (context) => {
+  it('no message expires during the hold, and after the resume those older than QUEUE_EXPIRY_HOURS expire (§10.8/restore-hold, §10.8/resume)', async (context) => {
     const restored = await givenRestore();
     context.after(restored.close);
     service.clock.advance(100 * 3_600_000);

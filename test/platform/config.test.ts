@@ -4,7 +4,7 @@ import { fastify } from 'fastify';
 import { readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/start-error.ts';
 
-describe('the settings (specification section 10.5, docs/configuration.md)', () => {
+describe('the settings (docs/configuration.md)', () => {
   it('all settings have defaults, which an empty environment gives (§6.3/retry-offsets, §6.5/allowed-ranges)', () => {
     const config = readConfig({}, 1000);
     assert.equal(config.baseUrl, 'http://127.0.0.1:3000');

@@ -6,7 +6,7 @@ const unreachable =
   '127.0.0.1 127.1.2.3 0.0.0.0 [::] [::1] [::ffff:127.0.0.1] localhost LOCALHOST. ownline.localhost server server.';
 const reachable = '192.168.1.20 10.0.0.2 ownline.example.com mac.local [fd00::1] [2001:db8::1]';
 
-describe('the warning of addresses that no iPhone can open (specification section 10.1)', () => {
+describe('the warning of addresses that no iPhone can open', () => {
   const right = 'https://ownline.example.com';
   const explain = (urls: { baseUrl?: string; appUrl?: string; deviceUrl?: string }) =>
     explainUnreachableLinks({ baseUrl: right, appUrl: right, deviceUrl: right, ...urls });

@@ -52,7 +52,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     assert.fail('the purge does not end');
   };
 
-  it('RETENTION_DAYS deletes finished messages with their files, events, deliveries and conversations, to the day', async () => {
+  it('RETENTION_DAYS deletes finished messages with their files, events, deliveries and conversations, to the day (§10.9/retention-days)', async () => {
     const media = { media: (await jpegOf(1_000)).toString('base64'), media_type: 'image/jpeg' };
     const received = await receive('old text', media);
     const sent = await send('old and sent');
@@ -112,7 +112,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     assert.deepEqual(await handOutsOf(service, number.phoneNumber), []);
   });
 
-  it('years of rows go although an unfinished message is older than all of them', async () => {
+  it('years of rows go although an unfinished message is older than all of them (§10.9/retention-days)', async () => {
     const held = await send('waits');
     pass(32);
     await receive('old');
@@ -127,7 +127,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     assert.deepEqual(await texts(), []);
   });
 
-  it('a row that cannot be deleted is passed over and logged, and goes a day after its fault ended', async () => {
+  it('a row that cannot be deleted is passed over and logged, and goes a day after its fault ended (§10.9/retention-late)', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 9; n += 1) {
       const id = await send(`text ${n}`);
@@ -161,7 +161,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     assert.deepEqual(await texts(), []);
   });
 
-  it('metrics and Home say how late retention is while it does not delete, and nothing once it has', async () => {
+  it('metrics and Home say how late retention is while it does not delete, and nothing once it has (§10.9/retention-late)', async () => {
     const daysLate = async (role: 'admin' | 'viewer' = 'admin') => {
       const member = await newMember(service, team, role);
       return (await member.get(member.in('/home'))).json.retention_late_days;
@@ -188,7 +188,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     assert.deepEqual(await texts(), []);
   });
 
-  it('nothing is purged during a backup', async () => {
+  it('nothing is purged during a backup (§10.9/retention-pauses)', async () => {
     const history = new HistoryPurge(service.runtime);
     await receive('old');
     await publishAll(service);
@@ -201,7 +201,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     assert.deepEqual(await texts(), []);
   });
 
-  it('a message that another transaction has locked keeps its files, and the purge does not wait for it', async () => {
+  it('a message that another transaction has locked keeps its files, and the purge does not wait for it (§10.9/retention-pauses)', async () => {
     const from = '+14155550166';
     const file = { media: (await jpegOf(1_000)).toString('base64'), media_type: 'image/jpeg' };
     await number.wire.call('inbound', { from, text: 'erased meanwhile', ...file });

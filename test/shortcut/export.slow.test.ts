@@ -10,7 +10,7 @@ import { CommandLine } from '#test/support/processes/command-line.ts';
 import { given, givenFolder } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 
-describe('ownline shortcut export (specification sections 10.2 and 11.11)', () => {
+describe('ownline shortcut export (specification section 11.11)', () => {
   const { service, team } = givenTeam();
   const commands = given(() => new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl }));
   const folder = givenFolder('ownline-export-');

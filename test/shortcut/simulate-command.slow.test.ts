@@ -5,7 +5,7 @@ import { CommandLine } from '#test/support/processes/command-line.ts';
 import { given } from '#test/support/service/given.ts';
 import { startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
 
-describe('ownline phone simulate (specification section 10.2)', () => {
+describe('ownline phone simulate', () => {
   const world = given(startShortcutWorld);
   const commands = given(
     () => new CommandLine(world.service.dataDir, { DATABASE_URL: world.service.databaseUrl }),

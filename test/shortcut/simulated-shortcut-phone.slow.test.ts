@@ -8,7 +8,7 @@ import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
 
-describe('a simulated phone that runs the shortcuts (specification section 10.2)', () => {
+describe('a simulated phone that runs the shortcuts', () => {
   const world = given(startShortcutWorld);
 
   const newPhone = async (

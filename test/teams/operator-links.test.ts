@@ -11,7 +11,7 @@ import { ApiClient } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
 /** The options of `ownline link` are in test/e2e/processes.slow.test.ts. */
-describe('links of the operator (specification sections 10.1 and 12.1)', () => {
+describe('links of the operator (specification section 12.1)', () => {
   const service = givenService({ APP_URL: 'http://127.0.0.1:{port}' });
 
   const link = (email: string, team?: TeamId) => createSignInOrOwnerLink(service.runtime, email, team);

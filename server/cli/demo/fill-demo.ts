@@ -34,7 +34,7 @@ const ownerEmail = `maya@${demoDomain}`;
 const linkHours = 24;
 
 /**
- * Makes the demo team with the messages of two weeks (specification section 10.12): rows of its tables, in one
+ * Makes the demo team with the messages of two weeks: rows of its tables, in one
  * transaction. Attempts of webhooks are rows only, and no mail is queued.
  * @throws AppError 409 if there is a demo team, or too few of its phone numbers are free
  */
@@ -106,7 +106,7 @@ export interface RemovedDemo {
 }
 
 /**
- * Deletes the demo team with all its rows, its test team and its accounts (specification section 10.12). An account that
+ * Deletes the demo team with all its rows, its test team and its accounts. An account that
  * is a member of another team stays. The locks, in their usual order, make sends and simulated phones wait. Afterwards
  * these find no team and no number.
  * @throws AppError 404 if there is no demo team

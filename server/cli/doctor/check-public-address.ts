@@ -28,7 +28,7 @@ export interface PublicAddressOptions {
 }
 
 /**
- * Checks the public address from a phone's point of view (specification section 10.11). It calls the device endpoint of
+ * Checks the public address from a phone's point of view. It calls the device endpoint of
  * polls, and the probe, which answers with what reached the service.
  */
 export async function* checkPublicAddress(options: PublicAddressOptions): AsyncGenerator<Check> {

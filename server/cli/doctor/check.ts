@@ -1,4 +1,4 @@
-/** Result of one check of `ownline doctor` (specification section 10.11). */
+/** Result of one check of `ownline doctor`. */
 export interface Check {
   /** The name of the check in snake_case. It never changes, because scripts look for it. */
   readonly name: string;

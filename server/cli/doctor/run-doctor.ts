@@ -22,7 +22,7 @@ export interface DoctorOptions {
 }
 
 /**
- * Runs all checks of `ownline doctor`, and yields each as soon as it is done (specification section 10.11). It changes
+ * Runs all checks of `ownline doctor`, and yields each as soon as it is done. It changes
  * nothing.
  */
 export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Check> {

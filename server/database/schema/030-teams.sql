@@ -19,7 +19,7 @@ CREATE TABLE test_teams (
 COMMENT ON TABLE test_teams IS
   'team; not erased; kept until deleted; no person; in backups. The team for which a team''s test keys act.';
 
--- The demo team (specification section 10.12): made-up data, which `ownline demo --remove` deletes with all its rows.
+-- The demo team: made-up data, which `ownline demo --remove` deletes with all its rows.
 CREATE TABLE demo_team (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   team_id uuid NOT NULL UNIQUE REFERENCES teams (id)

@@ -86,7 +86,7 @@ const firstTwo = statement<[], TeamRow>(
    WHERE id NOT IN (SELECT test_team_id FROM test_teams) AND id NOT IN (SELECT team_id FROM demo_team) ORDER BY id LIMIT 2`,
 );
 
-/** Marks a team as the demo (specification section 10.12). @returns false if there is a demo team */
+/** Marks a team as the demo. @returns false if there is a demo team */
 export const markAsDemo = statement<[teamId: TeamId]>(
   'teams.mark-as-demo',
   'INSERT INTO demo_team (team_id) VALUES ($1) ON CONFLICT DO NOTHING',

@@ -43,7 +43,7 @@ const remove = transactionQuery<{ teamIds: string[]; deliveryIds: string[]; ids:
 );
 
 /**
- * The history of attempts and their responses, of which DELIVERY_LOG_DAYS are kept (specification section 10.5). Ranges
+ * The history of attempts and their responses, of which DELIVERY_LOG_DAYS are kept. Ranges
  * are of the ids of their deliveries, which stay.
  * @param boundId returns the least id of an attempt that stays
  */

@@ -66,7 +66,7 @@ const listSecrets = query<object, SealedSecrets & { readonly id: WebhookId }>(
 ).rows;
 
 /**
- * Lists the webhooks whose secret can't be opened with SECRETS_KEY: their deliveries can't be signed (section 10.11).
+ * Lists the webhooks whose secret can't be opened with SECRETS_KEY: their deliveries can't be signed.
  */
 export async function listUnreadableWebhooks(
   db: Queryable,
