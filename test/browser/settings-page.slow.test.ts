@@ -55,7 +55,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
   });
 
   // The accessibility checker axe removes the virtual authenticator, so it runs last in this test.
-  it('a passkey is added, renamed, used to sign in, and removed (§12.2/passkeys, §12.2/passkey-button)', async () => {
+  it('a passkey is added, renamed, used to sign in, and removed (§12.2/passkeys)', async () => {
     const { page, settings } = await openAsOwner('key@example.com', { look: phone, provokes: refusals });
     const answer = await addAuthenticator(page);
     const dialog = await addPasskey(page, 'Work laptop');
@@ -90,7 +90,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await assertSound(page, 'people-sign-in-passkey-refused');
   });
 
-  it("a passkey among the field's suggestions signs in without a click on a button (§12.2/passkey-button)", async () => {
+  it("a passkey among the field's suggestions signs in without a click on a button", async () => {
     const { page, settings } = await openAsOwner('suggested@example.com');
     const answer = await addAuthenticator(page);
     await addPasskey(page, 'Work laptop');
@@ -146,7 +146,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await page.getByText('The passkey is added').waitFor();
   });
 
-  it('the sign-in page shows no error if the browser offers no suggestions of passkeys (§12.2/passkey-button)', async () => {
+  it('the sign-in page shows no error if the browser offers no suggestions of passkeys', async () => {
     const { page } = await openAsOwner('quiet@example.com');
     await loseSession(page, addressOf(''));
     await page.addInitScript(`(() => {

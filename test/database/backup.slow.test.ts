@@ -237,7 +237,7 @@ describe('a backup beside the service (specification section 10.10)', () => {
     return Number(/^ownline_backup_running_seconds (\S+)$/m.exec(text)?.[1]);
   };
 
-  it('a running backup delays no message, contains the state of its beginning, and is shown in `/metrics` (§10.10/beside-the-service)', async () => {
+  it('a running backup delays no message, contains the state of its beginning, and is shown in `/metrics`', async () => {
     await send('before');
     const begun = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();

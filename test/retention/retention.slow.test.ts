@@ -127,7 +127,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     assert.deepEqual(await texts(), []);
   });
 
-  it('a row that cannot be deleted is passed over and logged, and goes a day after its fault ended (§10.9/retention-late)', async () => {
+  it('a row that cannot be deleted is passed over and logged, and goes a day after its fault ended', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 9; n += 1) {
       const id = await send(`text ${n}`);
@@ -161,7 +161,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     assert.deepEqual(await texts(), []);
   });
 
-  it('metrics and Home say how late retention is while it does not delete, and nothing once it has (§10.9/retention-late)', async () => {
+  it('metrics and Home say how late retention is while it does not delete, and nothing once it has', async () => {
     const daysLate = async (role: 'admin' | 'viewer' = 'admin') => {
       const member = await newMember(service, team, role);
       return (await member.get(member.in('/home'))).json.retention_late_days;

@@ -120,7 +120,7 @@ describe('the lock test of the setup page', () => {
     assert.deepEqual(await stored(), []);
   });
 
-  it('a lock test whose recipient is erased fails, and no longer shows the recipient (§12.14/erased-lock-test)', async () => {
+  it('a lock test whose recipient is erased fails, and no longer shows the recipient', async () => {
     const admin = await newMember(service, team, 'admin');
     const tests = async () => (await allStoredRowTexts(service)).get('public.setup_tests') ?? [];
     for (const isRefused of [false, true]) {
