@@ -101,7 +101,7 @@ const otherRoutes: Readonly<Record<Exclude<Audience, 'api' | 'team'>, readonly s
 const ofKeys = Object.keys(operations);
 const ofTeam = Object.keys(ofMembers);
 
-describe('the permissions of keys and members (specification sections 5.1, 5.2, 5.3 and 12.3)', () => {
+describe('the permissions of keys and members (specification sections 5.1, 5.3 and 12.3)', () => {
   /** Things that refused requests are about. */
   let things: Things;
   // Without a dispatcher, deliveries do not change the state that refused requests must leave alone.
