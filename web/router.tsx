@@ -8,13 +8,18 @@ import {
 } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { basePath } from './api/base-path.ts';
-import { readSearch, writeSearch } from './api/search-parameters.ts';
+import { readSearch, type TypedSearch, writeSearch } from './api/search-parameters.ts';
+import { readConversationFilters } from './conversations/conversation-filters.ts';
+import { readMessagesSearch } from './messages/messages-search.ts';
+import { readNumberSearch, readNumbersSearch } from './numbers/numbers-search.ts';
 import { AppShell } from './shell/app-shell.tsx';
 import { lastTeamId } from './shell/last-team.ts';
 import { NoTeam } from './shell/no-team.tsx';
 import { NotFound } from './shell/not-found.tsx';
 import { FrameFailure, PageFailure } from './shell/page-failure.tsx';
 import { useOverview } from './shell/session.ts';
+import { readUsageSearch } from './usage/months.ts';
+import { readLogAddress } from './webhooks/log-address.ts';
 
 const root = createRootRoute({
   component: Outlet,
@@ -34,33 +39,40 @@ function Start(): ReactNode {
 const team = createRoute({ getParentRoute: () => root, path: '/teams/$teamId', component: AppShell });
 
 // Each page is a separate file, loaded when the page is opened or the pointer is on a link to it.
-const page = <Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) =>
-  createRoute({ getParentRoute: () => team, path, component, errorComponent: PageFailure });
+const page = <const Path extends string, Search extends object = object>(
+  path: Path,
+  component: ReturnType<typeof lazyRouteComponent>,
+  validateSearch?: (search: TypedSearch) => Search,
+) =>
+  createRoute({ getParentRoute: () => team, path, component, validateSearch, errorComponent: PageFailure });
+
+const conversations = page(
+  'conversations',
+  lazyRouteComponent(() => import('./conversations/conversations-page.tsx'), 'ConversationsPage'),
+  readConversationFilters,
+);
+const conversation = createRoute({ getParentRoute: () => conversations, path: '$phoneNumber/$contact' });
 
 const pages = [
   page(
     '/',
     lazyRouteComponent(() => import('./home/home-page.tsx'), 'HomePage'),
   ),
-  page(
-    'conversations',
-    lazyRouteComponent(() => import('./conversations/conversations-page.tsx'), 'ConversationsPage'),
-  ),
-  page(
-    'conversations/$phoneNumber/$contact',
-    lazyRouteComponent(() => import('./conversations/conversations-page.tsx'), 'ConversationsPage'),
-  ),
+  conversations.addChildren([conversation]),
   page(
     'messages',
     lazyRouteComponent(() => import('./messages/messages-page.tsx'), 'MessagesPage'),
+    readMessagesSearch,
   ),
   page(
     'numbers/$id',
     lazyRouteComponent(() => import('./numbers/number-page.tsx'), 'NumberPage'),
+    readNumberSearch,
   ),
   page(
     'numbers',
     lazyRouteComponent(() => import('./numbers/numbers-page.tsx'), 'NumbersPage'),
+    readNumbersSearch,
   ),
   page(
     'webhooks',
@@ -69,6 +81,7 @@ const pages = [
   page(
     'webhooks/$webhookId',
     lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
+    readLogAddress,
   ),
   page(
     'keys',
@@ -89,12 +102,13 @@ const pages = [
   page(
     'usage',
     lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
+    readUsageSearch,
   ),
   page(
     'settings',
     lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
   ),
-];
+] as const;
 
 export const router = createRouter({
   routeTree: root.addChildren([start, team.addChildren(pages)]),
@@ -104,3 +118,9 @@ export const router = createRouter({
   defaultPreload: 'intent',
   scrollRestoration: true,
 });
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    readonly router: typeof router;
+  }
+}

@@ -28,8 +28,8 @@ describe('the page of usage in a browser', () => {
     await putAccepted(service, small.id, 100);
   });
 
-  it('the usage page shows days, limits and plans', async () => {
-    const page = await open(full, '/usage');
+  it('the usage page shows days, limits and plans, and this month for one that is none', async () => {
+    const page = await open(full, '/usage?month=2026-13');
     await page.getByText('812 messages sent, 649 received').waitFor();
     await page.getByText('Your plan', { exact: true }).waitFor();
     const shown = await page.innerText('main');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { QueryClient, QueryObserver } from '@tanstack/react-query';
 import { until } from '#test/support/service/until.ts';
-import { readSearch, writeSearch } from '../../web/api/search-parameters.ts';
+import { keyOf, readSearch, textOf, writeSearch } from '../../web/api/search-parameters.ts';
 import { reread } from '../../web/live/reread.ts';
 
 describe('state that the pages keep', () => {
@@ -11,6 +11,14 @@ describe('state that the pages keep', () => {
     const search = { contact: '+14155550142', status: 'failed', connect: true };
     assert.deepEqual(readSearch(writeSearch(search)), search);
     assert.equal(writeSearch({ status: undefined }), '');
+  });
+
+  it('a value in the address that the page does not know is ignored', () => {
+    const statuses = { failed: 'Failed' };
+    const known = ['failed', 'Failed', 'toString', true, undefined].map((value) => keyOf(statuses, value));
+    assert.deepEqual(known, ['failed', undefined, undefined, undefined, undefined]);
+    const texts = ['+14155550142', '', false].map((value) => textOf(value));
+    assert.deepEqual(texts, ['+14155550142', undefined, undefined]);
   });
 
   it('hints during a read make one more read after it, even if it is the first one', async (test) => {

@@ -13,11 +13,8 @@ import { Segments } from '#web/kit/segments.tsx';
 import { numberName } from '#web/numbers/number-name.ts';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { useTeam } from '#web/shell/session.ts';
-import {
-  type ConversationFilters,
-  type ConversationKey,
-  conversationsQuery,
-} from './conversation-queries.ts';
+import type { ConversationFilters } from './conversation-filters.ts';
+import { type ConversationKey, conversationsQuery } from './conversation-queries.ts';
 import { ConversationRow } from './conversation-row.tsx';
 import { NewMessageDialog } from './new-message-dialog.tsx';
 
@@ -26,7 +23,7 @@ const views = ['All', 'Unread'] as const;
 /** The list of conversations, latest activity first. */
 export function ConversationList({ open }: { readonly open: ConversationKey | undefined }): ReactNode {
   const team = useTeam();
-  const filters = useSearch({ strict: false }) as ConversationFilters;
+  const filters = useSearch({ from: '/teams/$teamId/conversations' });
   const navigate = useNavigate();
   const numbers = useQuery(numbersQuery(team.id)).data?.numbers ?? [];
   const list = useList(conversationsQuery(team.id, filters));

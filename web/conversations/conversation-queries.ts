@@ -10,18 +10,13 @@ import { listQuery } from '#web/api/lists.ts';
 import { isOlderId, type LoadedList } from '#web/api/loaded-list.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { readTeam, teamQuery, teamRequest } from '#web/api/team-requests.ts';
+import type { ConversationFilters } from './conversation-filters.ts';
 import { isOlderConversation } from './older-conversation.ts';
 import { isUnread } from './unread.ts';
 
 export interface ConversationKey {
   readonly phoneNumber: string;
   readonly contact: string;
-}
-
-export interface ConversationFilters {
-  /** A number of the team; undefined for all numbers. */
-  readonly number?: string;
-  readonly unread?: boolean;
 }
 
 /** The list of conversations, latest activity first. */

@@ -30,7 +30,7 @@ export function ConversationRow({
       <Link
         to="/teams/$teamId/conversations/$phoneNumber/$contact"
         params={{ teamId: team.id, phoneNumber: phone_number, contact }}
-        search={(filters: object) => filters}
+        search={true}
         state={isInList ? openedOver : {}}
         aria-current={isOpen ? 'page' : undefined}
         className="relative block py-3 pr-4 pl-6 outline-offset-[-2px] hover:bg-sunken/70 aria-[current=page]:bg-accent-tint"

@@ -5,12 +5,14 @@ import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { EmptyState } from '#web/kit/page.tsx';
 import { ConversationList } from './conversation-list.tsx';
-import type { ConversationKey } from './conversation-queries.ts';
 import { Thread } from './thread.tsx';
 
 /** The list of conversations beside one thread. On a phone one of the two is shown. */
 export function ConversationsPage(): ReactNode {
-  const open = useOpenConversation();
+  const open = useParams({
+    from: '/teams/$teamId/conversations/$phoneNumber/$contact',
+    shouldThrow: false,
+  });
   const list = useRef<HTMLElement>(null);
   useConversationKeys(list);
   const title = open ? formatPhoneNumber(open.contact) : 'Conversations';
@@ -47,11 +49,6 @@ export function ConversationsPage(): ReactNode {
       </section>
     </div>
   );
-}
-
-function useOpenConversation(): ConversationKey | undefined {
-  const { phoneNumber, contact } = useParams({ strict: false }) as Partial<ConversationKey>;
-  return phoneNumber !== undefined && contact !== undefined ? { phoneNumber, contact } : undefined;
 }
 
 /**

@@ -48,7 +48,7 @@ function OtherSpelling({ open }: { readonly open: ConversationKey }): ReactNode 
     <Navigate
       to="/teams/$teamId/conversations/$phoneNumber/$contact"
       params={{ teamId: team.id, ...open }}
-      search={(filters: object) => filters}
+      search={true}
       replace
     />
   );

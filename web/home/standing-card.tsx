@@ -1,4 +1,4 @@
-import { Link, type LinkProps } from '@tanstack/react-router';
+import { Link, type LinkProps, linkOptions } from '@tanstack/react-router';
 import { ChevronRight, CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Home, HomeNumber } from '#contract/home.ts';
@@ -126,43 +126,43 @@ function mattersOf(home: Home, teamId: string): readonly Matter[] {
       ]
         .filter(Boolean)
         .join(' '),
-      link: { to: '/teams/$teamId/numbers/$id', params: { teamId, id: number.id } } as LinkProps,
+      link: linkOptions({ to: '/teams/$teamId/numbers/$id', params: { teamId, id: number.id } }),
       isUrgent: number.state === 'offline',
     }));
   const others: readonly (Matter | false)[] = [
     home.numbers.length === 0 && {
       text: 'No iPhone is connected',
       hint: 'Messages go out and come in once one is.',
-      link: { to: '/teams/$teamId/numbers', params } as LinkProps,
+      link: linkOptions({ to: '/teams/$teamId/numbers', params }),
       isUrgent: true,
     },
     home.webhooks_disabled > 0 && {
       text: `${home.webhooks_disabled === 1 ? 'A webhook was' : `${home.webhooks_disabled} webhooks were`} switched off after ten failures`,
       hint: 'Your systems get no events there until it is enabled again.',
-      link: { to: '/teams/$teamId/webhooks', params } as LinkProps,
+      link: linkOptions({ to: '/teams/$teamId/webhooks', params }),
       isUrgent: true,
     },
     home.webhooks_failing > 0 && {
       text: home.webhooks_failing === 1 ? 'A webhook fails' : `${home.webhooks_failing} webhooks fail`,
       hint: 'The last attempt had no success. Ownline repeats it.',
-      link: { to: '/teams/$teamId/webhooks', params } as LinkProps,
+      link: linkOptions({ to: '/teams/$teamId/webhooks', params }),
       isUrgent: false,
     },
     home.failed_last_day > 0 && {
       text: `${home.failed_last_day === 1 ? 'One message' : `${amount(home.failed_last_day)} messages`} failed in the last 24 hours`,
-      link: { to: '/teams/$teamId/messages', params, search: { status: 'failed' } } as LinkProps,
+      link: linkOptions({ to: '/teams/$teamId/messages', params, search: { status: 'failed' } }),
       isUrgent: false,
     },
     home.retention_late_days > 0 && {
       text: `Old data is deleted ${home.retention_late_days === 1 ? 'a day' : `${amount(home.retention_late_days)} days`} late`,
       hint: 'It catches up after the time was made shorter. If it does not, whoever runs Ownline finds the cause with the command doctor.',
-      link: { to: '/teams/$teamId/messages', params } as LinkProps,
+      link: linkOptions({ to: '/teams/$teamId/messages', params }),
       isUrgent: false,
     },
     home.usage.sent >= home.usage.monthly_message_limit && {
       text: 'The limit of this month is reached',
       hint: 'Sends are refused until the next month begins.',
-      link: { to: '/teams/$teamId/usage', params } as LinkProps,
+      link: linkOptions({ to: '/teams/$teamId/usage', params }),
       isUrgent: true,
     },
   ];

@@ -47,7 +47,7 @@ export function sentenceOf(error: Error): string {
 }
 
 function NextStep({ error }: { readonly error: ApiError }): ReactNode {
-  const { teamId } = useParams({ strict: false }) as { readonly teamId?: string };
+  const teamId = useParams({ from: '/teams/$teamId', shouldThrow: false })?.teamId;
   const limitHelp = useContext(LimitHelp);
   if (error.status === 402 && teamId !== undefined) {
     return (

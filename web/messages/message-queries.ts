@@ -5,11 +5,6 @@ import { isOlderId } from '#web/api/loaded-list.ts';
 import { readTeam, teamQuery, teamRequest } from '#web/api/team-requests.ts';
 import { type MessageFilters, mergeSources, sourcesOf } from './message-filters.ts';
 
-/** Search parameters of the page: filters, and the message whose details are open. */
-export interface MessagesSearch extends MessageFilters {
-  readonly message?: string | undefined;
-}
-
 export const messagesQuery = (teamId: string, { status, direction, contact }: MessageFilters) =>
   listQuery([teamId, 'message', 'log', { status, direction, contact }], {
     read: async (cursor, signal) => {

@@ -20,13 +20,14 @@ import { openedOver, useLeave } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { MessageDrawer } from './message-drawer.tsx';
 import { MessageFilterBar } from './message-filter-bar.tsx';
-import { type MessagesSearch, messagesQuery } from './message-queries.ts';
+import { messagesQuery } from './message-queries.ts';
+import type { MessagesSearch } from './messages-search.ts';
 import { failureTexts, heldText, statusTexts } from './status-texts.ts';
 
 /** The message log with its filters. Details of a message open in a drawer. */
 export function MessagesPage(): ReactNode {
   const team = useTeam();
-  const filters = useSearch({ strict: false }) as MessagesSearch;
+  const filters = useSearch({ from: '/teams/$teamId/messages' });
   const navigate = useNavigate();
   const log = useList(messagesQuery(team.id, filters));
   // Listed messages have no reason for waiting, so it is derived from the state of the number.
@@ -35,8 +36,8 @@ export function MessagesPage(): ReactNode {
   const change = (changed: MessagesSearch) =>
     void navigate({ to: '.', search: { ...filters, ...changed }, replace: true });
   const leave = useLeave(() => change({ message: undefined }));
-  const { message: open, ...narrowing } = filters;
-  const isFiltered = Object.values(narrowing).some((value) => value !== undefined);
+  const { message: open, status, direction, contact } = filters;
+  const isFiltered = [status, direction, contact].some((value) => value !== undefined);
   return (
     <Page title="Messages" description="Everything that was sent and received, newest first.">
       <Card isFlush>

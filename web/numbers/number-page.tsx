@@ -18,15 +18,14 @@ import { DoctorCard } from './doctor-card.tsx';
 import { numberName } from './number-name.ts';
 import { firstPollRereadMs } from './number-queries.ts';
 import { NumberSettings } from './number-settings.tsx';
+import type { NumberSearch } from './numbers-search.ts';
 import { ReconnectDialog } from './reconnect-dialog.tsx';
 import { StateCard } from './state-card.tsx';
 
-/**
- * The page of a number. `?setup=true` opens the dialog for another iPhone, `?setup=started` the progress of its setup.
- */
+/** The state, settings and checks of a number. */
 export function NumberPage(): ReactNode {
   const team = useTeam();
-  const { id: numberId = '' } = useParams({ strict: false }) as { readonly id?: string };
+  const { id: numberId } = useParams({ from: '/teams/$teamId/numbers/$id' });
   const home = useQuery({
     ...homeQuery(team.id),
     refetchInterval: rereadEvery((data) =>
@@ -69,10 +68,10 @@ export function NumberPage(): ReactNode {
 function NumberParts({ number }: { readonly number: HomeNumber }) {
   const team = useTeam();
   const navigate = useNavigate();
-  const { setup = false } = useSearch({ strict: false }) as { readonly setup?: boolean | string };
+  const { setup } = useSearch({ from: '/teams/$teamId/numbers/$id' });
   const canManage = team.can('numbers:write');
-  const setSetup = (state: boolean | string) =>
-    void navigate({ to: '.', search: state === false ? {} : { setup: state }, replace: true });
+  const setSetup = (state: NumberSearch['setup']) =>
+    void navigate({ to: '.', search: { setup: state }, replace: true });
   const canReconnect = canManage && !number.simulated;
   return (
     <div className="flex flex-col gap-5">
@@ -86,8 +85,8 @@ function NumberParts({ number }: { readonly number: HomeNumber }) {
       {canReconnect && (
         <ReconnectDialog
           number={number}
-          isOpen={setup !== false}
-          onClose={() => setSetup(false)}
+          isOpen={setup !== undefined}
+          onClose={() => setSetup(undefined)}
           isStarted={setup === 'started'}
           onStart={() => setSetup('started')}
         />

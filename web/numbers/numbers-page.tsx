@@ -16,18 +16,16 @@ import { ConnectDialog } from './connect-dialog.tsx';
 import { NumberCard } from './number-card.tsx';
 import { rereadNumbers, simulateNumber } from './number-queries.ts';
 import { connectChoice } from './number-texts.ts';
+import type { NumbersSearch } from './numbers-search.ts';
 
-/**
- * The team's numbers with state and likely cause. `?connect=true` opens the dialog. After a setup link was created,
- * `connect` is its number, so that a reload shows the progress.
- */
+/** The team's numbers with state and likely cause. */
 export function NumbersPage(): ReactNode {
   const team = useTeam();
   const home = useQuery(homeQuery(team.id));
-  const { connect = false } = useSearch({ strict: false }) as { readonly connect?: boolean | string };
+  const { connect } = useSearch({ from: '/teams/$teamId/numbers' });
   const navigate = useNavigate();
-  const setConnect = (state: boolean | string) =>
-    void navigate({ to: '.', search: state === false ? {} : { connect: state }, replace: true });
+  const setConnect = (state: NumbersSearch['connect']) =>
+    void navigate({ to: '.', search: { connect: state }, replace: true });
   const canManage = team.can('numbers:write');
   const numbers = home.data?.numbers ?? [];
   const connectButton = (
@@ -67,8 +65,8 @@ export function NumbersPage(): ReactNode {
       </Loaded>
       {canManage && (
         <ConnectDialog
-          isOpen={connect !== false}
-          onClose={() => setConnect(false)}
+          isOpen={connect !== undefined}
+          onClose={() => setConnect(undefined)}
           startedFor={typeof connect === 'string' ? connect : undefined}
           onStart={setConnect}
         />

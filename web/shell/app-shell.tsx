@@ -123,7 +123,7 @@ function SideLinks({
 }
 
 function PhoneLink({ item }: { readonly item: NavigationItem }): ReactNode {
-  const params = useParams({ strict: false });
+  const params = useParams({ from: '/teams/$teamId' });
   return (
     <Link
       to={item.to}
@@ -157,7 +157,7 @@ function UnreadBadge({ className }: { readonly className: string }): ReactNode {
 
 /** A menu of the pages that the phone's tab bar has no room for. */
 function MoreMenu({ items }: { readonly items: readonly NavigationItem[] }): ReactNode {
-  const params = useParams({ strict: false });
+  const params = useParams({ from: '/teams/$teamId' });
   if (items.length === 0) return null;
   return (
     <Menu

@@ -1,3 +1,4 @@
+import type { LinkProps } from '@tanstack/react-router';
 import {
   ChartColumn,
   House,
@@ -12,8 +13,14 @@ import {
 } from 'lucide-react';
 import type { Permission, PersonalPermission } from '#contract/permissions.ts';
 
+/** The path of a page whose only parameter is the team. */
+type TeamPath = Exclude<
+  Extract<LinkProps['to'], `/teams/$teamId${string}`>,
+  `/teams/$teamId/${string}$${string}`
+>;
+
 export interface NavigationItem {
-  readonly to: string;
+  readonly to: TeamPath;
   readonly text: string;
   readonly icon: LucideIcon;
   /** The permission that the page needs. Without it the link is hidden. */

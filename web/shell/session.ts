@@ -29,7 +29,7 @@ export interface CurrentTeam extends AccountTeam {
 
 /** The team in the page's address; undefined where the person is no member of it. */
 export function useFoundTeam(): CurrentTeam | undefined {
-  const { teamId } = useParams({ strict: false }) as { readonly teamId?: string };
+  const teamId = useParams({ from: '/teams/$teamId', shouldThrow: false })?.teamId;
   const team = useOverview().teams.find(({ id }) => id === teamId);
   return team && { ...team, can: (permission) => allows(roleGrants[team.role], permission) };
 }

@@ -1,3 +1,4 @@
+import { linkOptions } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Page } from '#web/kit/page.tsx';
 import { Tabs } from '#web/kit/tabs.tsx';
@@ -17,10 +18,10 @@ export function TeamFrame({
       <Tabs
         label="Parts of the page Team"
         tabs={[
-          { text: 'Members', link: { to: '/teams/$teamId/team', params } },
-          { text: 'Invitations', link: { to: '/teams/$teamId/team/invitations', params } },
+          { text: 'Members', link: linkOptions({ to: '/teams/$teamId/team', params }) },
+          { text: 'Invitations', link: linkOptions({ to: '/teams/$teamId/team/invitations', params }) },
           ...(team.can('audit:read')
-            ? [{ text: 'Audit log', link: { to: '/teams/$teamId/team/audit', params } }]
+            ? [{ text: 'Audit log', link: linkOptions({ to: '/teams/$teamId/team/audit', params }) }]
             : []),
         ]}
       />

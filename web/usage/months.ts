@@ -1,4 +1,15 @@
+import type { TypedSearch } from '#web/api/search-parameters.ts';
+
 /* Months and days of usage are in UTC, whatever the time zone of the browser. */
+
+/** Search parameters of the page: a month such as `2026-11`; undefined for this month. */
+interface UsageSearch {
+  readonly month?: string;
+}
+
+export const readUsageSearch = ({ month }: TypedSearch): UsageSearch => ({
+  month: typeof month === 'string' && /^\d{4}-(0[1-9]|1[0-2])$/.test(month) ? month : undefined,
+});
 
 const monthAndYear = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 const dayInWords = new Intl.DateTimeFormat('en', {

@@ -22,7 +22,7 @@ import { planUsageQuery, teamDetailsQuery, usageQuery } from './usage-queries.ts
 /** The usage of a month by day, and the limits of the plans. */
 export function UsagePage(): ReactNode {
   const team = useTeam();
-  const { month } = useSearch({ strict: false }) as { readonly month?: string };
+  const { month } = useSearch({ from: '/teams/$teamId/usage' });
   const current = useQuery(usageQuery(team.id, undefined));
   const shown = useQuery(usageQuery(team.id, month));
   const plan = useQuery(planUsageQuery(team.id));

@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { EventType } from '#contract/event.ts';
 import type { DeliveryStatus } from '#contract/webhook.ts';
+import { keyOf, type TypedSearch, textOf } from '#web/api/search-parameters.ts';
 import { openedOver } from '#web/shell/leave.ts';
 import { statusTexts } from './delivery-text.ts';
 import { eventTexts } from './event-texts.ts';
@@ -15,16 +16,16 @@ export interface LogAddress extends LogFilters {
   readonly delivery?: string;
 }
 
-/** Reads the search parameters of the page. @returns the valid parameters, and a function that changes some of them */
+export const readLogAddress = ({ status, event, delivery }: TypedSearch): LogAddress => ({
+  status: keyOf(statusTexts, status),
+  event: keyOf(eventTexts, event),
+  delivery: textOf(delivery),
+});
+
+/** @returns the search parameters of the page, and a function that changes some of them */
 export function useLogAddress(): readonly [LogAddress, (change: LogAddress) => void] {
-  const search = useSearch({ strict: false }) as Readonly<Record<string, unknown>>;
+  const address = useSearch({ from: '/teams/$teamId/webhooks/$webhookId' });
   const navigate = useNavigate();
-  const { status, event, delivery } = search;
-  const address: LogAddress = {
-    ...(typeof status === 'string' && status in statusTexts ? { status: status as DeliveryStatus } : {}),
-    ...(typeof event === 'string' && event in eventTexts ? { event: event as EventType } : {}),
-    ...(typeof delivery === 'string' ? { delivery } : {}),
-  };
   const change = (changed: LogAddress) => {
     // Opening the drawer adds a history entry, so that going back closes the drawer.
     const isOpening = changed.delivery !== undefined && address.delivery === undefined;

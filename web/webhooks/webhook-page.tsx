@@ -23,7 +23,7 @@ import { WebhookTask } from './webhook-task.tsx';
 /** The page of a webhook: health, settings, and the log of its deliveries. */
 export function WebhookPage(): ReactNode {
   const team = useTeam();
-  const { webhookId = '' } = useParams({ strict: false }) as { readonly webhookId?: string };
+  const { webhookId } = useParams({ from: '/teams/$teamId/webhooks/$webhookId' });
   const webhook = useQuery(webhookQuery(team.id, webhookId));
   return <Loaded query={webhook}>{(found) => <LoadedWebhook key={found.id} webhook={found} />}</Loaded>;
 }
