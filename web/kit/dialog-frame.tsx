@@ -3,13 +3,25 @@ import { X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
-import type { DialogProps } from './dialog.tsx';
+import type { DialogProps } from './dialog-props.ts';
 import { dismissNews } from './toast.tsx';
 
-const backdrop =
-  'fixed inset-0 z-40 bg-black/40 transition-opacity duration-150 data-ending-style:opacity-0 data-starting-style:opacity-0 dark:bg-black/60';
-const sheet =
-  'max-sm:inset-x-0 max-sm:bottom-0 max-sm:max-h-[92dvh] max-sm:w-full max-sm:rounded-t-2xl max-sm:pb-[env(safe-area-inset-bottom)] max-sm:data-ending-style:translate-y-full max-sm:data-starting-style:translate-y-full';
+const backdrop = classNames(
+  'fixed inset-0 z-40 bg-black/40 dark:bg-black/60',
+  'transition-opacity duration-150 data-ending-style:opacity-0 data-starting-style:opacity-0',
+);
+
+const popup = classNames(
+  'fixed z-50 flex flex-col border border-line bg-raised shadow-raised',
+  'transition-[translate,scale,opacity] duration-200 ease-out',
+);
+
+/** On a phone, the popup slides up from the bottom. */
+const sheet = classNames(
+  'max-sm:inset-x-0 max-sm:bottom-0 max-sm:max-h-[92dvh] max-sm:w-full max-sm:rounded-t-2xl',
+  'max-sm:pb-[env(safe-area-inset-bottom)]',
+  'max-sm:data-ending-style:translate-y-full max-sm:data-starting-style:translate-y-full',
+);
 
 /** The frame of dialogs and drawers. Its code is loaded when the first one opens. */
 export function DialogFrame({ className, ...props }: DialogProps & { readonly className: string }) {
@@ -41,11 +53,7 @@ export function DialogFrame({ className, ...props }: DialogProps & { readonly cl
             how === 'touch' ||
             (content.current?.querySelector<HTMLElement>('input, textarea, select') ?? true)
           }
-          className={classNames(
-            'fixed z-50 flex flex-col border border-line bg-raised shadow-raised transition-[translate,scale,opacity] duration-200 ease-out',
-            sheet,
-            className,
-          )}
+          className={classNames(popup, sheet, className)}
         >
           <header className="flex items-start justify-between gap-3 border-b border-line py-3.5 pr-3 pl-5">
             <div className="min-w-0">

@@ -1,21 +1,6 @@
 import { lazy, type ReactNode, Suspense, useRef } from 'react';
-
-export interface DialogProps {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-  readonly title: ReactNode;
-  readonly description?: ReactNode;
-  readonly children: ReactNode;
-  /** Buttons at the end of the dialog, the primary one last. */
-  readonly footer?: ReactNode;
-  /** Escape and a press beside the dialog do not close it, because its content is shown only once. */
-  readonly isClosedByButtonsOnly?: boolean;
-  /**
-   * True while a request runs whose answer the dialog will show, such as a secret. Until then the dialog can't be
-   * closed.
-   */
-  readonly isBusy?: boolean;
-}
+import { classNames } from './class-names.ts';
+import type { DialogProps } from './dialog-props.ts';
 
 /** The properties that the page of a dialog controls. */
 export type DialogState = Pick<DialogProps, 'isOpen' | 'onClose'>;
@@ -34,22 +19,23 @@ function Frame(props: DialogProps & { readonly className: string }): ReactNode {
   );
 }
 
+const inTheMiddle = classNames(
+  'sm:top-[12vh] sm:left-1/2 sm:max-h-[76vh] sm:w-[min(32rem,calc(100vw-2rem))] sm:-translate-x-1/2',
+  'sm:rounded-2xl sm:data-ending-style:scale-98 sm:data-ending-style:opacity-0',
+  'sm:data-starting-style:scale-98 sm:data-starting-style:opacity-0',
+);
+
+const atTheRight = classNames(
+  'sm:inset-y-0 sm:right-0 sm:w-[min(31rem,100vw)] sm:border-y-0 sm:border-r-0',
+  'sm:data-ending-style:translate-x-full sm:data-starting-style:translate-x-full',
+);
+
 /** A dialog; on a phone a sheet at the bottom. */
 export function Dialog(props: DialogProps): ReactNode {
-  return (
-    <Frame
-      {...props}
-      className="sm:top-[12vh] sm:left-1/2 sm:max-h-[76vh] sm:w-[min(32rem,calc(100vw-2rem))] sm:-translate-x-1/2 sm:rounded-2xl sm:data-ending-style:scale-98 sm:data-ending-style:opacity-0 sm:data-starting-style:scale-98 sm:data-starting-style:opacity-0"
-    />
-  );
+  return <Frame {...props} className={inTheMiddle} />;
 }
 
 /** Details of a row at the right edge; on a phone a sheet at the bottom. */
 export function Drawer(props: DialogProps): ReactNode {
-  return (
-    <Frame
-      {...props}
-      className="sm:inset-y-0 sm:right-0 sm:w-[min(31rem,100vw)] sm:border-y-0 sm:border-r-0 sm:data-ending-style:translate-x-full sm:data-starting-style:translate-x-full"
-    />
-  );
+  return <Frame {...props} className={atTheRight} />;
 }
