@@ -7,6 +7,7 @@ import { Checkbox } from '#web/kit/checkbox.tsx';
 import type { DialogState } from '#web/kit/dialog.tsx';
 import { TextField } from '#web/kit/field.tsx';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
+import { Hint } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames, useOwnerNames } from '#web/team/administrators.ts';
 import { createApiKey } from './api-key-queries.ts';
@@ -97,11 +98,11 @@ export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
           />
         ))}
         {mine.length < permissionsInOrder.length && (
-          <p className="text-[0.8125rem] text-quiet">
+          <Hint>
             {team.can('team:write')
               ? `A key that may invite people and change roles is worth an admin, so only owners make one. Ask ${owners}.`
               : `A key can’t do more than its maker. Ask ${administrators} for one that may do more.`}
-          </p>
+          </Hint>
         )}
       </fieldset>
     </FormDialog>

@@ -6,6 +6,7 @@ import { basePath } from '#web/api/base-path.ts';
 import { CodeBlock } from '#web/kit/code-block.tsx';
 import { CopyRow } from '#web/kit/copy.tsx';
 import { Segments } from '#web/kit/segments.tsx';
+import { Hint } from '#web/kit/text.tsx';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { realFirst } from '#web/numbers/real-first.ts';
 import { useTeam } from '#web/shell/session.ts';
@@ -40,7 +41,7 @@ export function CreatedKey({ made }: { readonly made: MadeApiKey }): ReactNode {
             what="the request"
           />
           {first.body && (
-            <p className="text-[0.8125rem] text-quiet">
+            <Hint>
               {made.test
                 ? `${from} is the simulated number of test keys. Each recipient that docs/test-keys.md lists has its own outcome.`
                 : from === undefined
@@ -48,7 +49,7 @@ export function CreatedKey({ made }: { readonly made: MadeApiKey }): ReactNode {
                   : sender?.simulated
                     ? `${from} is simulated: it writes only to fictional numbers, such as +14155550123.`
                     : 'Replace +14155550123 by the number to write to.'}
-            </p>
+            </Hint>
           )}
         </div>
       )}

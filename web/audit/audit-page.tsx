@@ -5,7 +5,7 @@ import { listQuery, useList } from '#web/api/lists.ts';
 import { isOlderId } from '#web/api/loaded-list.ts';
 import { readTeam } from '#web/api/team-requests.ts';
 import { Badge } from '#web/kit/badge.tsx';
-import { Card } from '#web/kit/card.tsx';
+import { Card, cardRow } from '#web/kit/card.tsx';
 import { nowMs } from '#web/kit/clock.ts';
 import { dayOf } from '#web/kit/format.ts';
 import { LoadMore } from '#web/kit/load-more.tsx';
@@ -76,7 +76,7 @@ function Entry({ entry, names }: { readonly entry: AuditEntry; readonly names: T
     .filter((part) => part !== '')
     .join(' · ');
   return (
-    <li className="flex flex-wrap items-baseline gap-x-4 gap-y-1 border-b border-line px-5 py-3 last:border-0 max-sm:px-4">
+    <li className={`flex flex-wrap items-baseline gap-x-4 gap-y-1 ${cardRow}`}>
       <div className="min-w-0 flex-1 basis-72 leading-snug">
         <p className="break-words">
           <bdi className="font-medium">{actorText}</bdi> <bdi>{auditPredicate(entry, names)}</bdi>

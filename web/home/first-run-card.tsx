@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import type { Home, HomeNumber } from '#contract/home.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { Button, buttonStyle } from '#web/kit/button.tsx';
+import { surface } from '#web/kit/card.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { ErrorNote } from '#web/kit/error-note.tsx';
 import { simulateNumber } from '#web/numbers/number-queries.ts';
@@ -65,7 +66,7 @@ export function FirstRunCard({ home }: { readonly home: Home }): ReactNode {
   ];
   const next = steps.find(({ isDone }) => !isDone);
   return (
-    <section className="overflow-hidden rounded-xl border border-line bg-surface shadow-card">
+    <section className={`overflow-hidden ${surface}`}>
       <header className="px-5 pt-4 pb-3">
         <h2 className="text-[0.9375rem] font-semibold">Get started</h2>
         <p className="text-quiet">Ownline sends and receives iMessages through your own iPhones.</p>

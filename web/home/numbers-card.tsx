@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Home, HomeNumber } from '#contract/home.ts';
 import { Badge } from '#web/kit/badge.tsx';
-import { Card } from '#web/kit/card.tsx';
+import { Card, cardRow } from '#web/kit/card.tsx';
 import { counted } from '#web/kit/format.ts';
 import { rowLink } from '#web/kit/table.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
@@ -27,7 +27,7 @@ function NumberRow({ number }: { readonly number: HomeNumber }): ReactNode {
   const team = useTeam();
   const { state } = number;
   return (
-    <li className="relative flex items-center justify-between gap-3 border-b border-line px-5 py-3 last:border-0 hover:bg-sunken/60 max-sm:px-4">
+    <li className={`relative flex items-center justify-between gap-3 hover:bg-sunken/60 ${cardRow}`}>
       <div className="min-w-0">
         <Link to="/teams/$teamId/numbers/$id" params={{ teamId: team.id, id: number.id }} className={rowLink}>
           <bdi>{numberName(number)}</bdi>

@@ -3,6 +3,7 @@ import { ChevronRight, CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Home, HomeNumber } from '#contract/home.ts';
 import { healthCauseTexts } from '#contract/number-health.ts';
+import { surface } from '#web/kit/card.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { amount } from '#web/kit/format.ts';
 import { numberName } from '#web/numbers/number-name.ts';
@@ -44,7 +45,7 @@ export function StandingCard({ home }: { readonly home: Home }): ReactNode {
     );
   }
   return (
-    <section className="overflow-hidden rounded-xl border border-line bg-surface shadow-card">
+    <section className={`overflow-hidden ${surface}`}>
       <h2
         className={classNames(
           'px-5 py-3 text-[0.9375rem] font-semibold max-sm:px-4',

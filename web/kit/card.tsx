@@ -1,6 +1,12 @@
 import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 
+/** A box that stands out from the page. */
+export const surface = 'rounded-xl border border-line bg-surface shadow-card';
+
+/** A row of a list in a card without padding. */
+export const cardRow = 'border-b border-line px-5 py-3 last:border-0 max-sm:px-4';
+
 export function Card({
   id,
   title,
@@ -20,10 +26,7 @@ export function Card({
   readonly children?: ReactNode;
 }): ReactNode {
   return (
-    <section
-      id={id}
-      className={classNames('scroll-mt-4 rounded-xl border border-line bg-surface shadow-card', className)}
-    >
+    <section id={id} className={classNames('scroll-mt-4', surface, className)}>
       {title !== undefined && (
         <header className="flex flex-wrap items-start justify-between gap-x-3 px-5 pt-3 max-sm:px-4">
           <div className="min-w-0">

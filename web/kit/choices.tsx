@@ -1,4 +1,6 @@
 import { type ReactNode, useId } from 'react';
+import { choiceBox } from './checkbox.tsx';
+import { classNames } from './class-names.ts';
 
 /** Radio buttons, each with an explanation. */
 export function Choices<Value extends string>({
@@ -25,7 +27,7 @@ export function Choices<Value extends string>({
             id={`${id}-${value}`}
             type="radio"
             name={id}
-            className="mt-0.5 size-4 shrink-0 appearance-none rounded-full border-[1.5px] border-line-strong bg-surface checked:border-[5px] checked:border-accent forced-colors:appearance-auto max-sm:size-5"
+            className={classNames(choiceBox, 'rounded-full checked:border-[5px]')}
             checked={value === chosen}
             aria-describedby={`${id}-${value}-hint`}
             onChange={() => onChoose(value)}

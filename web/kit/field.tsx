@@ -6,8 +6,11 @@ import { ApiError } from '#web/api/request.ts';
 import { classNames } from './class-names.ts';
 import { ErrorNote } from './error-note.tsx';
 
-export const inputStyle =
-  'h-9 w-full min-w-0 rounded-lg border border-line-strong/60 bg-surface px-3 text-ink placeholder:text-faint hover:border-line-strong focus-visible:border-accent focus-visible:outline-1 focus-visible:outline-offset-0 data-invalid:border-bad max-sm:h-11';
+export const inputStyle = classNames(
+  'h-9 w-full min-w-0 rounded-lg border border-line-strong/60 bg-surface px-3 text-ink max-sm:h-11',
+  'placeholder:text-faint hover:border-line-strong data-invalid:border-bad',
+  'focus-visible:border-accent focus-visible:outline-1 focus-visible:outline-offset-0',
+);
 
 /**
  * A form for an API operation. An error is shown at the field that it names, otherwise above the buttons.

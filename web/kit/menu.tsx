@@ -15,6 +15,11 @@ import { classNames } from './class-names.ts';
 /** Closes the menu of an item, and returns the focus to the menu's button. */
 const CloseMenu = createContext<() => void>(() => undefined);
 
+const listStyle = classNames(
+  'absolute z-50 w-max max-w-72 min-w-48 animate-in rounded-xl border border-line bg-raised p-1.5 shadow-raised',
+  'font-normal whitespace-normal text-ink',
+);
+
 /**
  * A menu with the keys of the ARIA menu pattern: arrows, Home, End, Escape. It is our own code, because a library's
  * positioned layer would be a tenth of the first page's scripts.
@@ -74,7 +79,7 @@ export function Menu({
           onKeyDown={onKeyDown}
           onBlur={onBlur}
           className={classNames(
-            'absolute z-50 w-max max-w-72 min-w-48 animate-in rounded-xl border border-line bg-raised p-1.5 font-normal whitespace-normal text-ink shadow-raised',
+            listStyle,
             side === 'bottom' ? 'top-full mt-1.5' : 'bottom-full mb-1.5',
             { start: 'left-0', end: 'right-0', edge: 'right-2' }[align],
           )}
@@ -104,8 +109,11 @@ function moveFocus({ key }: KeyboardEvent, items: readonly HTMLElement[]): boole
   return true;
 }
 
-const itemStyle =
-  'flex min-h-9 w-full cursor-pointer items-center gap-2.5 rounded-lg px-2.5 py-1.5 text-left outline-none select-none hover:bg-sunken focus:bg-sunken max-sm:min-h-11 [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-quiet';
+const itemStyle = classNames(
+  'flex min-h-9 w-full cursor-pointer items-center gap-2.5 rounded-lg px-2.5 py-1.5 text-left max-sm:min-h-11',
+  'outline-none select-none hover:bg-sunken focus:bg-sunken',
+  '[&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-quiet',
+);
 
 export function MenuItem({
   onSelect,

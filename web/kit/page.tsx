@@ -1,14 +1,17 @@
+import { Link, type LinkProps } from '@tanstack/react-router';
+import { ChevronLeft } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
 
 export function Page({
   title,
-  above,
+  back,
   description,
   actions,
   children,
 }: {
   readonly title: string;
-  readonly above?: ReactNode;
+  /** A link to the page above this one. */
+  readonly back?: { readonly text: string; readonly link: LinkProps };
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
@@ -18,7 +21,14 @@ export function Page({
   }, [title]);
   return (
     <div className="mx-auto w-full max-w-[68rem] px-8 pt-8 pb-16 max-md:px-4 max-md:pt-5">
-      {above !== undefined && <div className="mb-2">{above}</div>}
+      {back && (
+        <Link
+          {...back.link}
+          className="mb-2 inline-flex items-center gap-1 text-quiet hover:text-ink max-sm:py-2"
+        >
+          <ChevronLeft aria-hidden="true" className="size-4" /> {back.text}
+        </Link>
+      )}
       <header className="mb-6 flex flex-wrap items-end justify-between gap-x-6 gap-y-3 max-md:mb-4">
         <div className="min-w-0">
           <h1 className="text-[1.375rem] leading-tight font-semibold tracking-[-0.012em]">{title}</h1>

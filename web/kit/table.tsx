@@ -49,7 +49,8 @@ export function Table<Row>({
               <td
                 key={head}
                 className={classNames(
-                  'px-4 py-3 align-middle first:pl-5 last:pr-5 max-md:block max-md:w-auto max-md:px-0 max-md:py-0.5 max-md:text-left max-md:first:pl-0',
+                  'px-4 py-3 align-middle first:pl-5 last:pr-5',
+                  'max-md:block max-md:w-auto max-md:px-0 max-md:py-0.5 max-md:text-left max-md:first:pl-0',
                   isDesktopOnly && 'max-md:hidden',
                   className,
                 )}
@@ -65,5 +66,7 @@ export function Table<Row>({
 }
 
 /** Stretches a link or button over its row: `<Link className={rowLink}>`. */
-export const rowLink =
-  'text-left font-medium text-ink after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent';
+export const rowLink = classNames(
+  'text-left font-medium text-ink after:absolute after:inset-0 focus-visible:outline-none',
+  'focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent',
+);

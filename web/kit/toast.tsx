@@ -1,6 +1,7 @@
 import { Toast } from '@base-ui/react/toast';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { classNames } from './class-names.ts';
 
 interface ToastAction {
   readonly text: string;
@@ -46,16 +47,21 @@ export function dismissNews(): void {
   news.clear();
 }
 
-/**
- * Shows the latest toast at the lower right, on phones above the tab bar. While a dialog or drawer is open, toasts move
- * to the lower left, on phones to the top.
- */
+/** The lower right, on phones above the tab bar. While a dialog or drawer is open, the lower left, on phones the top. */
+const place = classNames(
+  'fixed right-4 bottom-4 z-60 flex w-[min(22rem,calc(100vw-2rem))] flex-col gap-2',
+  'max-md:bottom-[calc(4.75rem+env(safe-area-inset-bottom))]',
+  'max-sm:[body:has([data-over-page])_&]:top-4 max-sm:[body:has([data-over-page])_&]:bottom-auto',
+  'sm:[body:has([data-over-page])_&]:right-auto sm:[body:has([data-over-page])_&]:left-4',
+);
+
+/** Shows the latest toast. */
 export function Toasts({ children }: { readonly children: ReactNode }): ReactNode {
   return (
     <Toast.Provider toastManager={manager} limit={1}>
       {children}
       <Toast.Portal>
-        <Toast.Viewport className="fixed right-4 bottom-4 z-60 flex w-[min(22rem,calc(100vw-2rem))] flex-col gap-2 max-md:bottom-[calc(4.75rem+env(safe-area-inset-bottom))] max-sm:[body:has([data-over-page])_&]:top-4 max-sm:[body:has([data-over-page])_&]:bottom-auto sm:[body:has([data-over-page])_&]:right-auto sm:[body:has([data-over-page])_&]:left-4">
+        <Toast.Viewport className={place}>
           <List />
         </Toast.Viewport>
       </Toast.Portal>

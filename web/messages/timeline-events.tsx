@@ -4,7 +4,7 @@ import type { TimelineDelivery, TimelineEvent } from '#contract/timeline.ts';
 import { Badge, type Tone } from '#web/kit/badge.tsx';
 import { nowMs } from '#web/kit/clock.ts';
 import { counted, dueTime } from '#web/kit/format.ts';
-import { Code, StepTime } from '#web/kit/text.tsx';
+import { Code, Hint, StepTime } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 
 export function TimelineEvents({ events }: { readonly events: readonly TimelineEvent[] }): ReactNode {
@@ -62,7 +62,7 @@ function Delivery({ delivery }: { readonly delivery: TimelineDelivery }): ReactN
           {statuses[status].text}
         </Badge>
       </div>
-      <p className="text-[0.8125rem] text-quiet">{sentenceOf(delivery)}</p>
+      <Hint>{sentenceOf(delivery)}</Hint>
     </div>
   );
 }

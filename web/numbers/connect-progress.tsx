@@ -4,6 +4,7 @@ import type { HomeNumber, SetupLinkState } from '#contract/home.ts';
 import { Spinner } from '#web/kit/button.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { Note } from '#web/kit/error-note.tsx';
+import { Hint } from '#web/kit/text.tsx';
 
 type StepState = 'done' | 'busy' | 'open';
 
@@ -79,7 +80,7 @@ function Step({
           {title}
           <span className="sr-only"> ({stepWords[state]})</span>
         </p>
-        <p className="text-[0.8125rem] text-quiet">{children}</p>
+        <Hint>{children}</Hint>
       </div>
     </li>
   );

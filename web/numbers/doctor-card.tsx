@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { HomeNumber } from '#contract/home.ts';
 import { basePath } from '#web/api/base-path.ts';
 import { Button } from '#web/kit/button.tsx';
-import { Card } from '#web/kit/card.tsx';
+import { Card, cardRow } from '#web/kit/card.tsx';
 import { Code } from '#web/kit/text.tsx';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { isOwnAddress } from './own-address.ts';
@@ -81,7 +81,7 @@ export function DoctorCard({
         </summary>
         <ol className="border-t border-line">
           {checks.map(({ title, detail }, index) => (
-            <li key={title} className="flex gap-3 border-b border-line px-5 py-3 last:border-0 max-sm:px-4">
+            <li key={title} className={`flex gap-3 ${cardRow}`}>
               <span
                 aria-hidden="true"
                 className="grid size-6 shrink-0 place-items-center rounded-full bg-sunken text-xs font-semibold text-quiet"

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import type { HomeNumber } from '#contract/home.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { buttonStyle } from '#web/kit/button.tsx';
+import { surface } from '#web/kit/card.tsx';
 import { amount } from '#web/kit/format.ts';
 import { rowLink } from '#web/kit/table.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
@@ -18,7 +19,7 @@ export function NumberCard({ number }: { readonly number: HomeNumber }): ReactNo
   const team = useTeam();
   const waiting = waitingText(number);
   return (
-    <li className="relative flex flex-col rounded-xl border border-line bg-surface shadow-card transition-colors hover:border-line-strong">
+    <li className={`relative flex flex-col transition-colors hover:border-line-strong ${surface}`}>
       <div className="flex items-start gap-3 px-5 pt-4 max-sm:px-4">
         <span className="grid size-10 shrink-0 place-items-center rounded-xl bg-accent-tint text-accent-ink">
           <Smartphone aria-hidden="true" className="size-5" />

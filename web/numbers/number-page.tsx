@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { ChevronLeft, MessagesSquare, Smartphone } from 'lucide-react';
+import { Link, linkOptions, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { MessagesSquare, Smartphone } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { HomeNumber } from '#contract/home.ts';
@@ -10,6 +10,7 @@ import { buttonStyle } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState, Page } from '#web/kit/page.tsx';
+import { Hint } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { DeleteCard } from './delete-card.tsx';
@@ -38,15 +39,10 @@ export function NumberPage(): ReactNode {
     <Page
       title={name}
       description={number && number.label !== '' ? formatPhoneNumber(number.phone_number) : undefined}
-      above={
-        <Link
-          to="/teams/$teamId/numbers"
-          params={{ teamId: team.id }}
-          className="inline-flex items-center gap-1 text-quiet hover:text-ink max-sm:py-2"
-        >
-          <ChevronLeft aria-hidden="true" className="size-4" /> All numbers
-        </Link>
-      }
+      back={{
+        text: 'All numbers',
+        link: linkOptions({ to: '/teams/$teamId/numbers', params: { teamId: team.id } }),
+      }}
       actions={
         number?.verified && (
           <Link
@@ -97,11 +93,7 @@ function NumberParts({ number }: { readonly number: HomeNumber }) {
 
 function ManagedBy() {
   const administrators = useAdministratorNames();
-  return (
-    <p className="text-[0.8125rem] text-quiet">
-      Ask {administrators} to pause, change or delete this number.
-    </p>
-  );
+  return <Hint>Ask {administrators} to pause, change or delete this number.</Hint>;
 }
 
 /** Shown if the number was deleted or is not of this team. */

@@ -4,6 +4,7 @@ import type { PacingSetting } from '#contract/pacing.ts';
 import { ApiError } from '#web/api/request.ts';
 import { Select, TextField } from '#web/kit/field.tsx';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
+import { Hint } from '#web/kit/text.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useUpdateNumber } from './use-update-number.ts';
 
@@ -125,9 +126,7 @@ export function PacingDialog({
       />
       <div className="grid items-start gap-4 sm:grid-cols-2">{fields(gaps)}</div>
       <div className="grid items-start gap-4 sm:grid-cols-2">{fields(windows)}</div>
-      <p className="text-[0.8125rem] text-quiet">
-        Strict holds messages back at these; gentle warns of them.
-      </p>
+      <Hint>Strict holds messages back at these; gentle warns of them.</Hint>
       <div className="grid items-start gap-4 sm:grid-cols-2">{fields(contacts)}</div>
     </FormDialog>
   );

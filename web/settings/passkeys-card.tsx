@@ -3,13 +3,13 @@ import { Fingerprint, Plus } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Passkey } from '#contract/account.ts';
 import { Button } from '#web/kit/button.tsx';
-import { Card } from '#web/kit/card.tsx';
+import { Card, cardRow } from '#web/kit/card.tsx';
 import { Confirm } from '#web/kit/confirm.tsx';
 import { TextField } from '#web/kit/field.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
-import { Time } from '#web/kit/text.tsx';
+import { Hint, Time } from '#web/kit/text.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { passkeysQuery, removePasskey, renamePasskey, rereadAccount } from './account-queries.ts';
 import { AddPasskeyDialog } from './add-passkey-dialog.tsx';
@@ -45,11 +45,11 @@ export function PasskeysCard(): ReactNode {
               {list.map((passkey) => (
                 <li
                   key={passkey.id}
-                  className="flex flex-wrap items-center justify-between gap-x-3 gap-y-2 border-b border-line px-5 py-3 last:border-0 max-sm:px-4"
+                  className={`flex flex-wrap items-center justify-between gap-x-3 gap-y-2 ${cardRow}`}
                 >
                   <div className="min-w-0">
                     <p className="font-medium">{passkey.name}</p>
-                    <p className="text-[0.8125rem] text-quiet">
+                    <Hint>
                       Added <Time at={passkey.created_at} />,{' '}
                       {passkey.last_used_at === null ? (
                         'not used yet'
@@ -58,7 +58,7 @@ export function PasskeysCard(): ReactNode {
                           used <Time at={passkey.last_used_at} />
                         </>
                       )}
-                    </p>
+                    </Hint>
                   </div>
                   <div className="flex gap-2">
                     <Button

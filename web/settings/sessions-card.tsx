@@ -4,11 +4,11 @@ import type { AccountSession, SignInMethod } from '#contract/account.ts';
 import { basePath } from '#web/api/base-path.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
-import { Card } from '#web/kit/card.tsx';
+import { Card, cardRow } from '#web/kit/card.tsx';
 import { Confirm } from '#web/kit/confirm.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
-import { Time } from '#web/kit/text.tsx';
+import { Hint, Time } from '#web/kit/text.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { endSession, rereadAccount, sessionsQuery, signOutEverywhere } from './account-queries.ts';
 import { browserName } from './browser-name.ts';
@@ -75,17 +75,17 @@ function SessionRow({ session }: { readonly session: AccountSession }): ReactNod
     },
   });
   return (
-    <li className="border-b border-line px-5 py-3 last:border-0 max-sm:px-4">
+    <li className={cardRow}>
       <div className="flex items-center justify-between gap-3">
         <div className="min-w-0">
           <p className="flex flex-wrap items-center gap-2 font-medium" title={user_agent}>
             {name}
             {current && <Badge tone="accent">This browser</Badge>}
           </p>
-          <p className="text-[0.8125rem] text-quiet">
+          <Hint>
             Used <Time at={last_used_at} />. Signed in <Time at={created_at} /> {methodTexts[method]}, from{' '}
             <span className="tabular-nums">{ip}</span>
-          </p>
+          </Hint>
         </div>
         {!current && (
           <Button

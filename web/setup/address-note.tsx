@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { FileForm } from '#contract/setup.ts';
+import { surface } from '#web/kit/card.tsx';
 import { CopyButton, CopyRow } from '#web/kit/copy.tsx';
 import { ByHandLink, FormQuestion } from './parts.tsx';
 import { Fold, Say } from './rich.tsx';
@@ -86,7 +87,7 @@ export function ByHandNote(): ReactNode {
   const { byHand } = texts;
   const way = state.install[form ?? 27];
   return (
-    <section className="mt-4 rounded-xl border border-line bg-surface p-4 shadow-card">
+    <section className={`mt-4 p-4 ${surface}`}>
       <h2 className="text-lg font-semibold">{byHand.title}</h2>
       <p className="mt-1">{way.kind === 'by_hand' && way.failed ? byHand.failed : byHand.why}</p>
       <OperatorMessage text={byHand.message} />

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { setupMinutes } from '#contract/setup-minutes.ts';
+import { surface } from '#web/kit/card.tsx';
 import { CopyRow } from '#web/kit/copy.tsx';
 import { QrCode } from '#web/kit/qr-code.tsx';
 import { AddressBox, ByHandNote, MissingFormNote, useIsByHand } from './address-note.tsx';
@@ -9,7 +10,7 @@ import { isStepDone, numberOf, stepsOf, useSetup } from './setup-context.ts';
 import { CheckLine, CheckTitle, Circle } from './signs.tsx';
 import { fill } from './texts/texts.ts';
 
-const card = 'rounded-xl border border-line bg-surface px-5 py-4 shadow-card';
+const card = `px-5 py-4 ${surface}`;
 
 /** The page on a computer: the way to the iPhone, and its progress. */
 export function ComputerView(): ReactNode {

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useReducer, useRef, useState } from 'react';
 import { setupMinutes } from '#contract/setup-minutes.ts';
+import { surface } from '#web/kit/card.tsx';
 import { AddressBox, ByHandNote, useIsByHand } from './address-note.tsx';
 import { AllDone, EndEarly } from './end.tsx';
 import { InstructionLine } from './instruction-line.tsx';
@@ -100,7 +101,7 @@ function StepBox({ step, number, isOpen, onToggle }: StepBoxProps): ReactNode {
   const shown = instructions.filter((one) => isShown(one, way));
   const look = isDone ? 'bg-good-tint text-good-ink' : 'bg-accent-tint text-accent-ink';
   return (
-    <section className="mt-3 rounded-xl border border-line bg-surface shadow-card">
+    <section className={`mt-3 ${surface}`}>
       <h2>
         <button
           id={`step-${name}`}

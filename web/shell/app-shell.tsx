@@ -97,6 +97,14 @@ function allowed(team: CurrentTeam, items: readonly NavigationItem[]): readonly 
   return items.filter(({ permission }) => permission === undefined || team.can(permission));
 }
 
+const sideLink = classNames(
+  'flex items-center gap-2.5 rounded-lg px-2.5 py-[0.4375rem] text-[0.8125rem] font-medium text-quiet',
+  'hover:bg-sunken hover:text-ink aria-[current=page]:bg-accent-tint aria-[current=page]:text-accent-ink',
+);
+
+const tabBarItem =
+  'flex h-16 flex-col items-center justify-center gap-1 text-[0.6875rem] font-medium text-quiet';
+
 /** The link to Home is active only at its own address, other links also at addresses below theirs. */
 const activeOptions = ({ to }: NavigationItem) => ({ exact: to === '/teams/$teamId' });
 
@@ -113,7 +121,7 @@ function SideLinks({
       to={item.to}
       params={{ teamId: team.id }}
       activeOptions={activeOptions(item)}
-      className="flex items-center gap-2.5 rounded-lg px-2.5 py-[0.4375rem] text-[0.8125rem] font-medium text-quiet hover:bg-sunken hover:text-ink aria-[current=page]:bg-accent-tint aria-[current=page]:text-accent-ink"
+      className={sideLink}
     >
       <item.icon aria-hidden="true" className="size-[1.125rem]" strokeWidth={1.9} />
       {item.text}
@@ -129,7 +137,7 @@ function PhoneLink({ item }: { readonly item: NavigationItem }): ReactNode {
       to={item.to}
       params={params}
       activeOptions={activeOptions(item)}
-      className="relative flex h-16 flex-1 flex-col items-center justify-center gap-1 text-[0.6875rem] font-medium text-quiet aria-[current=page]:text-accent-ink"
+      className={classNames(tabBarItem, 'relative flex-1 aria-[current=page]:text-accent-ink')}
     >
       <item.icon aria-hidden="true" className="size-[1.375rem]" strokeWidth={1.8} />
       {item.text}
@@ -165,10 +173,7 @@ function MoreMenu({ items }: { readonly items: readonly NavigationItem[] }): Rea
       align="edge"
       className="flex-1"
       trigger={
-        <button
-          type="button"
-          className="flex h-16 w-full flex-col items-center justify-center gap-1 text-[0.6875rem] font-medium text-quiet"
-        >
+        <button type="button" className={classNames(tabBarItem, 'w-full')}>
           <Ellipsis aria-hidden="true" className="size-[1.375rem]" strokeWidth={1.8} />
           More
         </button>

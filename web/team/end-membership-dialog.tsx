@@ -7,6 +7,7 @@ import { apiKeysQuery } from '#web/api-keys/api-key-queries.ts';
 import { permissionsText } from '#web/api-keys/permission-texts.ts';
 import { Checkbox } from '#web/kit/checkbox.tsx';
 import { ActionDialog } from '#web/kit/task-dialog.tsx';
+import { Hint } from '#web/kit/text.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { endMembership, type MemberDialogProps } from './member-queries.ts';
@@ -84,10 +85,10 @@ function KeysToRevoke({
           onChange={(isOn) => onToggle(id, isOn)}
         />
       ))}
-      <p className="text-[0.8125rem] text-quiet">
+      <Hint>
         The others go on working: keys belong to the team. Revoke those that {isOwn ? 'you' : 'the person'}{' '}
         may have a copy of.
-      </p>
+      </Hint>
     </fieldset>
   );
 }

@@ -12,7 +12,7 @@ import { amount, counted, utcDay } from '#web/kit/format.ts';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { UsageMeter } from '#web/kit/meter.tsx';
 import { Page } from '#web/kit/page.tsx';
-import { Time } from '#web/kit/text.tsx';
+import { Hint, Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { MonthChart } from './month-chart.tsx';
 import { monthAfter, monthInWords } from './months.ts';
@@ -120,10 +120,10 @@ function Limits({
       <UsageMeter label="Numbers of iPhones" used={numbers.used} limit={numbers.limit ?? undefined} />
       <UsageMeter label="Webhooks" used={webhooks.used} limit={webhooks.limit ?? undefined} />
       {limit !== plans[plan].monthlyMessages && (
-        <p className="text-[0.8125rem] text-quiet">
+        <Hint>
           The operator set the messages of your team: the plan itself has{' '}
           {isUnlimited(plans[plan].monthlyMessages) ? 'no limit' : amount(plans[plan].monthlyMessages)}.
-        </p>
+        </Hint>
       )}
     </div>
   );

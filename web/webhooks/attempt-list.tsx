@@ -7,6 +7,12 @@ import { StepTime } from '#web/kit/text.tsx';
 import { BodyBlock } from './body-block.tsx';
 import { adviceOf, attemptText } from './delivery-text.ts';
 
+/** A line down to the next item of the list. */
+const lineToNext = classNames(
+  'not-last:before:absolute not-last:before:top-6 not-last:before:bottom-0 not-last:before:left-3',
+  'not-last:before:w-px not-last:before:bg-line',
+);
+
 /** The attempts of a delivery, newest first, each with its response. */
 export function AttemptList({
   delivery,
@@ -60,7 +66,7 @@ function AttemptItem({
     />
   );
   return (
-    <li className="relative flex gap-3 pb-5 last:pb-0 not-last:before:absolute not-last:before:top-6 not-last:before:bottom-0 not-last:before:left-3 not-last:before:w-px not-last:before:bg-line">
+    <li className={classNames('relative flex gap-3 pb-5 last:pb-0', lineToNext)}>
       <span
         className={classNames(
           'grid size-6 shrink-0 place-items-center rounded-full [&_svg]:size-3.5',

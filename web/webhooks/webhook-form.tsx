@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type { CreateWebhookRequest, Webhook } from '#contract/webhook.ts';
 import { ApiError } from '#web/api/request.ts';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
+import { Hint } from '#web/kit/text.tsx';
 import { PlanLimitNote } from '#web/usage/plan-limit-note.tsx';
 import { type WebhookChoices, WebhookFields, webhookFields } from './webhook-fields.tsx';
 
@@ -46,9 +47,7 @@ export function WebhookForm({
       {!webhook && !save.error && <PlanLimitNote resource="webhooks" />}
       <WebhookFields url={webhook?.url} choices={choices} onChoose={setChoices} />
       {webhook && (
-        <p className="text-[0.8125rem] text-quiet">
-          Events that wait go to the new address. A new address starts the count of failures anew.
-        </p>
+        <Hint>Events that wait go to the new address. A new address starts the count of failures anew.</Hint>
       )}
     </FormDialog>
   );

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
-import { ChevronLeft, RefreshCw } from 'lucide-react';
+import { linkOptions, useParams } from '@tanstack/react-router';
+import { RefreshCw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Webhook } from '#contract/webhook.ts';
 import { Button } from '#web/kit/button.tsx';
@@ -37,16 +37,10 @@ function LoadedWebhook({ webhook }: { readonly webhook: Webhook }): ReactNode {
   return (
     <Page
       title={webhook.url}
-      above={
-        <Link
-          to="/teams/$teamId/webhooks"
-          params={{ teamId: team.id }}
-          className="inline-flex items-center gap-1 text-quiet hover:text-ink max-sm:py-2"
-        >
-          <ChevronLeft aria-hidden="true" className="size-4" />
-          Webhooks
-        </Link>
-      }
+      back={{
+        text: 'Webhooks',
+        link: linkOptions({ to: '/teams/$teamId/webhooks', params: { teamId: team.id } }),
+      }}
       description={<HealthBadge webhook={webhook} />}
       actions={<WebhookActions webhook={webhook} onTask={setTask} onOpen={openDelivery} />}
     >
