@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { dueTime, pastTime } from '../../web/kit/format.ts';
+import { dueTime, pastTime } from '../../web/kit/relative-time.ts';
 
 const now = Date.parse('2026-11-23T12:00:00Z');
 const minuteMs = 60_000;

@@ -2,7 +2,7 @@ import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef } fr
 import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
 import { Button } from '#web/kit/button.tsx';
 import { nowMs } from '#web/kit/clock.ts';
-import { dayOf } from '#web/kit/format.ts';
+import { dayOf } from '#web/kit/relative-time.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { Bubble, type Retry } from './bubble.tsx';
 

@@ -1,7 +1,8 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { nowMs } from './clock.ts';
-import { clockTimeOf, dueTime, exactTime, pastTime } from './format.ts';
+import { clockTimeOf, exactTime } from './format.ts';
+import { dueTime, pastTime } from './relative-time.ts';
 
 /** The time of something that has happened, relative to now and updated. The tooltip has the exact time. */
 export const Time = ({ at }: { readonly at: string }): ReactNode => relativeTime(at, pastTime(at, useNow()));

@@ -3,7 +3,8 @@ import type { ReactNode } from 'react';
 import type { TimelineDelivery, TimelineEvent } from '#contract/timeline.ts';
 import { Badge, type Tone } from '#web/kit/badge.tsx';
 import { nowMs } from '#web/kit/clock.ts';
-import { counted, dueTime } from '#web/kit/format.ts';
+import { counted } from '#web/kit/format.ts';
+import { dueTime } from '#web/kit/relative-time.ts';
 import { Code, Hint, StepTime } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 

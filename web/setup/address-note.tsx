@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 import type { FileForm } from '#contract/setup.ts';
 import { surface } from '#web/kit/card.tsx';
+import { fill } from '#web/kit/catalogue.ts';
 import { CopyButton, CopyRow } from '#web/kit/copy.tsx';
 import { ByHandLink, FormQuestion } from './parts.tsx';
 import { Fold, Say } from './rich.tsx';
 import { forms, numberOf, useSetup } from './setup-context.ts';
-import { fill } from './texts/texts.ts';
 
 /** A message for the operator, to copy. It has no secret in it. */
 function OperatorMessage({ text }: { readonly text: string }): ReactNode {

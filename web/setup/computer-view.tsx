@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { setupMinutes } from '#contract/setup-minutes.ts';
 import { surface } from '#web/kit/card.tsx';
+import { fill } from '#web/kit/catalogue.ts';
 import { CopyRow } from '#web/kit/copy.tsx';
 import { QrCode } from '#web/kit/qr-code.tsx';
 import { AddressBox, ByHandNote, MissingFormNote, useIsByHand } from './address-note.tsx';
@@ -8,7 +9,6 @@ import { AllDone, EndEarly } from './end.tsx';
 import { Fold, Say } from './rich.tsx';
 import { isStepDone, numberOf, stepsOf, useSetup } from './setup-context.ts';
 import { CheckLine, CheckTitle, Circle } from './signs.tsx';
-import { fill } from './texts/texts.ts';
 
 const card = `px-5 py-4 ${surface}`;
 

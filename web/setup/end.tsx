@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import type { SetupCheck } from '#contract/setup.ts';
+import { fill } from '#web/kit/catalogue.ts';
 import { RequestButton } from './parts.tsx';
 import { Fold, Say } from './rich.tsx';
 import { isAllDone, numberOf, useSetup } from './setup-context.ts';
 import { CheckTitle, kindOf } from './signs.tsx';
-import { fill } from './texts/texts.ts';
 
 const heading = 'text-2xl leading-tight font-semibold';
 

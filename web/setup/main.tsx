@@ -2,6 +2,8 @@ import './setup.css';
 import { type ReactNode, StrictMode, useEffect, useState, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { FileForm } from '#contract/setup.ts';
+import { fill } from '#web/kit/catalogue.ts';
+import { localeFor } from '#web/kit/format.ts';
 import { Brand } from '#web/shell/brand.tsx';
 // This import makes the page follow the system's theme while it is open.
 import '#web/shell/theme.ts';
@@ -11,15 +13,7 @@ import { ClosedPage, OverPage } from './end.tsx';
 import { PhoneView } from './phone-view.tsx';
 import { SetupConnection } from './setup-connection.ts';
 import { numberOf, SetupContext, useSetup } from './setup-context.ts';
-import {
-  fill,
-  keepLanguage,
-  type Language,
-  languages,
-  loadTexts,
-  localeFor,
-  preferredLanguage,
-} from './texts/texts.ts';
+import { keepLanguage, type Language, languages, loadTexts, preferredLanguage } from './texts/texts.ts';
 
 const view = new URLSearchParams(location.search).get('view');
 const isPhone = view === 'phone' || (view !== 'computer' && navigator.userAgent.includes('iPhone'));

@@ -1,12 +1,12 @@
 import { type ComponentProps, type ReactNode, useRef } from 'react';
 import type { FileForm, SetupTick } from '#contract/setup.ts';
 import { Button, buttonStyle } from '#web/kit/button.tsx';
+import { fill } from '#web/kit/catalogue.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { CopyButton, copyShown, writeToClipboard } from '#web/kit/copy.tsx';
 import { Rich, Say } from './rich.tsx';
 import { forms, startTime, useSetup } from './setup-context.ts';
 import { CheckLine } from './signs.tsx';
-import { fill } from './texts/texts.ts';
 
 /** A button of the page: as wide as the phone, and high enough for a thumb. */
 const wide = 'h-12 w-full text-base max-sm:h-12';

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useReducer, useRef, useState } from 'react';
 import { setupMinutes } from '#contract/setup-minutes.ts';
 import { surface } from '#web/kit/card.tsx';
+import { fill } from '#web/kit/catalogue.ts';
 import { AddressBox, ByHandNote, useIsByHand } from './address-note.tsx';
 import { AllDone, EndEarly } from './end.tsx';
 import { InstructionLine } from './instruction-line.tsx';
@@ -8,7 +9,6 @@ import { Say } from './rich.tsx';
 import { isStepDone, stepsOf, useSetup } from './setup-context.ts';
 import { Mark } from './signs.tsx';
 import { isShown, type Step } from './steps.ts';
-import { fill } from './texts/texts.ts';
 
 const progressLook =
   'mt-1 mb-3 h-1.5 w-full appearance-none overflow-hidden rounded-full bg-line [&::-webkit-progress-bar]:bg-line [&::-webkit-progress-value]:bg-good';

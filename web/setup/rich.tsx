@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
-import { fill, type Values } from './texts/texts.ts';
+import { fill } from '#web/kit/catalogue.ts';
+import type { Values } from './texts/texts.ts';
 
 interface RichProps {
   readonly text: string;

@@ -1,6 +1,7 @@
 import { createContext, useContext } from 'react';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { FileForm, SetupState } from '#contract/setup.ts';
+import { clockTimeFor, timeOfDay } from '#web/kit/format.ts';
 import type { SetupConnection, SetupSnapshot } from './setup-connection.ts';
 import { type Step, startHour, steps } from './steps.ts';
 import type { Texts, Values } from './texts/texts.ts';
@@ -43,10 +44,7 @@ export const forms: readonly FileForm[] = [27, 26];
 
 export const stepsOf = (form: FileForm | undefined) => steps[form ?? 27];
 
-export const timeOfDay = (locale: string, at: Date): string =>
-  new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' }).format(at);
-
 /** The time at which an automation starts Ownline Outbox, as the iPhone shows it. */
 export const startTime = (locale: string): Values => ({
-  time: timeOfDay(locale, new Date(2026, 0, 1, startHour)),
+  time: timeOfDay(new Date(2026, 0, 1, startHour), clockTimeFor(locale)),
 });

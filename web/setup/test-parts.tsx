@@ -1,9 +1,10 @@
 import { type ReactNode, useState } from 'react';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { SetupReply } from '#contract/setup.ts';
+import { clockTimeFor, timeOfDay } from '#web/kit/format.ts';
 import { RequestButton, RunButton, Ticks } from './parts.tsx';
 import { Fold, Rich, Say } from './rich.tsx';
-import { testedNumber, timeOfDay, useSetup } from './setup-context.ts';
+import { testedNumber, useSetup } from './setup-context.ts';
 import { CheckLine, EnglishNote } from './signs.tsx';
 import { useUnchanged } from './use-unchanged.ts';
 
@@ -97,7 +98,7 @@ export function LockButton(): ReactNode {
 export function LockResult(): ReactNode {
   const { texts, state, locale } = useSetup();
   const { unlock_at, error } = state.lock;
-  const time = unlock_at && timeOfDay(locale, new Date(unlock_at));
+  const time = unlock_at && timeOfDay(unlock_at, clockTimeFor(locale));
   const [locked, reply] = (['locked', 'locked_reply'] as const).map((name) =>
     state.checks.find((check) => check.name === name),
   );

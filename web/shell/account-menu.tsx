@@ -8,6 +8,7 @@ import { Menu, MenuHeading, MenuItem, MenuLink, MenuSeparator } from '#web/kit/m
 import { notify } from '#web/kit/toast.tsx';
 import { roleNames } from './role-names.ts';
 import { useFoundTeam, useOverview } from './session.ts';
+import { texts } from './texts.ts';
 
 /** The menu of the signed-in person: other teams, API reference, sign-out. */
 export function AccountMenu({ isSmall = false }: { readonly isSmall?: boolean }): ReactNode {
@@ -29,17 +30,17 @@ export function AccountMenu({ isSmall = false }: { readonly isSmall?: boolean })
               onSelect={() => void navigate({ to: '/teams/$teamId', params: { teamId: team.id } })}
             >
               <span className="min-w-0 flex-1 truncate">{team.name}</span>
-              {team.id === current?.id && <Check aria-label="open now" />}
+              {team.id === current?.id && <Check aria-label={texts.account.openNow} />}
             </MenuItem>
           ))}
           <MenuSeparator />
         </>
       )}
       <MenuLink render={<a href={`${basePath}/docs`} />}>
-        <BookOpen aria-hidden="true" /> API reference
+        <BookOpen aria-hidden="true" /> {texts.account.reference}
       </MenuLink>
       <MenuItem onSelect={() => void signOut()}>
-        <LogOut aria-hidden="true" /> Sign out
+        <LogOut aria-hidden="true" /> {texts.account.signOut}
       </MenuItem>
     </Menu>
   );
@@ -50,7 +51,7 @@ async function signOut(): Promise<void> {
     await request('POST', '/app/account/sign-out', {});
     location.assign(`${basePath}/sign-in`);
   } catch (error) {
-    notify('You are still signed in', (error as Error).message);
+    notify(texts.account.stillSignedIn, (error as Error).message);
   }
 }
 
@@ -79,7 +80,7 @@ function SmallTrigger(props: object): ReactNode {
   return (
     <button type="button" className="-mr-1.5 rounded-full p-1.5" {...props}>
       <Avatar name={account.name} />
-      <span className="sr-only">Account of {account.name}</span>
+      <span className="sr-only">{texts.account.accountOf({ name: account.name })}</span>
     </button>
   );
 }

@@ -17,6 +17,7 @@ import { rememberTeam } from './last-team.ts';
 import { mainNavigation, moreNavigation, type NavigationItem } from './navigation.ts';
 import { NotFound } from './not-found.tsx';
 import { type CurrentTeam, useFoundTeam } from './session.ts';
+import { texts } from './texts.ts';
 
 /** The frame of a team's pages: navigation at the left, on a phone at the bottom. */
 export function AppShell(): ReactNode {
@@ -36,7 +37,7 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
         href="#content"
         className="fixed top-2 left-2 z-50 -translate-y-16 rounded-lg bg-accent px-3 py-2 text-on-accent focus:translate-y-0"
       >
-        Go to the content
+        {texts.toContent}
       </a>
       <aside className="sticky top-0 flex h-dvh w-60 shrink-0 flex-col border-r border-line bg-surface max-md:hidden">
         <Link
@@ -46,7 +47,7 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
         >
           <Brand />
         </Link>
-        <nav aria-label="Pages" className="flex flex-1 flex-col gap-0.5 overflow-y-auto px-3">
+        <nav aria-label={texts.pages} className="flex flex-1 flex-col gap-0.5 overflow-y-auto px-3">
           <SideLinks team={team} items={mainNavigation} />
           {moreNavigation.length > 0 && <hr className="mx-2 my-2.5 border-line" />}
           <SideLinks team={team} items={moreNavigation} />
@@ -62,7 +63,7 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
         </header>
         {isAway && (
           <p role="status" className="bg-warn-tint px-4 py-2 text-center text-warn-ink">
-            No connection to Ownline. What you see may be out of date; it is tried again.
+            {texts.noConnection}
           </p>
         )}
         <RestoreBanner teamId={team.id} />
@@ -74,7 +75,7 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
           </Suspense>
         </main>
         <nav
-          aria-label="Pages"
+          aria-label={texts.pages}
           className="fixed inset-x-0 bottom-0 z-30 flex border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden"
         >
           {allowed(team, mainNavigation)
@@ -158,7 +159,7 @@ function UnreadBadge({ className }: { readonly className: string }): ReactNode {
       )}
     >
       {count}
-      <span className="sr-only"> unread</span>
+      <span className="sr-only"> {texts.unread}</span>
     </span>
   );
 }
@@ -175,7 +176,7 @@ function MoreMenu({ items }: { readonly items: readonly NavigationItem[] }): Rea
       trigger={
         <button type="button" className={classNames(tabBarItem, 'w-full')}>
           <Ellipsis aria-hidden="true" className="size-[1.375rem]" strokeWidth={1.8} />
-          More
+          {texts.more}
         </button>
       }
     >

@@ -12,6 +12,9 @@ import {
   Webhook,
 } from 'lucide-react';
 import type { Permission, PersonalPermission } from '#contract/permissions.ts';
+import { texts } from './texts.ts';
+
+const { navigation } = texts;
 
 /** The path of a page whose only parameter is the team. */
 type TeamPath = Exclude<
@@ -33,10 +36,10 @@ export interface NavigationItem {
 
 /** The pages of a team, in the order of how often people use them. */
 export const mainNavigation: readonly NavigationItem[] = [
-  { to: '/teams/$teamId', text: 'Home', icon: House, isOnPhone: true },
+  { to: '/teams/$teamId', text: navigation.home, icon: House, isOnPhone: true },
   {
     to: '/teams/$teamId/conversations',
-    text: 'Conversations',
+    text: navigation.conversations,
     icon: MessagesSquare,
     isOnPhone: true,
     isInbox: true,
@@ -44,14 +47,14 @@ export const mainNavigation: readonly NavigationItem[] = [
   },
   {
     to: '/teams/$teamId/messages',
-    text: 'Messages',
+    text: navigation.messages,
     icon: MessageSquareText,
     isOnPhone: true,
     permission: 'messages:read',
   },
   {
     to: '/teams/$teamId/numbers',
-    text: 'Numbers',
+    text: navigation.numbers,
     icon: Smartphone,
     isOnPhone: true,
     permission: 'numbers:read',
@@ -59,9 +62,9 @@ export const mainNavigation: readonly NavigationItem[] = [
 ];
 
 export const moreNavigation: readonly NavigationItem[] = [
-  { to: '/teams/$teamId/webhooks', text: 'Webhooks', icon: Webhook, permission: 'webhooks:read' },
-  { to: '/teams/$teamId/keys', text: 'API keys', icon: KeyRound, permission: 'keys:manage' },
-  { to: '/teams/$teamId/team', text: 'Team', icon: Users, permission: 'team:read' },
-  { to: '/teams/$teamId/usage', text: 'Usage', icon: ChartColumn, permission: 'team:read' },
-  { to: '/teams/$teamId/settings', text: 'Settings', icon: Settings },
+  { to: '/teams/$teamId/webhooks', text: navigation.webhooks, icon: Webhook, permission: 'webhooks:read' },
+  { to: '/teams/$teamId/keys', text: navigation.keys, icon: KeyRound, permission: 'keys:manage' },
+  { to: '/teams/$teamId/team', text: navigation.team, icon: Users, permission: 'team:read' },
+  { to: '/teams/$teamId/usage', text: navigation.usage, icon: ChartColumn, permission: 'team:read' },
+  { to: '/teams/$teamId/settings', text: navigation.settings, icon: Settings },
 ];

@@ -4,6 +4,7 @@ import { EmptyState } from '#web/kit/page.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { Brand } from './brand.tsx';
 import { useOverview } from './session.ts';
+import { texts } from './texts.ts';
 
 /** Tells an account without a team how to join one. */
 export function NoTeam(): ReactNode {
@@ -15,9 +16,8 @@ export function NoTeam(): ReactNode {
         <AccountMenu isSmall />
       </header>
       <main>
-        <EmptyState icon={<Users />} title="You are in no team yet">
-          Ask an owner or an admin of a team to invite {account.email}. The invitation comes by mail or as a
-          link.
+        <EmptyState icon={<Users />} title={texts.noTeam.title}>
+          {texts.noTeam.how({ email: account.email })}
         </EmptyState>
       </main>
     </div>

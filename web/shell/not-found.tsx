@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { buttonStyle } from '#web/kit/button.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 import { UnsentTexts } from './signed-out.tsx';
+import { texts } from './texts.ts';
 
 /** Shown for an address without a page, and for a team of which the person is no member. */
 export function NotFound(): ReactNode {
@@ -11,14 +12,14 @@ export function NotFound(): ReactNode {
     <main>
       <EmptyState
         icon={<MapPinOff />}
-        title="There is no page at this address"
+        title={texts.notFound.title}
         action={
           <Link to="/" className={buttonStyle({ look: 'primary' })}>
-            Go to the start
+            {texts.notFound.toStart}
           </Link>
         }
       >
-        The link may be incomplete, or it belongs to a team that you are not in, or no longer in.
+        {texts.notFound.why}
       </EmptyState>
       <div className="mx-auto max-w-xl px-4">
         <UnsentTexts />

@@ -1,8 +1,4 @@
 import type { Role } from '#contract/permissions.ts';
+import { texts } from './texts.ts';
 
-export const roleNames: Readonly<Record<Role, string>> = {
-  owner: 'Owner',
-  admin: 'Admin',
-  member: 'Member',
-  viewer: 'Viewer',
-};
+export const roleNames: Readonly<Record<Role, string>> = texts.roles;

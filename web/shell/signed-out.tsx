@@ -3,6 +3,7 @@ import { openSignIn, signedOut, unsentTexts } from '#web/api/signed-out.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { CopyButton } from '#web/kit/copy.tsx';
+import { texts } from './texts.ts';
 
 /** Shows the pages, or after the end of the session the texts that were not sent. */
 export function UntilSignedOut({ children }: { readonly children: ReactNode }): ReactNode {
@@ -10,11 +11,11 @@ export function UntilSignedOut({ children }: { readonly children: ReactNode }): 
   if (!isSignedOut) return children;
   return (
     <main className="mx-auto flex max-w-xl flex-col gap-5 px-4 py-10">
-      <h1 className="text-xl font-semibold">You were signed out</h1>
-      <p className="text-quiet">Your session ended, or you were removed from the team.</p>
+      <h1 className="text-xl font-semibold">{texts.signedOut.title}</h1>
+      <p className="text-quiet">{texts.signedOut.why}</p>
       <UnsentTexts />
       <Button look="primary" className="self-start" onClick={openSignIn}>
-        Sign in
+        {texts.signedOut.signIn}
       </Button>
     </main>
   );
@@ -22,17 +23,17 @@ export function UntilSignedOut({ children }: { readonly children: ReactNode }): 
 
 /** The texts that a person typed and did not send, to be copied; nothing if there are none. */
 export function UnsentTexts(): ReactNode {
-  const texts = unsentTexts();
-  if (texts.length === 0) return null;
+  const unsent = unsentTexts();
+  if (unsent.length === 0) return null;
   return (
-    <Card title={texts.length === 1 ? 'This text was not sent' : 'These texts were not sent'}>
+    <Card title={texts.signedOut.unsent({ count: unsent.length })}>
       <ul className="flex flex-col gap-3">
-        {texts.map((text) => (
+        {unsent.map((text) => (
           <li key={text} className="flex items-start justify-between gap-3">
             <p dir="auto" className="min-w-0 whitespace-pre-wrap [overflow-wrap:anywhere]">
               {text}
             </p>
-            <CopyButton text={text} what="the text" />
+            <CopyButton text={text} what={texts.signedOut.theText} />
           </li>
         ))}
       </ul>

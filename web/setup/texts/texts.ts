@@ -1,3 +1,4 @@
+import { languageOf } from '../../kit/format.ts';
 import type en from './en.json';
 
 /** The texts of the page: `**` marks bold words, such as buttons of iOS; names in braces are values. */
@@ -19,7 +20,6 @@ export const languages: Readonly<Record<Language, string>> = { en: 'English', de
 export const loadTexts = async (language: Language): Promise<Texts> => (await loaders[language]()).default;
 
 const isLanguage = (tag: string): tag is Language => tag in languages;
-const languageOf = (locale: string) => locale.split('-')[0] ?? '';
 
 const key = 'ownline.setup.language';
 
@@ -40,17 +40,5 @@ export function preferredLanguage(): Language {
 
 export const keepLanguage = (language: Language) => storage()?.setItem(key, language);
 
-/**
- * The browser's locale for a language: its region decides how times are written. Some browsers name locales that Intl
- * does not take, such as en-US@posix.
- */
-export const localeFor = (language: Language): string =>
-  navigator.languages.find((locale) => languageOf(locale) === language && /^[\w-]+$/.test(locale)) ??
-  language;
-
 /** Values of a text, by the names in its braces. */
 export type Values = Readonly<Record<string, string | number>>;
-
-/** Replaces the names in braces by their values. */
-export const fill = (text: string, values: Values): string =>
-  text.replaceAll(/\{(\w+)\}/g, (name, key: string) => String(values[key] ?? name));

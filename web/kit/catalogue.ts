@@ -1,0 +1,67 @@
+import { createElement, Fragment, type ReactNode } from 'react';
+import { pageLocale } from './format.ts';
+
+/**
+ * A text with values, which its key names: `"since {at}": "Since {at}"`. Numbers are formatted. With an element among
+ * the values it is a node, otherwise a string.
+ */
+interface Sentence<Name extends string> {
+  (values: Readonly<Record<Name, string | number>>): string;
+  (values: Readonly<Record<Name, ReactNode>>): ReactNode;
+}
+
+type NamesIn<Key> = Key extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
+
+/** The texts of a catalogue. A wrong key, a missing value and a value too many do not compile. */
+export type Texts<Catalogue> = {
+  readonly [Key in keyof Catalogue as Key extends `${infer Name} ${string}`
+    ? Name
+    : Key]: Key extends `${string} ${string}`
+    ? Sentence<NamesIn<Key>>
+    : Catalogue[Key] extends string
+      ? string
+      : Texts<Catalogue[Key]>;
+};
+
+/** A text, its forms by the count that its key names first, or a group of texts. */
+type Entry = string | { readonly [key: string]: Entry };
+
+/** Replaces the names in braces by their values. */
+export function fill(text: string, values: Readonly<Record<string, string | number>>): string;
+export function fill(text: string, values: Readonly<Record<string, ReactNode>>, locale?: string): ReactNode;
+export function fill(text: string, values: Readonly<Record<string, ReactNode>>, locale = pageLocale) {
+  const parts = text.split(/\{(\w+)\}/).map((part, index) => {
+    const value = index % 2 === 0 ? part : values[part];
+    return typeof value === 'number' ? value.toLocaleString(locale) : value;
+  });
+  const isString = parts.every((part) => typeof part === 'string');
+  return isString ? parts.join('') : createElement(Fragment, null, ...parts);
+}
+
+/**
+ * Makes the texts of a slice from its file texts.json. Another language is another file of the same type, such as
+ * texts.de.json.
+ */
+export const catalogue = <Catalogue extends object>(texts: Catalogue, locale = pageLocale) =>
+  group(texts as { readonly [key: string]: Entry }, locale) as Texts<Catalogue>;
+
+function group(texts: { readonly [key: string]: Entry }, locale: string): object {
+  const read = ([key, entry]: readonly [string, Entry]) => {
+    const [name = '', count] = key.split(/ \{|\}/);
+    if (count === undefined) return [name, typeof entry === 'string' ? entry : group(entry, locale)];
+    return [
+      name,
+      (values: Readonly<Record<string, ReactNode>>) =>
+        fill(
+          typeof entry === 'string' ? entry : formFor(entry, Number(values[count]), locale),
+          values,
+          locale,
+        ),
+    ];
+  };
+  return Object.fromEntries(Object.entries(texts).map(read));
+}
+
+function formFor(forms: { readonly [form: string]: Entry }, count: number, locale: string): string {
+  return String(forms[new Intl.PluralRules(locale).select(count)] ?? forms.other);
+}
