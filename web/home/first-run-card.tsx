@@ -13,6 +13,9 @@ import { connectChoice } from '#web/numbers/number-texts.ts';
 import { realFirst } from '#web/numbers/real-first.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
+import { texts } from './texts.ts';
+
+const { connect, send, api, events } = texts.firstRun;
 
 interface Step {
   readonly title: string;
@@ -30,36 +33,36 @@ export function FirstRunCard({ home }: { readonly home: Home }): ReactNode {
   const sender = realFirst(numbers).find(({ verified }) => verified);
   const steps: readonly Step[] = [
     {
-      title: 'Connect a number',
+      title: connect.title,
       text: connectChoice,
       isDone: first_run.has_number,
-      action: team.can('numbers:write') ? <ConnectActions /> : `Ask ${administrators} to connect one.`,
+      action: team.can('numbers:write') ? <ConnectActions /> : connect.ask({ administrators }),
     },
     {
-      title: 'Send a first message',
-      text: 'Write it in Conversations, and see it leave the iPhone.',
+      title: send.title,
+      text: send.text,
       isDone: first_run.has_delivered,
       action: !team.can('messages:send')
-        ? `Ask ${administrators} for the role Member.`
+        ? send.ask({ administrators })
         : sender && <WriteLink sender={sender} />,
     },
     {
-      title: 'Use the API',
-      text: 'Create a key. A request to copy comes with it.',
+      title: api.title,
+      text: api.text,
       isDone: first_run.has_key_used,
       action: team.can('keys:manage') && (
         <Link to="/teams/$teamId/keys" params={params} className={buttonStyle({ size: 'small' })}>
-          Create a key
+          {api.create}
         </Link>
       ),
     },
     {
-      title: 'Receive events',
-      text: 'A webhook tells your systems of replies and deliveries.',
+      title: events.title,
+      text: events.text,
       isDone: first_run.has_webhook,
       action: team.can('webhooks:manage') && (
         <Link to="/teams/$teamId/webhooks" params={params} className={buttonStyle({ size: 'small' })}>
-          Create a webhook
+          {events.create}
         </Link>
       ),
     },
@@ -68,8 +71,8 @@ export function FirstRunCard({ home }: { readonly home: Home }): ReactNode {
   return (
     <section className={`overflow-hidden ${surface}`}>
       <header className="px-5 pt-4 pb-3">
-        <h2 className="text-[0.9375rem] font-semibold">Get started</h2>
-        <p className="text-quiet">Ownline sends and receives iMessages through your own iPhones.</p>
+        <h2 className="text-[0.9375rem] font-semibold">{texts.firstRun.title}</h2>
+        <p className="text-quiet">{texts.firstRun.about}</p>
       </header>
       <ol>
         {steps.map((step, index) => (
@@ -106,7 +109,7 @@ function StepRow({
               : 'bg-sunken text-quiet',
         )}
       >
-        {isDone ? <Check aria-label="Done" className="size-3.5" /> : number}
+        {isDone ? <Check aria-label={texts.firstRun.done} className="size-3.5" /> : number}
       </span>
       <div className="min-w-0 flex-1">
         <h3 className={classNames('font-medium', isDone && 'text-quiet')}>{title}</h3>
@@ -137,10 +140,10 @@ function ConnectActions(): ReactNode {
           })
         }
       >
-        Connect an iPhone
+        {connect.connect}
       </Button>
       <Button size="small" isBusy={adding.isPending} onClick={() => adding.mutate()}>
-        Try a simulated iPhone
+        {connect.simulate}
       </Button>
       {adding.error && <ErrorNote error={adding.error} className="basis-full" />}
     </>
@@ -154,7 +157,7 @@ function WriteLink({ sender }: { readonly sender: HomeNumber }): ReactNode {
   if (!sender.simulated) {
     return (
       <Link to="/teams/$teamId/conversations" params={{ teamId: team.id }} className={style}>
-        Open Conversations
+        {send.open}
       </Link>
     );
   }
@@ -168,7 +171,7 @@ function WriteLink({ sender }: { readonly sender: HomeNumber }): ReactNode {
       }}
       className={style}
     >
-      Write to a fictional number
+      {send.writeToFictional}
     </Link>
   );
 }

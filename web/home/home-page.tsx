@@ -17,13 +17,14 @@ import { KeyChangesCard } from './key-changes-card.tsx';
 import { LatestCard } from './latest-card.tsx';
 import { NumbersCard } from './numbers-card.tsx';
 import { StandingCard } from './standing-card.tsx';
+import { texts } from './texts.ts';
 
 /** The page Home. It shows whether everything works, and which matters need a person. */
 export function HomePage(): ReactNode {
   const team = useTeam();
   const home = useQuery(homeQuery(team.id));
   return (
-    <Page title="Home" description={team.name}>
+    <Page title={texts.title} description={team.name}>
       <Loaded query={home}>
         {(data) => (
           <div className="flex flex-col gap-5">
@@ -52,25 +53,25 @@ function UsageCard({ usage }: { readonly usage: UsageSummary }): ReactNode {
   const team = useTeam();
   const isUnlimited = usage.monthly_message_limit >= plans.enterprise.monthlyMessages;
   return (
-    <Card title="This month">
+    <Card title={texts.usage.title}>
       <UsageMeter
         isAlarming
-        label="Messages sent"
+        label={texts.usage.sent}
         used={usage.sent}
         limit={isUnlimited ? undefined : usage.monthly_message_limit}
       />
       <dl className="mt-4 flex justify-between gap-3">
-        <dt>Messages received</dt>
+        <dt>{texts.usage.received}</dt>
         <dd className="font-semibold tabular-nums">{amount(usage.received)}</dd>
       </dl>
       <p className="mt-4 text-[0.8125rem] text-quiet">
-        A new month begins <DueTime at={usage.resets_at} />.{' '}
+        {texts.usage.begins({ at: <DueTime at={usage.resets_at} /> })}{' '}
         <Link
           to="/teams/$teamId/usage"
           params={{ teamId: team.id }}
           className="text-accent-ink underline underline-offset-2"
         >
-          Show usage
+          {texts.usage.show}
         </Link>
       </p>
     </Card>

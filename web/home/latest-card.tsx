@@ -7,6 +7,7 @@ import { buttonStyle } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import { texts } from './texts.ts';
 
 const shownMax = 5;
 
@@ -15,7 +16,7 @@ export function LatestCard(): ReactNode {
   const list = useList(conversationsQuery(team.id, {}));
   return (
     <Card
-      title="Latest conversations"
+      title={texts.latest.title}
       isFlush
       actions={
         <Link
@@ -23,7 +24,7 @@ export function LatestCard(): ReactNode {
           params={{ teamId: team.id }}
           className={buttonStyle({ size: 'small' })}
         >
-          Show all
+          {texts.latest.showAll}
         </Link>
       }
     >
@@ -31,7 +32,7 @@ export function LatestCard(): ReactNode {
         {({ rows }) => {
           const latest = rows.slice(0, shownMax);
           if (latest.length === 0) {
-            return <p className="px-5 py-4 text-quiet max-sm:px-4">No conversations yet.</p>;
+            return <p className="px-5 py-4 text-quiet max-sm:px-4">{texts.latest.none}</p>;
           }
           return (
             <ul>

@@ -3,17 +3,17 @@ import type { ReactNode } from 'react';
 import type { Home, HomeNumber } from '#contract/home.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Card, cardRow } from '#web/kit/card.tsx';
-import { counted } from '#web/kit/format.ts';
 import { rowLink } from '#web/kit/table.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
 import { numberName } from '#web/numbers/number-name.ts';
 import { numberStateTexts } from '#web/numbers/number-state-texts.ts';
 import { isReceivingUntested } from '#web/numbers/number-texts.ts';
 import { useTeam } from '#web/shell/session.ts';
+import { texts } from './texts.ts';
 
 export function NumbersCard({ home }: { readonly home: Home }): ReactNode {
   return (
-    <Card title="Numbers" isFlush>
+    <Card title={texts.numbers.title} isFlush>
       <ul>
         {home.numbers.map((number) => (
           <NumberRow key={number.id} number={number} />
@@ -39,20 +39,17 @@ function NumberRow({ number }: { readonly number: HomeNumber }): ReactNode {
         )}
         <p className="truncate text-[0.8125rem] text-quiet">
           {number.waiting_messages > 0
-            ? `${counted(number.waiting_messages, 'message')} waiting`
+            ? texts.numbers.waiting({ count: number.waiting_messages })
             : isReceivingUntested(number)
-              ? 'Receiving is not tested yet'
-              : `${counted(number.messages_today, 'message')} today`}
+              ? texts.numbers.untested
+              : texts.numbers.today({ count: number.messages_today })}
           {state === 'offline' && number.last_seen_at !== null && (
-            <>
-              {' '}
-              · last seen <Time at={number.last_seen_at} />
-            </>
+            <> · {texts.numbers.lastSeen({ at: <Time at={number.last_seen_at} /> })}</>
           )}
         </p>
       </div>
       <span className="flex shrink-0 items-center gap-1.5">
-        {number.simulated && <Badge>Simulated</Badge>}
+        {number.simulated && <Badge>{texts.numbers.simulated}</Badge>}
         <Badge tone={numberStateTexts[state].tone} hasDot>
           {numberStateTexts[state].text}
         </Badge>

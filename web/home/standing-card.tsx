@@ -5,9 +5,11 @@ import type { Home, HomeNumber } from '#contract/home.ts';
 import { healthCauseTexts } from '#contract/number-health.ts';
 import { surface } from '#web/kit/card.tsx';
 import { classNames } from '#web/kit/class-names.ts';
-import { amount } from '#web/kit/format.ts';
 import { numberName } from '#web/numbers/number-name.ts';
 import { useOverview, useTeam } from '#web/shell/session.ts';
+import { texts } from './texts.ts';
+
+const { standing } = texts;
 
 /** The highest count that the API returns for Home (contract/home.ts). */
 const homeCountMax = 1_000;
@@ -27,18 +29,20 @@ export function StandingCard({ home }: { readonly home: Home }): ReactNode {
   const team = useTeam();
   const { restore_hold: isHeld } = useOverview();
   const matters = mattersOf(home, team.id);
+  // A viewer may look at these matters but change none, so the heading avoids `you`.
+  const headingOf = team.role === 'viewer' ? standing.needAttention : standing.needYou;
   if (matters.length === 0 && isHeld) return null;
   if (matters.length === 0) {
     return (
       <section className="flex items-center gap-3.5 rounded-xl bg-good-tint px-5 py-4 text-good-ink max-sm:px-4">
         <CircleCheck aria-hidden="true" className="size-6 shrink-0" />
         <div>
-          <h2 className="text-[0.9375rem] font-semibold">Everything is fine</h2>
+          <h2 className="text-[0.9375rem] font-semibold">{standing.fine}</h2>
           <p>
             {onlineText(home.numbers)}{' '}
             {home.waiting_messages === 0
-              ? 'No message waits, and no webhook fails.'
-              : `${counted(home.waiting_messages)} on the way, and no webhook fails.`}
+              ? standing.noneWaits
+              : upToMax(home.waiting_messages, standing.onTheWay, standing.manyOnTheWay)}
           </p>
         </div>
       </section>
@@ -54,7 +58,7 @@ export function StandingCard({ home }: { readonly home: Home }): ReactNode {
             : 'bg-warn-tint text-warn-ink',
         )}
       >
-        {headingOf(matters.length, team.role === 'viewer')}
+        {headingOf({ count: matters.length })}
       </h2>
       <ul>
         {matters.map(({ text, hint, link, isUrgent }) => (
@@ -80,37 +84,19 @@ export function StandingCard({ home }: { readonly home: Home }): ReactNode {
 /** Names the connected iPhones. With simulated ones alone it warns that no message reaches a person. */
 function onlineText(numbers: Home['numbers']): string {
   const real = numbers.filter(({ simulated }) => !simulated);
-  if (real.length === 0) return 'Only a simulated iPhone is connected: no message reaches a person.';
-  const paused = real.filter(({ state }) => state === 'paused').length;
-  const online = real.filter(({ state }) => state === 'online').length;
-  const late = real.filter(({ state }) => state === 'late').length;
-  const others = [...countedAs(late, 'late'), ...countedAs(paused, 'paused')].map((text) => `, and ${text}`);
-  return `${online} of ${real.length} ${real.length === 1 ? 'iPhone is' : 'iPhones are'} online${others.join('')}.`;
+  if (real.length === 0) return standing.onlySimulated;
+  const countOf = (wanted: HomeNumber['state']) => real.filter(({ state }) => state === wanted).length;
+  const others = (['late', 'paused'] as const).map((state) => {
+    const count = countOf(state);
+    return count === 0 ? '' : standing[state]({ count });
+  });
+  return standing.online({ count: real.length, online: countOf('online'), others: others.join('') });
 }
 
-const countedAs = (count: number, word: string): readonly string[] =>
-  count === 0 ? [] : [`${count === 1 ? 'one is' : `${count} are`} ${word}`];
+type Counted = typeof standing.waiting;
 
-const stateWords: Readonly<Record<HomeNumber['state'], string>> = {
-  online: 'online',
-  late: 'late',
-  offline: 'offline',
-  paused: 'paused',
-  pending: 'not connected yet',
-};
-
-/** A viewer may look at these matters but change none, so the heading avoids `you`. */
-function headingOf(matters: number, isViewer: boolean): string {
-  const object = isViewer ? 'attention' : 'you';
-  return matters === 1 ? `One thing needs ${object}` : `${matters} things need ${object}`;
-}
-
-const counted = (messages: number) =>
-  messages >= homeCountMax
-    ? `${amount(homeCountMax)} messages or more are`
-    : messages === 1
-      ? 'One message is'
-      : `${amount(messages)} messages are`;
+const upToMax = (count: number, exactly: Counted, orMore: Counted) =>
+  count >= homeCountMax ? orMore({ count: homeCountMax }) : exactly({ count });
 
 function mattersOf(home: Home, teamId: string): readonly Matter[] {
   const params = { teamId };
@@ -120,10 +106,11 @@ function mattersOf(home: Home, teamId: string): readonly Matter[] {
         state === 'pending' || state === 'offline' || (state === 'paused' && waiting > 0),
     )
     .map((number) => ({
-      text: `${numberName(number)} is ${stateWords[number.state]}`,
+      text: standing.states[number.state]({ name: numberName(number) }),
       hint: [
         number.likely_cause && healthCauseTexts[number.likely_cause].cause,
-        number.waiting_messages > 0 && `${counted(number.waiting_messages)} waiting.`,
+        number.waiting_messages > 0 &&
+          upToMax(number.waiting_messages, standing.waiting, standing.manyWaiting),
       ]
         .filter(Boolean)
         .join(' '),
@@ -132,37 +119,37 @@ function mattersOf(home: Home, teamId: string): readonly Matter[] {
     }));
   const others: readonly (Matter | false)[] = [
     home.numbers.length === 0 && {
-      text: 'No iPhone is connected',
-      hint: 'Messages go out and come in once one is.',
+      text: standing.noIphone,
+      hint: standing.noIphoneHint,
       link: linkOptions({ to: '/teams/$teamId/numbers', params }),
       isUrgent: true,
     },
     home.webhooks_disabled > 0 && {
-      text: `${home.webhooks_disabled === 1 ? 'A webhook was' : `${home.webhooks_disabled} webhooks were`} switched off after ten failures`,
-      hint: 'Your systems get no events there until it is enabled again.',
+      text: standing.webhooksOff({ count: home.webhooks_disabled }),
+      hint: standing.webhooksOffHint,
       link: linkOptions({ to: '/teams/$teamId/webhooks', params }),
       isUrgent: true,
     },
     home.webhooks_failing > 0 && {
-      text: home.webhooks_failing === 1 ? 'A webhook fails' : `${home.webhooks_failing} webhooks fail`,
-      hint: 'The last attempt had no success. Ownline repeats it.',
+      text: standing.webhooksFail({ count: home.webhooks_failing }),
+      hint: standing.webhooksFailHint,
       link: linkOptions({ to: '/teams/$teamId/webhooks', params }),
       isUrgent: false,
     },
     home.failed_last_day > 0 && {
-      text: `${home.failed_last_day === 1 ? 'One message' : `${amount(home.failed_last_day)} messages`} failed in the last 24 hours`,
+      text: standing.failed({ count: home.failed_last_day }),
       link: linkOptions({ to: '/teams/$teamId/messages', params, search: { status: 'failed' } }),
       isUrgent: false,
     },
     home.retention_late_days > 0 && {
-      text: `Old data is deleted ${home.retention_late_days === 1 ? 'a day' : `${amount(home.retention_late_days)} days`} late`,
-      hint: 'It catches up after the time was made shorter. If it does not, whoever runs Ownline finds the cause with the command doctor.',
+      text: standing.deletedLate({ count: home.retention_late_days }),
+      hint: standing.deletedLateHint,
       link: linkOptions({ to: '/teams/$teamId/messages', params }),
       isUrgent: false,
     },
     home.usage.sent >= home.usage.monthly_message_limit && {
-      text: 'The limit of this month is reached',
-      hint: 'Sends are refused until the next month begins.',
+      text: standing.limitReached,
+      hint: standing.limitReachedHint,
       link: linkOptions({ to: '/teams/$teamId/usage', params }),
       isUrgent: true,
     },

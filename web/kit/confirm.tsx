@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ActionDialog } from './task-dialog.tsx';
+import { texts } from './texts.ts';
 
 /** Asks for confirmation of an action that cannot be undone. */
 export function Confirm({
@@ -9,7 +10,7 @@ export function Confirm({
   title,
   children,
   action,
-  keep = 'Keep it',
+  keep = texts.dialogs.keep,
   isDangerous = true,
   onConfirm,
 }: {

@@ -1,17 +1,18 @@
 import { Check, Copy } from 'lucide-react';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { Button } from './button.tsx';
+import { texts } from './texts.ts';
 
 type Outcome = 'copied' | 'selected' | undefined;
 
-/** The words of a copy button, for pages in other languages than English. */
+/** The words of a copy button. */
 interface CopyWords {
   readonly copy: string;
   readonly copied: string;
   readonly notCopied: string;
+  /** Shown if the value is selected and the person can copy it; `notCopied` by default. */
+  readonly selected?: string;
 }
-
-const english: CopyWords = { copy: 'Copy', copied: 'Copied', notCopied: 'Not copied' };
 
 /**
  * Copies a text. On plain http, where browsers have no clipboard API, it selects the shown value and copies the
@@ -19,7 +20,7 @@ const english: CopyWords = { copy: 'Copy', copied: 'Copied', notCopied: 'Not cop
  */
 export function CopyButton({
   text,
-  words = english,
+  words = texts.copy,
   label = words.copy,
   what,
   value,
@@ -48,9 +49,7 @@ export function CopyButton({
       ? label
       : outcome === 'copied'
         ? words.copied
-        : value && words === english
-          ? 'Press Ctrl or ⌘ and C'
-          : words.notCopied;
+        : ((value && words.selected) ?? words.notCopied);
   return (
     <span ref={frame}>
       <Button

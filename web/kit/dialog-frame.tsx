@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react';
 import { IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import type { DialogProps } from './dialog-props.ts';
+import { texts } from './texts.ts';
 import { dismissNews } from './toast.tsx';
 
 const backdrop = classNames(
@@ -64,7 +65,7 @@ export function DialogFrame({ className, ...props }: DialogProps & { readonly cl
             </div>
             <BaseDialog.Close
               disabled={isBusy}
-              render={<IconButton label="Close" className="-my-1 shrink-0" />}
+              render={<IconButton label={texts.dialogs.close} className="-my-1 shrink-0" />}
             >
               <X />
             </BaseDialog.Close>

@@ -3,8 +3,9 @@ import { TriangleAlert } from 'lucide-react';
 import { createContext, type ReactNode, useContext } from 'react';
 import { ApiError } from '#web/api/request.ts';
 import { classNames } from './class-names.ts';
-import { amount, utcDay } from './format.ts';
+import { utcDay } from './format.ts';
 import { RetryTime } from './retry-time.tsx';
+import { texts } from './texts.ts';
 
 /** Advice on a larger plan, shown with errors of a plan limit. */
 export const LimitHelp = createContext<ReactNode>(null);
@@ -36,14 +37,12 @@ export function sentenceOf(error: Error): string {
       .replace(/ Retry in \d+ seconds?\.$/, '')
       .replace(/Retry in \d+ seconds?, or/, 'Wait, or');
   if (!(error instanceof ApiError) || error.status !== 402) return error.message;
-  if (error.param === 'media_url') {
-    return 'Pictures and files need the plan Starter. Send the text alone, or get a larger plan.';
-  }
+  if (error.param === 'media_url') return texts.planLimits.files;
   const { limit, resets_at: resetsAt, upgrade_url: upgradeUrl } = error.details;
   if (typeof resetsAt !== 'string' || typeof limit !== 'number')
     return error.message.replace(`see ${upgradeUrl} for a larger plan`, 'get a larger plan');
-  if (limit === 0) return 'The limit of this team is 0 messages a month, so it can send none.';
-  return `The month’s messages are used up: ${amount(limit)} of ${amount(limit)}. You can send again from ${utcDay(resetsAt)} on, or with a larger plan.`;
+  if (limit === 0) return texts.planLimits.zero;
+  return texts.planLimits.usedUp({ limit, day: utcDay(resetsAt) });
 }
 
 function NextStep({ error }: { readonly error: ApiError }): ReactNode {
@@ -54,7 +53,7 @@ function NextStep({ error }: { readonly error: ApiError }): ReactNode {
       <p className="mt-1">
         {limitHelp}{' '}
         <Link to="/teams/$teamId/usage" params={{ teamId }} className="font-medium underline">
-          See usage and plans
+          {texts.planLimits.toUsage}
         </Link>
       </p>
     );

@@ -6,6 +6,7 @@ import { isRateLimited, sentenceOf } from './error-note.tsx';
 import { EmptyState } from './page.tsx';
 import { RetryTime } from './retry-time.tsx';
 import { Skeleton } from './skeleton.tsx';
+import { texts } from './texts.ts';
 
 /**
  * Shows the data of a query, a skeleton while it loads, or its error with a retry button. A query refused with a 429 is
@@ -59,10 +60,10 @@ export function Failure({
     <div role="alert">
       <EmptyState
         icon={<TriangleAlert />}
-        title="This could not be loaded"
+        title={texts.notLoaded}
         action={
           <Button onClick={onRetry} isBusy={isBusy}>
-            Try again
+            {texts.tryAgain}
           </Button>
         }
       >

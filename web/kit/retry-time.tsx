@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { ApiError } from '#web/api/request.ts';
+import { texts } from './texts.ts';
 
 /**
  * Counts down to the end of a rate limit. Screen readers do not announce each second.
@@ -13,11 +14,10 @@ export function RetryTime({
   readonly isAutomatic?: boolean;
 }): ReactNode {
   const seconds = useSecondsUntil(atMs + retryAfter * 1_000);
-  const [what, how] = isAutomatic ? ['It is tried again', ' by itself'] : ['You can try again', ''];
+  const sentence = isAutomatic ? texts.triedAgain : texts.youCanTry;
   return (
     <span aria-live="off" className="mt-1 block tabular-nums">
-      {what}
-      {how} {seconds > 0 ? `in ${waitInWords(seconds)}` : 'now'}.
+      {sentence({ when: waitInWords(seconds) })}
     </span>
   );
 }
@@ -34,7 +34,10 @@ function useSecondsUntil(endMs: number): number {
 }
 
 function waitInWords(seconds: number): string {
-  if (seconds < 60) return `${seconds} s`;
+  if (seconds === 0) return texts.due.now;
+  if (seconds < 60) return texts.due.seconds({ count: seconds });
   const minutes = Math.ceil(seconds / 60);
-  return minutes < 60 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
+  return minutes < 60
+    ? texts.due.minutes({ count: minutes })
+    : texts.due.hours({ count: Math.ceil(minutes / 60) });
 }

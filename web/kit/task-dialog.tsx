@@ -4,6 +4,7 @@ import { Dialog } from './dialog.tsx';
 import type { DialogProps } from './dialog-props.ts';
 import { ErrorNote } from './error-note.tsx';
 import { Form } from './field.tsx';
+import { texts } from './texts.ts';
 
 interface TaskDialogProps extends Omit<DialogProps, 'footer' | 'isClosedByButtonsOnly' | 'isBusy'> {
   /** The call of the API operation, with its error. */
@@ -68,7 +69,7 @@ export function ActionDialog({
 function TaskDialog({
   work,
   action,
-  cancel = 'Cancel',
+  cancel = texts.dialogs.cancel,
   look = 'primary',
   isBusy = work.isPending,
   isDisabled = false,

@@ -2,6 +2,7 @@ import { Toast } from '@base-ui/react/toast';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
+import { texts } from './texts.ts';
 
 interface ToastAction {
   readonly text: string;
@@ -82,7 +83,7 @@ function List(): ReactNode {
         <Toast.Description className="text-quiet" />
         <Toast.Action className="mt-1 font-medium text-accent-ink underline underline-offset-2" />
       </Toast.Content>
-      <Toast.Close aria-label="Dismiss" className="rounded-md p-1 text-quiet hover:bg-sunken">
+      <Toast.Close aria-label={texts.dialogs.dismiss} className="rounded-md p-1 text-quiet hover:bg-sunken">
         <X className="size-4" />
       </Toast.Close>
     </Toast.Root>

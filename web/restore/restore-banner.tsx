@@ -4,9 +4,10 @@ import { type ReactNode, useState } from 'react';
 import { heldCountMax, type RestoreState } from '#contract/restore.ts';
 import { teamRequest } from '#web/api/team-requests.ts';
 import { Button } from '#web/kit/button.tsx';
-import { amount, counted, exactTime } from '#web/kit/format.ts';
+import { exactTime } from '#web/kit/format.ts';
 import { overviewQuery, useOverview } from '#web/shell/session.ts';
 import { ResumeDialog } from './resume-dialog.tsx';
+import { texts } from './texts.ts';
 
 const lookMs = 30_000;
 
@@ -28,23 +29,24 @@ function HeldBanner({ teamId }: { readonly teamId: string }): ReactNode {
   const { waiting } = data;
   return (
     <section
-      aria-label="Restored server"
+      aria-label={texts.restoredServer}
       className="flex items-center gap-x-4 gap-y-2 border-b border-line bg-warn-tint px-4 py-2.5 text-[0.8125rem] text-warn-ink max-sm:flex-wrap md:px-6"
     >
       <History aria-hidden="true" className="size-4 shrink-0 max-sm:hidden" />
       <p className="min-w-0 flex-1 max-sm:basis-full">
-        <strong className="font-semibold">
-          This server was restored from the backup of {exactTime(data.backup_taken_at)}. Nothing is sent until
-          it is resumed.
-        </strong>{' '}
+        <strong className="font-semibold">{texts.restored({ at: exactTime(data.backup_taken_at) })}</strong>{' '}
         {waiting
-          ? `Waiting from the backup: ${upToMax(waiting.messages, 'message')}, ${deliveries(waiting.deliveries)} and ${upToMax(waiting.mails, 'mail')}.`
-          : 'An owner of the first team, or the person who runs this server, decides.'}
+          ? texts.waiting({
+              messages: upToMax(waiting.messages, texts.messages, texts.manyMessages),
+              deliveries: upToMax(waiting.deliveries, texts.deliveries, texts.manyDeliveries),
+              mails: upToMax(waiting.mails, texts.mails, texts.manyMails),
+            })
+          : texts.whoDecides}
       </p>
       {waiting && (
         <>
           <Button size="small" onClick={() => setOpen(true)}>
-            Resume …
+            {texts.resume}
           </Button>
           <ResumeDialog
             isOpen={isOpen}
@@ -66,11 +68,7 @@ function HeldBanner({ teamId }: { readonly teamId: string }): ReactNode {
   );
 }
 
-function upToMax(count: number, noun: string): string {
-  return count > heldCountMax ? `more than ${counted(heldCountMax, noun)}` : counted(count, noun);
-}
+type Counted = typeof texts.messages;
 
-function deliveries(count: number): string {
-  if (count > heldCountMax) return `more than ${amount(heldCountMax)} deliveries to webhooks`;
-  return count === 1 ? '1 delivery to a webhook' : `${amount(count)} deliveries to webhooks`;
-}
+const upToMax = (count: number, exactly: Counted, more: Counted) =>
+  count > heldCountMax ? more({ count: heldCountMax }) : exactly({ count });

@@ -4,6 +4,7 @@ import { Checkbox } from '#web/kit/checkbox.tsx';
 import { Confirm } from '#web/kit/confirm.tsx';
 import type { DialogState } from '#web/kit/dialog.tsx';
 import { exactTime } from '#web/kit/format.ts';
+import { texts } from './texts.ts';
 
 /** Asks whether waiting messages and deliveries of the backup go out, and ends the restore hold. */
 export function ResumeDialog({
@@ -21,25 +22,22 @@ export function ResumeDialog({
     <Confirm
       isOpen={isOpen}
       onClose={onClose}
-      title="Resume sending"
-      action="Resume"
-      keep="Not yet"
+      title={texts.dialog.title}
+      action={texts.dialog.resume}
+      keep={texts.dialog.notYet}
       isDangerous={false}
       onConfirm={() => onResume({ cancel_messages: cancelMessages, skip_deliveries: skipDeliveries })}
     >
-      <p>
-        Messages that waited when the backup was taken ({exactTime(backupTakenAt)}) may have been sent since
-        then. Resumed, they go out, perhaps for the second time. This is for all teams of the server.
-      </p>
+      <p>{texts.dialog.about({ at: exactTime(backupTakenAt) })}</p>
       <Checkbox
-        label="Cancel the messages that waited in the backup"
-        hint="They fail as cancelled and cost nothing. Messages that were accepted after the restore go out."
+        label={texts.dialog.cancelMessages}
+        hint={texts.dialog.cancelMessagesHint}
         isOn={cancelMessages}
         onChange={setCancelMessages}
       />
       <Checkbox
-        label="Skip the deliveries that waited in the backup"
-        hint="Webhooks do not get these events again. A replay can still deliver them."
+        label={texts.dialog.skipDeliveries}
+        hint={texts.dialog.skipDeliveriesHint}
         isOn={skipDeliveries}
         onChange={setSkipDeliveries}
       />
