@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Queryable } from '#server/database/statement.ts';
+import type { Queryable } from '#server/database/query.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { until } from '#test/support/service/until.ts';
 import { addWebhook, emit } from '#test/support/webhooks/webhook-world.ts';

@@ -1,8 +1,8 @@
 import { allows, covers, keyGrants, roleGrants } from '#contract/permissions.ts';
 import { recordAudit } from '#server/audit/audit.ts';
 import type { HookEvents } from '#server/database/hooks.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { forbidden, notFound } from '#server/platform/app-error.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';

@@ -1,7 +1,6 @@
-import type { History, OldRow } from '#server/database/purge-walk.ts';
-import { query } from '#server/database/query.ts';
+import type { History, IdRange, OldRow } from '#server/database/purge-walk.ts';
+import { type Queryable, query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Queryable, statement, transactionStatement } from '#server/database/statement.ts';
 import type { Actor, AuditActor } from '#server/platform/actor.ts';
 import { type AccountId, firstIdAt, type Id, type TeamId } from '#server/platform/ids.ts';
 
@@ -151,7 +150,7 @@ export interface AuditRecord {
 /** Records an action in the transaction that performs it: both commit, or neither does (section 12.6). */
 export async function recordAudit(
   db: Queryable,
-  { ids, clock }: Pick<Runtime, 'ids' | 'clock'>,
+  { ids, clock }: Runtime,
   record: AuditRecord,
 ): Promise<void> {
   const { by } = record;
@@ -179,13 +178,13 @@ interface OldEntry extends OldRow {
 }
 
 // The trigger of the audit log lets this transaction delete entries with a smaller id.
-const allow = transactionStatement<[before: string]>(
+const allow = transactionQuery<{ before: string }>(
   'audit.allow-purge',
-  "SELECT set_config('ownline.audit_purged_before', $1, true) AS before",
-);
+  "SELECT set_config('ownline.audit_purged_before', :before, true) AS before",
+).run;
 
 /** SQL that finds entries along the two indexes of the log: those of teams, and those of accounts without a team. */
-const sqlEntries = (conditions: string, order: 'LIMIT 1' | 'LIMIT $3 FOR UPDATE SKIP LOCKED') =>
+const sqlEntries = (conditions: string, order: 'LIMIT 1' | 'LIMIT :limit FOR UPDATE SKIP LOCKED') =>
   ({
     ofTeams: `SELECT o.id, o.place FROM teams t CROSS JOIN LATERAL (
        SELECT l.id, l.ctid AS place FROM audit_log l WHERE l.team_id = t.id${conditions} ORDER BY l.team_id, l.id ${order}
@@ -196,42 +195,39 @@ const sqlEntries = (conditions: string, order: 'LIMIT 1' | 'LIMIT $3 FOR UPDATE 
      ) o`,
   }) as const;
 
-const next = sqlEntries(' AND l.id >= $1', 'LIMIT 1');
-const findNext = statement<[string], OldRow>(
+const next = sqlEntries(' AND l.id >= :from', 'LIMIT 1');
+const findNext = query<{ from: string }, OldRow>(
   'audit.next',
   `SELECT id FROM (${next.ofTeams} UNION ALL ${next.ofAccounts}) o ORDER BY id LIMIT 1`,
-);
+).row;
 const old = sqlEntries(
-  ' AND l.id >= $1 AND l.id < $2 AND l.id <> ALL ($4::uuid[])',
-  'LIMIT $3 FOR UPDATE SKIP LOCKED',
+  ' AND l.id >= :from AND l.id < :to AND l.id <> ALL (:passedOver::uuid[])',
+  'LIMIT :limit FOR UPDATE SKIP LOCKED',
 );
-type Batch = [from: string, to: string, limit: number, passedOver: readonly string[]];
-const lockOfTeams = transactionStatement<Batch, OldEntry>(
+type Batch = IdRange & { limit: number; passedOver: readonly string[] };
+const lockOfTeams = transactionQuery<Batch, OldEntry>(
   'audit.lock-old-of-teams',
-  `${old.ofTeams} LIMIT $3`,
-);
-const lockOfAccounts = transactionStatement<Batch, OldEntry>(
+  `${old.ofTeams} LIMIT :limit`,
+).rows;
+const lockOfAccounts = transactionQuery<Batch, OldEntry>(
   'audit.lock-old-of-accounts',
-  `${old.ofAccounts} LIMIT $3`,
-);
-const remove = transactionStatement<[places: string[]]>(
+  `${old.ofAccounts} LIMIT :limit`,
+).rows;
+const remove = transactionQuery<{ places: string[] }>(
   'audit.purge',
-  'DELETE FROM audit_log WHERE ctid = ANY ($1::tid[])',
-);
+  'DELETE FROM audit_log WHERE ctid = ANY (:places::tid[])',
+).run;
 
 /** The history of the audit log. Its retention is AUDIT_DAYS (specification section 12.6). */
 export const auditHistory: History<OldEntry> = {
   name: 'audit_log',
-  findNext: async (db, from) => (await findNext.row(db, from))?.id,
-  lock: async (trx, { from, to }, limit, passedOver) => {
-    await allow.run(trx, to);
-    const ofTeams = await lockOfTeams.rows(trx, from, to, limit, passedOver);
-    if (ofTeams.length === limit) return ofTeams;
-    return [...ofTeams, ...(await lockOfAccounts.rows(trx, from, to, limit - ofTeams.length, passedOver))];
+  findNext: async (db, from) => (await findNext(db, { from }))?.id,
+  lock: async (trx, range, limit, passedOver) => {
+    await allow(trx, { before: range.to });
+    const ofTeams = await lockOfTeams(trx, { ...range, limit, passedOver });
+    const left = limit - ofTeams.length;
+    if (left === 0) return ofTeams;
+    return [...ofTeams, ...(await lockOfAccounts(trx, { ...range, limit: left, passedOver }))];
   },
-  remove: (trx, rows) =>
-    remove.run(
-      trx,
-      rows.map(({ place }) => place),
-    ),
+  remove: (trx, rows) => remove(trx, { places: rows.map(({ place }) => place) }),
 };

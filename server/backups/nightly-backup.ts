@@ -8,9 +8,9 @@ import {
 } from '#server/backups/archive/backups-store.ts';
 import { externalDatabase, type ScratchServer } from '#server/backups/archive/check-backup.ts';
 import { removeScratchDatabase } from '#server/backups/archive/verify-backup.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { loadSecretsKey } from '#server/database/secrets-key.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { queueMails } from '#server/mail/queue-mail.ts';
 import { listEmailsOf } from '#server/teams/members/members.ts';

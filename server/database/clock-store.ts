@@ -1,9 +1,8 @@
 import type { Pool } from 'pg';
 import { runHooks } from './hooks.ts';
 import { clockChannel } from './notify-sender.ts';
-import { query, transactionQuery } from './query.ts';
+import { query, type Transaction, transactionQuery } from './query.ts';
 import type { Runtime } from './runtime.ts';
-import type { Transaction } from './statement.ts';
 
 /** State of the database's clock, which the processes of an installation share (table service_clock). */
 export interface ClockState {

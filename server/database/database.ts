@@ -5,7 +5,7 @@ import type { ChangeRecorder } from './change.ts';
 import { markConnectErrors, NoConnectionError } from './no-connection.ts';
 import { NotifySender } from './notify-sender.ts';
 import { measurePools } from './pool-metrics.ts';
-import type { ChangeRecordingPool, Transaction } from './statement.ts';
+import type { ChangeRecordingPool, Transaction } from './query.ts';
 
 // int8 as a number: counts stay far below 2^53, and numbers as texts would compare wrongly. date as text, because a
 // calendar day is no moment.

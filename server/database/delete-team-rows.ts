@@ -1,5 +1,5 @@
 import type { AccountId, TeamId } from '#server/platform/ids.ts';
-import type { Transaction } from './statement.ts';
+import type { Transaction } from './query.ts';
 import { type DeclaredTable, listTables, quoteName } from './tables.ts';
 
 /** The ids by which rows belong to teams that are deleted. */

@@ -1,7 +1,7 @@
 import type { Role } from '#contract/permissions.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import type { MemberId, NumberId, TeamId } from '#server/platform/ids.ts';
-import type { Transaction } from './statement.ts';
+import type { Transaction } from './query.ts';
 
 /** Events of a slice on which slices to its right act in the same transaction, each with its data. */
 export interface HookEvents {

@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { firstIdAt, timeOfId } from '#server/platform/ids.ts';
 import { errorCodeOf } from './database.ts';
-import { query, transactionQuery } from './query.ts';
+import { type Queryable, query, type Transaction, transactionQuery } from './query.ts';
 import type { HistoryName } from './retention.ts';
 import type { Runtime } from './runtime.ts';
-import type { Queryable, Transaction } from './statement.ts';
 
 /**
  * Advisory lock of backups. A backup holds it exclusively; work that removes or changes rows which the backup must
@@ -65,8 +64,6 @@ export interface PurgePace {
   readonly pauseFactor: number;
 }
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'logger'>;
-
 const dayMs = 86_400_000;
 
 /** Rows of a batch, which takes some 20 ms. */
@@ -101,7 +98,7 @@ export async function purgeInBatches(
 
 /** Runs a batch in a transaction. @returns undefined while a backup runs */
 export function purgeTransaction<T>(
-  { database }: Pick<Services, 'database'>,
+  { database }: Runtime,
   work: (trx: Transaction) => Promise<T>,
 ): Promise<T | undefined> {
   return database.transaction(async (trx) => ((await excludeBackups(trx)) ? work(trx) : undefined));
@@ -200,7 +197,7 @@ export class PurgeWalk<Row extends OldRow = OldRow> {
   }
 
   /** Deletes batches until the time of the pace is over or no rows are left. */
-  async run(services: Services, boundMs: number, pace: PurgePace): Promise<PurgeEnd> {
+  async run(services: Runtime, boundMs: number, pace: PurgePace): Promise<PurgeEnd> {
     const { clock, database } = services;
     if (clock.nowMs() - this.#beganAtMs > walkMs || boundMs < this.#reachedMs) {
       this.#beganAtMs = clock.nowMs();
@@ -235,7 +232,7 @@ export class PurgeWalk<Row extends OldRow = OldRow> {
     if (reachedMs > 0) this.#walkedMs = Math.max(this.#walkedMs, reachedMs);
   }
 
-  async #deleteBatch(services: Services, range: IdRange): Promise<number | undefined> {
+  async #deleteBatch(services: Runtime, range: IdRange): Promise<number | undefined> {
     let locked: readonly Row[] = [];
     try {
       const deleted = await purgeTransaction(services, async (trx) => {
@@ -254,7 +251,7 @@ export class PurgeWalk<Row extends OldRow = OldRow> {
   }
 
   /** Passes over a row, or over the rest of a day if the row is unknown or many have failed. */
-  #passOver({ logger }: Services, range: IdRange, row: Row | undefined, error: unknown): number {
+  #passOver({ logger }: Runtime, range: IdRange, row: Row | undefined, error: unknown): number {
     const isRest = row === undefined || this.#passedOver.size >= passedOverMax;
     logger.error(
       { err: error, history: this.name, ...(row ?? range) },

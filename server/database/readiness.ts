@@ -1,6 +1,7 @@
 import { singleFlightQuery } from '#server/platform/concurrency/single-flight-query.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
+import type { Database } from './database.ts';
 import { transactionQuery } from './query.ts';
-import type { Runtime } from './runtime.ts';
 
 /** Tests the disk: sorts more than fits into memory, so that PostgreSQL writes a temporary file of 116 KB. */
 const writeFile = transactionQuery(
@@ -27,10 +28,7 @@ const writeLog = transactionQuery(
 const keptMs = 1_000;
 
 /** Creates a check that resolves if the database answers, and can write temporary files and a transaction. */
-export function createReadiness({
-  database,
-  clock,
-}: Pick<Runtime, 'database' | 'clock'>): () => Promise<void> {
+export function createReadiness(database: Database, clock: Clock): () => Promise<void> {
   return singleFlightQuery(clock, keptMs, () =>
     database.transaction(async (trx) => {
       await littleMemory(trx);

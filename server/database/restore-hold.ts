@@ -1,8 +1,7 @@
 import type { Actor } from '#server/platform/actor.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { errorCodeOf } from './database.ts';
-import { query, transactionQuery } from './query.ts';
-import type { Queryable, Transaction } from './statement.ts';
+import { type Queryable, query, type Transaction, transactionQuery } from './query.ts';
 
 const undefinedTable = '42P01';
 

@@ -1,6 +1,5 @@
 import type { Config } from '#server/platform/config.ts';
-import { query } from './query.ts';
-import type { Queryable } from './statement.ts';
+import { type Queryable, query } from './query.ts';
 
 /** The histories that retention walks, by the names of their tables. */
 export type HistoryName = 'attempts' | 'deliveries' | 'events' | 'messages' | 'audit_log';

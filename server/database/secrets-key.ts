@@ -6,8 +6,7 @@ import { parseSecretsKey, Secrets } from '#server/platform/crypto.ts';
 import { ConfigError } from '#server/platform/start-error.ts';
 import { createDataDir } from './data-dir.ts';
 import { errorCodeOf } from './database.ts';
-import { query } from './query.ts';
-import type { Queryable } from './statement.ts';
+import { type Queryable, query } from './query.ts';
 
 const findFingerprint = query<object, { secrets_key_fingerprint: Buffer }>(
   'instance.find-fingerprint',

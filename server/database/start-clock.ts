@@ -7,7 +7,7 @@ import {
 } from './clock-store.ts';
 import { shouldPauseExpiry } from './clock-sync.ts';
 import { clockStepMinMs, expiryClockAheadMaxMs } from './limits.ts';
-import type { ChangeRecordingPool } from './statement.ts';
+import type { ChangeRecordingPool } from './query.ts';
 
 /**
  * How much less the uptime may have grown than the monotonic clock. More means that the uptime began anew, as in a

@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import type { Transaction } from './query.ts';
 import { schemaFiles, type TableDeclaration, tableDeclarations } from './table-declaration.ts';
 
 const tablesSql = `
@@ -117,6 +118,19 @@ export async function analyzeFilled(client: Pick<ClientBase, 'query'>, table: st
  */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
+}
+
+/**
+ * Inserts made-up rows of a table in one statement. Columns that no row has get their defaults. PostgreSQL reads the
+ * values from JSON: a time is a text, and bytes are a text such as `\x00ff`.
+ */
+export async function insertRows(trx: Transaction, table: string, rows: readonly object[]): Promise<void> {
+  const columns = [...new Set(rows.flatMap(Object.keys))].map(quoteName).join(', ');
+  const name = quoteName(table);
+  await trx.query(
+    `INSERT INTO ${name} (${columns}) SELECT ${columns} FROM jsonb_populate_recordset(NULL::${name}, $1)`,
+    [JSON.stringify(rows)],
+  );
 }
 
 export function columnList({ columns }: Pick<Table, 'columns'>): string {

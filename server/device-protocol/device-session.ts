@@ -1,9 +1,8 @@
 import { recordAudit } from '#server/audit/audit.ts';
 import { isUniqueViolation } from '#server/database/database.ts';
 import { sessionsChannel } from '#server/database/notify-sender.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import {
   type DeviceDescription,
   describeDevice,

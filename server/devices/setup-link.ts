@@ -1,6 +1,5 @@
-import { query } from '#server/database/query.ts';
+import { query, type Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { Config } from '#server/platform/config.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';

@@ -4,8 +4,8 @@ import { recordAudit } from '#server/audit/audit.ts';
 import { eraseReadMarks } from '#server/dashboard/conversations/conversation-facts.ts';
 import { noteErasure } from '#server/database/analyze-erased.ts';
 import { runHooks } from '#server/database/hooks.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { eraseEventsOfContact, eraseEventsOfMessages } from '#server/events/erase-events.ts';
 import {
   countMessagesOfContact,

@@ -1,7 +1,7 @@
 import type { ContactEventType, EventType, MessageEventType, NumberEventType } from '#contract/event.ts';
 import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database/notify-sender.ts';
+import { type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import {
   type EventId,
   type MessageId,
@@ -62,31 +62,28 @@ export type NewEvent = EventFields &
 // event's id with an index in the last 32 bits. So the id is unique, belongs to the same month, and sorts as the event
 // does. Random ids would sort so only to the millisecond. Returns the teams with new deliveries, and the webhooks of
 // those that are due now.
-const insertEvents = transactionStatement<
-  [
-    TeamId[],
-    EventId[],
-    EventType[],
-    (MessageId | null)[],
-    (string | null)[],
-    (NumberId | null)[],
-    number[],
-    string[],
-    Date,
-  ],
+const insertEvents = transactionQuery<
   {
-    readonly team_id: TeamId;
-    /** The webhooks with new deliveries that are due now. */
-    readonly due: WebhookId[] | null;
-  }
+    teamIds: TeamId[];
+    ids: EventId[];
+    types: EventType[];
+    messageIds: (MessageId | null)[];
+    contacts: (string | null)[];
+    numberIds: (NumberId | null)[];
+    sequences: number[];
+    data: string[];
+    createdAt: Date;
+  },
+  { team_id: TeamId; due: WebhookId[] | null }
 >(
   'events.append',
   `WITH new_events AS MATERIALIZED (
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::uuid[], $7::int[], $8::text[])
+     SELECT * FROM unnest(:teamIds::uuid[], :ids::uuid[], :types::text[], :messageIds::uuid[], :contacts::text[],
+       :numberIds::uuid[], :sequences::int[], :data::text[])
        WITH ORDINALITY AS t (team_id, id, type, message_id, contact, number_id, sequence, data, n)
    ), written AS (
      INSERT INTO events (team_id, id, type, message_id, contact, number_id, sequence, data, created_at)
-     SELECT team_id, id, type, message_id, contact, number_id, sequence, data, $9 FROM new_events
+     SELECT team_id, id, type, message_id, contact, number_id, sequence, data, :createdAt FROM new_events
    ), unpublished AS (
      INSERT INTO unpublished_events (team_id, event_id) SELECT team_id, id FROM new_events ORDER BY n
    ), matched AS MATERIALIZED (
@@ -99,16 +96,16 @@ const insertEvents = transactionStatement<
    ), delivered AS (
      INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at)
      SELECT team_id, ${sqlDeliveryId('event_id', 'index')}, webhook_id, event_id, type,
-       CASE WHEN is_active THEN 'pending' ELSE 'skipped' END, $9, CASE WHEN NOT is_active THEN $9 END
+       CASE WHEN is_active THEN 'pending' ELSE 'skipped' END, :createdAt, CASE WHEN NOT is_active THEN :createdAt END
      FROM matched
    ), due AS (
      INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
-     SELECT webhook_id, ${sqlDeliveryId('event_id', 'index')}, team_id, event_id, $9
+     SELECT webhook_id, ${sqlDeliveryId('event_id', 'index')}, team_id, event_id, :createdAt
      FROM matched WHERE is_active ORDER BY n
    )
    SELECT team_id, array_agg(DISTINCT webhook_id) FILTER (WHERE is_active) AS due FROM matched GROUP BY team_id`,
   { changes: 'delivery', team: 'team_id' },
-);
+).rows;
 
 /**
  * Outbox: writes the events of state changes in the transaction of those changes. Each event gets one delivery for
@@ -120,24 +117,23 @@ const insertEvents = transactionStatement<
  */
 export async function appendEvents(
   trx: Transaction,
-  { clock, ids }: Pick<Runtime, 'clock' | 'ids'>,
+  { clock, ids }: Runtime,
   events: readonly NewEvent[],
 ): Promise<void> {
   if (events.length === 0) return;
   const createdAt = clock.now();
   const rows = events.map((event) => ({ ...event, id: ids.next('evt', createdAt.getTime()) }));
-  const written = await insertEvents.rows(
-    trx,
-    rows.map((row) => row.teamId),
-    rows.map((row) => row.id),
-    rows.map((row) => row.type),
-    rows.map((row) => ('messageId' in row ? row.messageId : null)),
-    rows.map((row) => ('contact' in row ? row.contact : null)),
-    rows.map((row) => row.numberId),
-    rows.map((row) => row.sequence),
-    rows.map((row) => JSON.stringify(row.data)),
+  const written = await insertEvents(trx, {
+    teamIds: rows.map((row) => row.teamId),
+    ids: rows.map((row) => row.id),
+    types: rows.map((row) => row.type),
+    messageIds: rows.map((row) => ('messageId' in row ? row.messageId : null)),
+    contacts: rows.map((row) => ('contact' in row ? row.contact : null)),
+    numberIds: rows.map((row) => row.numberId),
+    sequences: rows.map((row) => row.sequence),
+    data: rows.map((row) => JSON.stringify(row.data)),
     createdAt,
-  );
+  });
   trx.notifyAfterCommit(unpublishedEventsChannel);
   const due = written.flatMap((of) => of.due ?? []);
   if (due.length > 0) trx.notifyAfterCommit(dueDeliveriesChannel, due);

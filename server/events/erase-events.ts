@@ -6,8 +6,7 @@ import {
   type OldTeamRow,
   removeOldRows,
 } from '#server/database/purge-walk.ts';
-import { transactionQuery } from '#server/database/query.ts';
-import type { Transaction } from '#server/database/statement.ts';
+import { type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { EventId, MessageId, TeamId } from '#server/platform/ids.ts';
 import { type EnvelopeColumns, sqlDeliveryIdRange } from './append-events.ts';
 

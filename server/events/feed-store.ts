@@ -1,5 +1,4 @@
-import { query, transactionQuery } from '#server/database/query.ts';
-import { type Queryable, type Transaction, transactionStatement } from '#server/database/statement.ts';
+import { type Queryable, query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { EventId, TeamId } from '#server/platform/ids.ts';
 import { type EnvelopeColumns, envelopeOf } from './append-events.ts';
 
@@ -51,11 +50,11 @@ type PublishedRow = { readonly after: number } & (
  * Publishes the oldest events without a position, at most `limit`, from a mark on. The caller holds the publisher lock.
  * Without an event `after` is the end of the queue; otherwise it follows the last event.
  */
-const publish = transactionStatement<[limit: number, from: number], PublishedRow>(
+const publish = transactionQuery<{ limit: number; from: number }, PublishedRow>(
   'events.publish',
   `WITH moved AS (
      DELETE FROM unpublished_events
-     WHERE ctid = ANY (ARRAY(SELECT ctid FROM unpublished_events WHERE seq >= $2 ORDER BY seq LIMIT $1))
+     WHERE ctid = ANY (ARRAY(SELECT ctid FROM unpublished_events WHERE seq >= :from ORDER BY seq LIMIT :limit))
      RETURNING seq, team_id, event_id
    ), placed AS (
      INSERT INTO event_feed (team_id, event_id) SELECT team_id, event_id FROM moved ORDER BY seq RETURNING team_id
@@ -64,7 +63,7 @@ const publish = transactionStatement<[limit: number, from: number], PublishedRow
    FROM (SELECT coalesce(max(seq) + 1, (SELECT last_value + is_called::int FROM unpublished_events_seq)) AS after FROM moved) m
    LEFT JOIN (SELECT team_id, count(*) AS events FROM placed GROUP BY team_id) p ON true`,
   { changes: 'event', team: 'team_id' },
-);
+).rows;
 
 /** Finds the first event without a position below a mark. Its cost depends on the dead rows there. */
 export const findUnpublishedBefore = query<{ before: number }, { readonly seq: number }>(
@@ -159,7 +158,7 @@ export async function publishNext(
   readonly events: number;
   readonly after: number | undefined;
 }> {
-  const rows = await publish.rows(trx, limit, from);
+  const rows = await publish(trx, { limit, from });
   return {
     teams: rows.flatMap((row) => row.team_id ?? []),
     events: rows.reduce((sum, row) => sum + (row.events ?? 0), 0),

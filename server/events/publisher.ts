@@ -23,10 +23,7 @@ const batchesMax = 100;
  * @param mark the events below it are left to a look at the whole queue; by default there is none
  * @returns the number of published events
  */
-export async function publishEvents(
-  { database }: Pick<Runtime, 'database'>,
-  mark = new LowWaterMark(),
-): Promise<number> {
+export async function publishEvents({ database }: Runtime, mark = new LowWaterMark()): Promise<number> {
   let published = 0;
   for (let batches = 0; batches < batchesMax; batches += 1) {
     const { events, after } = await database.transaction(async (trx) => {

@@ -1,7 +1,6 @@
 import { Counter } from 'prom-client';
-import { query } from '#server/database/query.ts';
+import { type Queryable, query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Queryable } from '#server/database/statement.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { ageSeconds, gauges } from '#server/platform/process/metrics.ts';

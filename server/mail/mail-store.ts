@@ -1,8 +1,7 @@
 import { futureSlackMs } from '#server/database/limits.ts';
 import { mailChannel } from '#server/database/notify-sender.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
+import { type Queryable, query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Queryable, Transaction } from '#server/database/statement.ts';
 import type { Secrets } from '#server/platform/crypto.ts';
 import { type MailId, publicId } from '#server/platform/ids.ts';
 import { mailLeaseMs } from './limits.ts';

@@ -1,5 +1,5 @@
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { Config } from '#server/platform/config.ts';
 import { isDemoAddress, isMailAddress } from '#server/platform/mail-address.ts';
 import { insertMail, markMailsCancelled, sealMail } from './mail-store.ts';
@@ -28,7 +28,7 @@ interface QueuedMail {
  */
 export async function queueMail(
   trx: Transaction,
-  { config, clock, ids, secrets }: Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>,
+  { config, clock, ids, secrets }: Runtime,
   mail: QueuedMail,
 ): Promise<boolean> {
   if (!isMailEnabled(config) || isDemoAddress(mail.to)) return false;
@@ -47,7 +47,7 @@ export async function queueMail(
 /** Queues mails for each of these addresses, as `queueMail` does; an address that is listed twice gets each mail once. */
 export async function queueMails(
   trx: Transaction,
-  services: Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>,
+  services: Runtime,
   recipients: readonly string[],
   ...messages: readonly MailContent[]
 ): Promise<void> {
@@ -56,10 +56,6 @@ export async function queueMails(
 }
 
 /** Cancels waiting mails about a subject, such as an invitation, in the transaction that ends it (section 10.6). */
-export function cancelMails(
-  trx: Transaction,
-  { clock }: Pick<Runtime, 'clock'>,
-  reference: string,
-): Promise<void> {
+export function cancelMails(trx: Transaction, { clock }: Runtime, reference: string): Promise<void> {
   return markMailsCancelled(trx, { reference, at: clock.now() });
 }

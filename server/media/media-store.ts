@@ -1,7 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { query, transactionQuery } from '#server/database/query.ts';
+import { type Queryable, query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Queryable, Transaction } from '#server/database/statement.ts';
 import type { ByteRange } from '#server/http/stream-answer.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { type MessageId, publicId, type TeamId } from '#server/platform/ids.ts';

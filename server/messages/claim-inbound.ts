@@ -1,6 +1,5 @@
-import { transactionQuery } from '#server/database/query.ts';
+import { type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { MessageId, NumberId, TeamId } from '#server/platform/ids.ts';

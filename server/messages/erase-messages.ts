@@ -1,6 +1,5 @@
 import type { EventType } from '#contract/event.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
-import type { Queryable, Transaction } from '#server/database/statement.ts';
+import { type Queryable, query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
 import { listSpellings } from '#server/opt-outs/contact.ts';
 import type { ErasureRow } from '#server/opt-outs/erase-opt-outs.ts';

@@ -1,7 +1,6 @@
 import type { FailureCode } from '#contract/message.ts';
-import { transactionQuery } from '#server/database/query.ts';
+import { type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { MediaFailure } from '#server/media/fetch-media.ts';
 import { removeIncompleteMedia } from '#server/media/media-store.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
@@ -51,7 +50,7 @@ export type UnsentCode = Extract<
  */
 export async function failQueued(
   trx: Transaction,
-  services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>,
+  services: Runtime,
   teamId: TeamId,
   messageIds: readonly MessageId[],
   code: UnsentCode,

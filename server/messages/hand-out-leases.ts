@@ -1,7 +1,6 @@
 import { futureSlackMs } from '#server/database/limits.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
 import { appendMessageEvents } from './message-event.ts';

@@ -1,8 +1,7 @@
 import { isLocked } from '#server/database/database.ts';
 import { phoneQueueChannel } from '#server/database/notify-sender.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
+import { type Queryable, query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Queryable } from '#server/database/statement.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { firstIdAfter, type MessageId, type NumberId, type TeamId } from '#server/platform/ids.ts';
 import { countText } from '#server/platform/text.ts';

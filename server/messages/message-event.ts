@@ -1,6 +1,6 @@
 import type { MessageEventType } from '#contract/event.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
 import { eventData, type MessageRow } from './message.ts';
 import { type CountedOutcome, countOutcomes } from './message-metrics.ts';
@@ -17,7 +17,7 @@ const outcomeOfType: Readonly<Record<MessageEventType, CountedOutcome>> = {
  */
 export async function appendMessageEvents(
   trx: Transaction,
-  services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>,
+  services: Runtime,
   type: MessageEventType,
   messages: readonly MessageRow[],
 ): Promise<void> {

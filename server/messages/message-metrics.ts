@@ -1,9 +1,8 @@
 import { Counter } from 'prom-client';
 import { failureCodes } from '#contract/message.ts';
 import { testLine } from '#contract/test-line.ts';
-import { query } from '#server/database/query.ts';
+import { query, type Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { sqlHealthSources, sqlHealthState } from '#server/numbers/number-health.ts';
 import { type MessageId, timeOfId } from '#server/platform/ids.ts';
 import { ageSeconds, gauges, labelledGauges } from '#server/platform/process/metrics.ts';

@@ -1,6 +1,5 @@
 import type { FailureCode } from '#contract/message.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
-import type { Transaction } from '#server/database/statement.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import type { DeviceId, DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';

@@ -1,8 +1,8 @@
 import { plans } from '#contract/plans.ts';
 import { again, GroupCommit } from '#server/database/group-commit.ts';
 import { pacingChannel } from '#server/database/notify-sender.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { unavailable } from '#server/platform/app-error.ts';

@@ -1,9 +1,8 @@
 import type { PacingMode } from '#contract/pacing.ts';
 import type { HookEvents } from '#server/database/hooks.ts';
 import { phoneQueueChannel } from '#server/database/notify-sender.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids.ts';
 import { lockUsage } from '#server/usage/usage.ts';
 import { failQueued, type UnsentCode } from './fail-queued.ts';

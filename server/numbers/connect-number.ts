@@ -1,7 +1,7 @@
 import { testLine } from '#contract/test-line.ts';
 import { recordAudit } from '#server/audit/audit.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { endAllDevices } from '#server/devices/device-store.ts';
 import { createSetupLink } from '#server/devices/setup-link.ts';
 import type { AuditActor } from '#server/platform/actor.ts';

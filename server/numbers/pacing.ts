@@ -6,8 +6,7 @@ import {
   pacingLimitNames,
   pacingModes,
 } from '#contract/pacing.ts';
-import { query } from '#server/database/query.ts';
-import type { Queryable } from '#server/database/statement.ts';
+import { type Queryable, query } from '#server/database/query.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import type { NumberId } from '#server/platform/ids.ts';
 

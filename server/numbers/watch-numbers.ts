@@ -1,7 +1,6 @@
 import { homeNumberCountMax } from '#contract/home.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
 import { isMailEnabled, queueMails } from '#server/mail/queue-mail.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';

@@ -134,7 +134,7 @@ async function readDisk(path: string): Promise<ReadinessDetails['disk']> {
 export function healthRoutes(services: ReadinessServices): Route[] {
   const { config, metrics, restoreHold, clockSync, isStopping, explainError } = services;
   const answers = { 200: Type.Object({ status: Type.Literal('ok') }) };
-  const databaseAnswers = createReadiness(services);
+  const databaseAnswers = createReadiness(services.database, services.clock);
   const remedy =
     config.databaseUrl === undefined
       ? 'Ownline starts its PostgreSQL again by itself; postgres.log in DATA_DIR has the cause.'

@@ -8,6 +8,7 @@ import {
   purgeInBatches,
   purgeTransaction,
 } from '#server/database/purge-walk.ts';
+import type { Transaction } from '#server/database/query.ts';
 import {
   eventsOfMessageMs,
   type HistoryName,
@@ -15,7 +16,6 @@ import {
   saveRetentionProgress,
 } from '#server/database/retention.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { eventHistory } from '#server/events/erase-events.ts';
 import { messageHistory, purgeConversations, purgeInboundIds } from '#server/messages/purge-messages.ts';
 import { firstIdAt } from '#server/platform/ids.ts';
@@ -35,7 +35,6 @@ const usualPauseFactor = 3;
 const latePauseFactor = 1;
 const lateMs = 3_600_000;
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'logger'>;
 type Walk = Pick<PurgeWalk, 'name' | 'reachedMs' | 'walkedMs' | 'run'>;
 
 /**
@@ -47,7 +46,7 @@ type Walk = Pick<PurgeWalk, 'name' | 'reachedMs' | 'walkedMs' | 'run'>;
  * their messages. So a row whose other rows are finished is not skipped until the next walk.
  */
 export class HistoryPurge {
-  readonly #services: Services;
+  readonly #services: Runtime;
   readonly #attempts = new PurgeWalk(attemptHistory(() => firstIdAt(this.#boundMs('attempts') ?? 0)));
   readonly #deliveries = new PurgeWalk(deliveryHistory);
   readonly #events = new PurgeWalk(eventHistory);
@@ -64,7 +63,7 @@ export class HistoryPurge {
   #tablesReadAtMs = Number.NEGATIVE_INFINITY;
   #idleUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(services: Services) {
+  constructor(services: Runtime) {
     this.#services = services;
   }
 

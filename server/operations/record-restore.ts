@@ -1,9 +1,9 @@
 import { endAllAccess } from '#server/accounts/sign-in/sign-out.ts';
 import { purgeWindowsAhead } from '#server/accounts/throttling/login-throttle.ts';
 import { futureSlackMs } from '#server/database/limits.ts';
+import type { Transaction } from '#server/database/query.ts';
 import { insertRestore, type Restore, resetClockState } from '#server/database/restore-hold.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { endDeviceSessions } from '#server/devices/device-store.ts';
 import { recordLostEvents } from '#server/events/feed-store.ts';
 import { endMailLeases, limitMailTimes } from '#server/mail/mail-store.ts';

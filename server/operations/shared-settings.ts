@@ -15,8 +15,6 @@ const notifySettings = query<{ channel: string; payload: string }>(
   'SELECT pg_notify(:channel, :payload)',
 ).run;
 
-type Services = Pick<Runtime, 'database' | 'logger'>;
-
 interface SettingsMessage {
   /** Host name and process id of the sender, with a space between. */
   readonly process: string;
@@ -58,12 +56,12 @@ function sharedSettings(config: Config): Readonly<Record<string, string>> {
  * others of its settings when it begins to listen, and they reply with theirs. Both sides log a difference, once.
  */
 export class SettingsComparison {
-  readonly #services: Services;
+  readonly #services: Runtime;
   readonly #own: Readonly<Record<string, string>>;
   readonly #process: string;
   readonly #logged = new Set<string>();
 
-  constructor(services: Services, config: Config, ownProcess = `${hostname()} ${process.pid}`) {
+  constructor(services: Runtime, config: Config, ownProcess = `${hostname()} ${process.pid}`) {
     this.#services = services;
     this.#own = sharedSettings(config);
     this.#process = ownProcess;

@@ -1,6 +1,5 @@
 import type { OptOut } from '#contract/opt-out.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
-import type { Transaction } from '#server/database/statement.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import { type MessageId, type OptOutId, publicId, type TeamId } from '#server/platform/ids.ts';
 
 /** The primary key of an opt-out, which is known also without the handle. */

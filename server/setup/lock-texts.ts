@@ -1,8 +1,7 @@
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { HookEvents } from '#server/database/hooks.ts';
-import { transactionQuery } from '#server/database/query.ts';
+import { type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { type SendBatcher, sendMessage } from '#server/messages/send-message.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';

@@ -1,6 +1,5 @@
 import type { FileForm } from '#contract/setup.ts';
-import { query } from '#server/database/query.ts';
-import type { Queryable } from '#server/database/statement.ts';
+import { type Queryable, query } from '#server/database/query.ts';
 import type { SetupLinkRow } from '#server/devices/device-store.ts';
 import type { DeviceId, DeviceSessionId, MessageId, TeamId } from '#server/platform/ids.ts';
 import { testRecipientsMax, testTextsMax, unlockAfterMs, unlockAfterTextMs } from './limits.ts';

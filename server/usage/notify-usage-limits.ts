@@ -1,6 +1,5 @@
-import { query, transactionQuery } from '#server/database/query.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { isMailEnabled, queueMails } from '#server/mail/queue-mail.ts';
 import { firstIdAt, type TeamId } from '#server/platform/ids.ts';

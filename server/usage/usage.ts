@@ -1,7 +1,6 @@
 import type { Usage, UsageSummary } from '#contract/usage.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { dayOf, monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
@@ -117,10 +116,8 @@ export async function refundMessages(
 
 const dayMs = 86_400_000;
 
-type Services = Pick<Runtime, 'database' | 'clock'>;
-
 /** Returns the sums of a team's present month. */
-export async function getUsageSummary({ database, clock }: Services, teamId: TeamId): Promise<UsageSummary> {
+export async function getUsageSummary({ database, clock }: Runtime, teamId: TeamId): Promise<UsageSummary> {
   const now = clock.now();
   const next = startOfNextMonth(now);
   const found = await findUsageSummary(database.pool, { teamId, month: monthOf(now), next: dayOf(next) });
@@ -130,7 +127,7 @@ export async function getUsageSummary({ database, clock }: Services, teamId: Tea
 
 /** Returns a team's usage day by day. @param month `2026-11`; undefined for the present */
 export async function getUsage(
-  { database, clock }: Services,
+  { database, clock }: Runtime,
   teamId: TeamId,
   month: string | undefined,
 ): Promise<Usage> {

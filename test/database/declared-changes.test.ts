@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import '#server/app/app.ts';
 import '#server/operations/record-restore.ts';
 import { type ResourceType, resourceTypes } from '#contract/change.ts';
-import { allStatements } from '#server/database/statement.ts';
+import { allStatements } from '#server/database/query.ts';
 import { givenClient } from '#test/support/database/given-database.ts';
 import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { given } from '#test/support/service/given.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Database } from '#server/database/database.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import { tableDeclarations } from '#server/database/table-declaration.ts';
 import { HistoryPurge } from '#server/operations/history-purge.ts';
 import { readConfig } from '#server/platform/config.ts';
@@ -42,7 +43,12 @@ describe('the retention that tables declare (decision 0050)', () => {
     const clock = new Clock();
     clock.advance(yearsMs);
     const config = readConfig({ RETENTION_DAYS: '30', DELIVERY_LOG_DAYS: '7', AUDIT_DAYS: '60' });
-    const history = new HistoryPurge({ database: service, clock, config, logger: createLogger('silent') });
+    const history = new HistoryPurge({
+      database: service,
+      clock,
+      config,
+      logger: createLogger('silent'),
+    } as Runtime);
     for (let round = 0; (await history.run()) !== 'done'; round += 1)
       assert.ok(round < 1_000, 'the purge does not end');
     const after = new Set(await filled());

@@ -4,7 +4,7 @@ import { before, describe, it } from 'node:test';
 import type pg from 'pg';
 import { directions, type ListMessagesQuery, messageStatuses } from '#contract/message.ts';
 import { deliveryStatuses, type ListDeliveriesQuery } from '#contract/webhook.ts';
-import { allStatements } from '#server/database/statement.ts';
+import { allStatements } from '#server/database/query.ts';
 import { messagePageExaminedMax } from '#server/messages/limits.ts';
 import { listMessages } from '#server/messages/list-messages.ts';
 import { messageView } from '#server/messages/message.ts';

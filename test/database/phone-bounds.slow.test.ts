@@ -2,7 +2,7 @@ import '#server/app/app.ts';
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type pg from 'pg';
-import { allStatements } from '#server/database/statement.ts';
+import { allStatements } from '#server/database/query.ts';
 import { defaultPacing } from '#server/numbers/pacing.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { givenClient, givenDatabase } from '#test/support/database/given-database.ts';

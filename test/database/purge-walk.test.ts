@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type History, PurgeWalk } from '#server/database/purge-walk.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import { firstIdAt } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
@@ -30,7 +31,7 @@ describe('the purge walk (specification section 10.9)', () => {
         for (const { id } of rows) old.delete(id);
       },
     };
-    const services = { database, clock: new Clock(), logger: createLogger('silent') };
+    const services = { database, clock: new Clock(), logger: createLogger('silent') } as Runtime;
     const end = await new PurgeWalk(history).run(services, 5 * dayMs, { budgetMs: 10_000, pauseFactor: 0 });
     assert.equal(end, 'done');
     assert.deepEqual([...old], []);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { query, transactionQuery } from '#server/database/query.ts';
-import { allStatements, type Transaction } from '#server/database/statement.ts';
+import { allStatements, query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { givenDatabase } from '#test/support/database/given-database.ts';
 

@@ -1,7 +1,7 @@
 import { before, describe, it } from 'node:test';
 import type pg from 'pg';
 import type { Database } from '#server/database/database.ts';
-import type { Transaction } from '#server/database/statement.ts';
+import type { Transaction } from '#server/database/query.ts';
 import { createPublisher } from '#server/events/publisher.ts';
 import { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';

@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test';
 import type pg from 'pg';
 import '#server/app/app.ts';
 import '#server/operations/record-restore.ts';
-import { allStatements } from '#server/database/statement.ts';
+import { allStatements } from '#server/database/query.ts';
 import { messageColumns } from '#server/messages/message.ts';
 import { givenClient, givenDatabase } from '#test/support/database/given-database.ts';
 import { nodesOf, type PlanNode, tableOf } from '#test/support/database/plan-node.ts';

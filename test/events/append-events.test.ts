@@ -3,7 +3,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { eventTypes, type MessageEventType } from '#contract/event.ts';
 import { NotificationListener } from '#server/database/listener.ts';
 import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database/notify-sender.ts';
-import type { Transaction } from '#server/database/statement.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { NumberId, TeamId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { storedEvents, unpublishedEvents } from '#test/support/events/stored-events.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AttemptFailure } from '#contract/attempt-outcome.ts';
-import type { Queryable } from '#server/database/statement.ts';
+import type { Queryable } from '#server/database/query.ts';
 import { publicId } from '#server/platform/ids.ts';
 import type { ClaimedDelivery } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { recordResults } from '#server/webhooks/dispatch/record-results.ts';

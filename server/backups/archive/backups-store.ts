@@ -1,5 +1,4 @@
-import { query, transactionQuery } from '#server/database/query.ts';
-import type { Queryable } from '#server/database/statement.ts';
+import { type Queryable, query, transactionQuery } from '#server/database/query.ts';
 
 /** A run of the nightly backup that has ended. */
 export interface BackupRun {

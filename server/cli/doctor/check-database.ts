@@ -155,7 +155,7 @@ function checkSchema(found: number): Check {
 async function checkWrites(config: Config, database: Database): Promise<Check> {
   const clock = new Clock();
   try {
-    await createReadiness({ database, clock })();
+    await createReadiness(database, clock)();
     return ok('database_writes', 'The database writes temporary files and commits.');
   } catch (error) {
     const explained = createWriteErrorMapper(config, clock)(error);

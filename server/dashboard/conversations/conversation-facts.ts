@@ -1,7 +1,6 @@
 import { type Conversation, conversationCountMax } from '#contract/conversation.ts';
 import type { NumberStatus } from '#contract/number.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
-import type { Queryable } from '#server/database/statement.ts';
+import { type Queryable, query, transactionQuery } from '#server/database/query.ts';
 import { type MessageRow, messageView, sqlMessageColumns } from '#server/messages/message.ts';
 import { sqlReadyAndHeld } from '#server/numbers/number-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';

@@ -1,5 +1,4 @@
-import { query } from '#server/database/query.ts';
-import type { Queryable } from '#server/database/statement.ts';
+import { type Queryable, query } from '#server/database/query.ts';
 import { sqlReadyAndHeld } from '#server/numbers/number-store.ts';
 import { idMax, type MessageId, type TeamId } from '#server/platform/ids.ts';
 import { cutPage, invalidCursor } from '#server/platform/paging.ts';

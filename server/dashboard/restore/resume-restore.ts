@@ -1,6 +1,7 @@
 import { type HeldCounts, heldCountMax, type RestoreState } from '#contract/restore.ts';
 import { recordAudit } from '#server/audit/audit.ts';
 import { restoresChannel } from '#server/database/notify-sender.ts';
+import type { Queryable } from '#server/database/query.ts';
 import {
   findOpenRestore,
   heldBefore,
@@ -8,7 +9,6 @@ import {
   type ResumeChoices,
 } from '#server/database/restore-hold.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Queryable } from '#server/database/statement.ts';
 import { countHeldMails } from '#server/mail/mail-store.ts';
 import { cancelHeldMessages, countHeldMessages, releaseHeld } from '#server/messages/held-messages.ts';
 import type { AuditActor } from '#server/platform/actor.ts';

@@ -6,8 +6,7 @@ import {
   timelineDeliveriesMax,
   timelineEventsMax,
 } from '#contract/timeline.ts';
-import { query } from '#server/database/query.ts';
-import type { Queryable } from '#server/database/statement.ts';
+import { type Queryable, query } from '#server/database/query.ts';
 import { type EnvelopeColumns, sqlDeliveryIdRange } from '#server/events/append-events.ts';
 import {
   type DeliveryId,

@@ -1,8 +1,7 @@
 import { failuresMax } from '#contract/webhook.ts';
 import type { LastAttempts, WebhookHealth } from '#contract/webhook-health.ts';
-import { query } from '#server/database/query.ts';
+import { type Queryable, query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Queryable } from '#server/database/statement.ts';
 import { type EnvelopeColumns, envelopeOf } from '#server/events/append-events.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import {

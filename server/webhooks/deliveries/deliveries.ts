@@ -20,9 +20,8 @@ import {
   sqlRowsAlong,
 } from '#server/database/bounded-scan.ts';
 import { dueDeliveriesChannel } from '#server/database/notify-sender.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import {
   type AttemptId,

@@ -1,6 +1,5 @@
-import { query } from '#server/database/query.ts';
+import { type Queryable, query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Queryable } from '#server/database/statement.ts';
 import { firstIdAfter, type TeamId, type WebhookId } from '#server/platform/ids.ts';
 import { lockWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import { skipRound } from '#server/webhooks/queue/pending-deliveries.ts';

@@ -1,6 +1,5 @@
 import type { EventType } from '#contract/event.ts';
-import { query } from '#server/database/query.ts';
-import type { Queryable } from '#server/database/statement.ts';
+import { type Queryable, query } from '#server/database/query.ts';
 import { envelopeOf } from '#server/events/append-events.ts';
 import type { DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids.ts';
 import type { SealedSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';

@@ -1,8 +1,7 @@
 import type { HookEvents } from '#server/database/hooks.ts';
 import { futureSlackMs } from '#server/database/limits.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { leaseMarginMs } from '#server/webhooks/limits.ts';
 import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/pending-deliveries.ts';
 

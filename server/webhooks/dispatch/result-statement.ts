@@ -1,5 +1,4 @@
-import { query } from '#server/database/query.ts';
-import type { Queryable } from '#server/database/statement.ts';
+import { type Queryable, query } from '#server/database/query.ts';
 import type { WebhookId } from '#server/platform/ids.ts';
 import {
   sqlDeliveryGuard,

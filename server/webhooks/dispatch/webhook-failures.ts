@@ -1,9 +1,8 @@
 import { type AttemptFailure, attemptFailures } from '#contract/attempt-outcome.ts';
 import { failuresMax } from '#contract/webhook.ts';
 import { recordAudit } from '#server/audit/audit.ts';
-import { transactionQuery } from '#server/database/query.ts';
+import { type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { queueMails } from '#server/mail/queue-mail.ts';
 import { serverItself } from '#server/platform/actor.ts';

@@ -1,8 +1,8 @@
 import type { EventType } from '#contract/event.ts';
 import type { CreateWebhookRequest, UpdateWebhookRequest } from '#contract/webhook.ts';
 import { recordAudit } from '#server/audit/audit.ts';
+import type { Queryable } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Queryable } from '#server/database/statement.ts';
 import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { invalid } from '#server/platform/app-error.ts';

@@ -1,6 +1,5 @@
 import { missedEventsMax } from '#contract/webhook-health.ts';
-import { query } from '#server/database/query.ts';
-import type { Queryable } from '#server/database/statement.ts';
+import { type Queryable, query } from '#server/database/query.ts';
 import { type DeliveryId, timeOfId } from '#server/platform/ids.ts';
 import type { WebhookIds } from './webhook-store.ts';
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { query } from '#server/database/query.ts';
+import { type Queryable, query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Queryable } from '#server/database/statement.ts';
 import { conflict } from '#server/platform/app-error.ts';
 import type { Secrets } from '#server/platform/crypto.ts';
 import type { WebhookId } from '#server/platform/ids.ts';

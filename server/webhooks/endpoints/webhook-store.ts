@@ -1,8 +1,7 @@
 import type { EventType } from '#contract/event.ts';
 import { type AuditAction, recordAudit } from '#server/audit/audit.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { publicId, type TeamId, type WebhookId } from '#server/platform/ids.ts';

@@ -1,4 +1,4 @@
-import { allStatements } from '#server/database/statement.ts';
+import { allStatements } from '#server/database/query.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Transaction } from '#server/database/statement.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { type HeldTransaction, holdTransaction } from './held-transaction.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '#server/database/statement.ts';
+import type { Transaction } from '#server/database/query.ts';
 import { publishEvents } from '#server/events/publisher.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';

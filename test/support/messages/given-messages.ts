@@ -1,5 +1,5 @@
 import type { Direction, MessageStatus } from '#contract/message.ts';
-import type { Transaction } from '#server/database/statement.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Hold } from '#server/messages/message-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { type MessageId, type NumberId, parseId, type TeamId } from '#server/platform/ids.ts';

@@ -1,6 +1,6 @@
 import type { MessageEventType } from '#contract/event.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents, type NewEvent } from '#server/events/append-events.ts';
 import { type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { putMessagesOfEvents } from '#test/support/messages/given-messages.ts';
@@ -18,7 +18,7 @@ interface EventFields {
 /** Appends events of messages of one team, with the messages that do not exist. */
 export async function appendWithMessages(
   trx: Transaction,
-  runtime: Pick<Runtime, 'clock' | 'ids'>,
+  runtime: Runtime,
   events: readonly MessageEvent[],
 ): Promise<void> {
   const [first] = events;

@@ -1,4 +1,4 @@
-import type { Queryable } from '#server/database/statement.ts';
+import type { Queryable } from '#server/database/query.ts';
 import type { EventId, TeamId, WebhookId } from '#server/platform/ids.ts';
 import { type ClaimedPage, claimDeliveries } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { findQueuedWebhooks } from '#server/webhooks/queue/pending-deliveries.ts';

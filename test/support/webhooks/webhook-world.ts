@@ -43,11 +43,12 @@ export async function addWebhook(
 
 /** Appends events of a team in one commit, as a change of messages does. */
 export function emit(
-  { database, clock, ids }: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  runtime: Runtime,
   teamId: TeamId,
   contents: readonly string[],
   type: MessageEventType = 'message.sent',
 ): Promise<void> {
+  const { database, ids } = runtime;
   const events = contents.map((content) => ({
     teamId,
     numberId: ids.next('num'),
@@ -56,7 +57,7 @@ export function emit(
     sequence: 1,
     data: { ...eventExamples[type].data, content },
   }));
-  return database.transaction((trx) => appendWithMessages(trx, { clock, ids }, events));
+  return database.transaction((trx) => appendWithMessages(trx, runtime, events));
 }
 
 /** Id of the event in a delivery's body. */
