@@ -34,7 +34,7 @@ export async function revokeKey(
   { teamId, keyId, memberId, by }: Revocation,
 ): Promise<void> {
   await services.database.transaction(async (trx) => {
-    const member = teamId && memberId && (await lockMember(trx, teamId, memberId));
+    const member = teamId && memberId && (await lockMember(trx, { teamId, memberId }));
     if (memberId !== undefined) {
       if (!member) throw notFound('team');
       requirePermission(member.role, 'keys:manage');
@@ -54,7 +54,8 @@ export async function revokeKey(
 
 /** Whether the member's account created the key, in this or an earlier membership of the team. */
 async function isCreatedBy(trx: Transaction, key: ApiKeyRow, member: MemberRow): Promise<boolean> {
-  const creator = key.created_by && (await findAccountByMember(trx, key.team_id, key.created_by));
+  const creator =
+    key.created_by && (await findAccountByMember(trx, { teamId: key.team_id, memberId: key.created_by }));
   return creator?.id === member.account_id;
 }
 

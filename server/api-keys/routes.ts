@@ -35,7 +35,7 @@ export function apiKeyRoutes(services: Runtime): Route[] {
           const testTeam = test ? { testTeamId: await ensureTestTeam(trx, services, principal.teamId) } : {};
           // The lock makes a concurrent change of the role wait, so that a member who loses the role can't create a
           // last key.
-          const member = await lockMember(trx, principal.teamId, memberId(principal));
+          const member = await lockMember(trx, { teamId: principal.teamId, memberId: memberId(principal) });
           if (!member) throw notFound('team');
           const creator = { id: member.id, grants: keyGrants(member.role) };
           return createKey(trx, services, { ...body, ...testTeam, teamId: principal.teamId, creator, by });

@@ -75,7 +75,7 @@ export function readTeamId(text: string): TeamId {
 
 /** Finds a team that is no test team. @throws AppError if no such team exists */
 export async function requireTeam({ database }: Runtime, teamId: TeamId): Promise<void> {
-  const team = await findTeam(database.pool, teamId);
+  const team = await findTeam(database.pool, { teamId });
   if (team?.test_of === null) return;
   throw new AppError('not_found', `There is no team ${publicId('team', teamId)}. ${seeTeams}`);
 }

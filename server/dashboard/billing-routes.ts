@@ -40,7 +40,8 @@ export function billingRoutes(services: Services): Route[] {
       const signedIn = await findSignedIn(requireSession, request);
       if (!signedIn) return redirectTo(config.appUrl, '/sign-in?next=/billing');
       const teamId = parseId('team', publicTeamId);
-      const membership = teamId && (await findMembership(database.pool, teamId, signedIn.accountId));
+      const membership =
+        teamId && (await findMembership(database.pool, { teamId, accountId: signedIn.accountId }));
       if (!membership) throw notFound('team');
       if (!isPlanName(plan)) throw invalid('plan', 'Choose a plan of the list.');
       const by = {
@@ -75,7 +76,7 @@ function doneNotice(query: unknown): PlanNotice | undefined {
 
 /** The plans of an account's teams, in the order in which it joined them. */
 async function plansInUse(services: Services, accountId: AccountId): Promise<PlanInUse[]> {
-  const memberships = await listMemberships(services.database.pool, accountId);
+  const memberships = await listMemberships(services.database.pool, { accountId });
   return Promise.all(memberships.map((membership) => planInUse(services, membership)));
 }
 

@@ -31,7 +31,7 @@ export async function countResources(
 
 /** A team's plan and how much of it is used, apart from messages. */
 export async function getPlanUsage(services: Runtime, teamId: TeamId): Promise<PlanUsage> {
-  const team = await findTeam(services.database.pool, teamId);
+  const team = await findTeam(services.database.pool, { teamId });
   if (!team) throw notFound('team');
   const counts = await countResources(services, teamId);
   const used = (name: keyof ResourceCounts) => ({ used: counts[name], limit: limitOf(team.plan, name) });

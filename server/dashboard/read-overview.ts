@@ -10,9 +10,9 @@ export async function readOverview(
   { database, restoreHold }: Runtime,
   accountId: AccountId,
 ): Promise<AccountOverview> {
-  const account = await findAccount(database.pool, accountId);
+  const account = await findAccount(database.pool, { accountId });
   if (!account) throw notFound('account');
-  const teams = await listMemberships(database.pool, accountId);
+  const teams = await listMemberships(database.pool, { accountId });
   return {
     account: accountView(account),
     teams: teams.map((team) => ({

@@ -108,7 +108,7 @@ async function reportDelivered(
   { teamId }: ReportingDevice,
   { messageId }: Report,
 ): Promise<void> {
-  const team = await findTeam(trx, teamId);
+  const team = await findTeam(trx, { teamId });
   const withEvent = team !== undefined && plans[team.plan].standard;
   const delivered = await confirmDelivered(trx, {
     team_id: teamId,

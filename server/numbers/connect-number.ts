@@ -34,7 +34,7 @@ export async function startNumberVerification(
 ): Promise<string> {
   const { database, clock, ids, config } = services;
   return database.transaction(async (trx) => {
-    const team = await lockTeam(trx, teamId);
+    const team = await lockTeam(trx, { teamId });
     if (!team) throw notFound('team');
     if (team.test_of !== null) {
       throw forbidden('A test key can’t connect an iPhone. Use a live key (own_live_…) for that.');

@@ -39,7 +39,7 @@ export async function createSimulatedNumber(
   const numberId = ids.next('num');
   await database.transaction(async (trx) => {
     // The team's lock orders two concurrent requests: the second one finds the number of the first.
-    if (!(await lockTeam(trx, teamId))) throw notFound('team');
+    if (!(await lockTeam(trx, { teamId }))) throw notFound('team');
     const earlier = await findSimulatedNumber(trx, { teamId });
     if (earlier) {
       throw conflict(

@@ -156,7 +156,7 @@ const mailChanges: TeamWork = async (trx, services, teamId) => {
     waitingMax: homeNumberCountMax,
     numberIds: [...states.keys()],
   });
-  const team = await findTeam(trx, teamId);
+  const team = await findTeam(trx, { teamId });
   const messages = healthMails({
     team: {
       name: team?.name ?? '',

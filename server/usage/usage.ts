@@ -134,7 +134,7 @@ export async function getUsage(
   const now = clock.now();
   const first = new Date(`${month ?? dayOf(now).slice(0, 7)}-01T00:00:00.000Z`);
   const next = startOfNextMonth(first);
-  const team = await findTeam(database.pool, teamId);
+  const team = await findTeam(database.pool, { teamId });
   if (!team) throw notFound('team');
   const range = { teamId, month: dayOf(first), next: dayOf(next) };
   const [sent, rows, notices] = await Promise.all([

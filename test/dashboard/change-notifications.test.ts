@@ -44,19 +44,19 @@ describe('notifications of changes (decision 0018)', () => {
   it('a notification is sent only after a commit that changed a row', async () => {
     const { database } = service.runtime;
     await database.transaction(async (trx) => {
-      await setTeamName(trx, team.id, 'Not yet');
+      await setTeamName(trx, { teamId: team.id, name: 'Not yet' });
       assert.deepEqual(await ofTeam(), [], 'before the commit');
     });
     assert.deepEqual(await ofTeam(), [{ teamId: team.id, resource: 'team', ids: 'all' }]);
     await assert.rejects(
       database.transaction(async (trx) => {
-        await setTeamName(trx, team.id, 'Never');
+        await setTeamName(trx, { teamId: team.id, name: 'Never' });
         throw new Error('changed my mind');
       }),
     );
     await assert.rejects(
       database.transaction(async (trx) => {
-        await setTeamName(trx, team.id, 'Never');
+        await setTeamName(trx, { teamId: team.id, name: 'Never' });
         await failStatement(trx);
       }),
     );
@@ -70,7 +70,7 @@ describe('notifications of changes (decision 0018)', () => {
         created_at: service.clock.now(),
       }),
     );
-    await setTeamName(database.pool, service.runtime.ids.next('team'), 'Nobody');
+    await setTeamName(database.pool, { teamId: service.runtime.ids.next('team'), name: 'Nobody' });
     assert.deepEqual(await heard.take(), []);
   });
 
@@ -118,7 +118,7 @@ describe('notifications of changes (decision 0018)', () => {
 
   it('a closing process sends the notifications of its last commits', async () => {
     const closing = new Database({ databaseUrl: service.databaseUrl, logger });
-    await setTeamName(closing.pool, team.id, 'Last');
+    await setTeamName(closing.pool, { teamId: team.id, name: 'Last' });
     await closing.close();
     assert.equal((await ofTeam()).length, 1);
   });

@@ -241,7 +241,11 @@ class Walk {
         return this.#delete(step.number);
       case 'plan':
         this.#plan = step.plan;
-        await setTeamPlan(this.#service.runtime.database.pool, this.#team.id, step.plan, 1_000_000);
+        await setTeamPlan(this.#service.runtime.database.pool, {
+          teamId: this.#team.id,
+          plan: step.plan,
+          monthlyMessageLimit: 1_000_000,
+        });
         return;
       default:
         return this.#webhook(step);
@@ -311,10 +315,18 @@ class Walk {
     for (const message of this.#of(phone.wire, 'queued')) this.#fail(message);
     const plan = this.#plan;
     if (plan === 'free')
-      await setTeamPlan(this.#service.runtime.database.pool, this.#team.id, 'pro', 1_000_000);
+      await setTeamPlan(this.#service.runtime.database.pool, {
+        teamId: this.#team.id,
+        plan: 'pro',
+        monthlyMessageLimit: 1_000_000,
+      });
     this.#phones[index] = await connectNumber(this.#service, this.#team, phone.phoneNumber);
     if (plan === 'free')
-      await setTeamPlan(this.#service.runtime.database.pool, this.#team.id, 'free', 1_000_000);
+      await setTeamPlan(this.#service.runtime.database.pool, {
+        teamId: this.#team.id,
+        plan: 'free',
+        monthlyMessageLimit: 1_000_000,
+      });
   }
 
   async #webhook(step: WebhookStep): Promise<void> {

@@ -126,7 +126,11 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     const poorBody = { to, from: '+14155550121', content: 'poor' };
     const over = await poor.api.post('/v1/messages/send', poorBody, { 'idempotency-key': key });
     assert.equal(over.status, 402);
-    await setTeamPlan(service.runtime.database.pool, poor.id, 'enterprise', 1);
+    await setTeamPlan(service.runtime.database.pool, {
+      teamId: poor.id,
+      plan: 'enterprise',
+      monthlyMessageLimit: 1,
+    });
     const now = await poor.api.post('/v1/messages/send', poorBody, { 'idempotency-key': key });
     assert.equal(now.status, 202);
   });

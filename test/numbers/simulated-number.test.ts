@@ -147,7 +147,11 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     const { id: numberId, phoneNumber } = await simulated(team);
     await untilVerified(team, phoneNumber);
     const real = await connectNumber(service, team, '+12125550106');
-    await setTeamPlan(service.runtime.database.pool, team.id, 'starter', 1);
+    await setTeamPlan(service.runtime.database.pool, {
+      teamId: team.id,
+      plan: 'starter',
+      monthlyMessageLimit: 1,
+    });
     const sendFrom = (from: string, key?: string) =>
       team.api.post(
         '/v1/messages/send',

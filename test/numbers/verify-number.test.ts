@@ -190,7 +190,11 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     const other = await service.newTeam({ plan: 'pro' });
     const number = await connectNumber(service, other, '+14155550170');
     const pending = [await linkFor('+14155550171', other.api), await linkFor('+14155550172', other.api)];
-    await setTeamPlan(service.runtime.database.pool, other.id, 'free', plans.free.monthlyMessages);
+    await setTeamPlan(service.runtime.database.pool, {
+      teamId: other.id,
+      plan: 'free',
+      monthlyMessageLimit: plans.free.monthlyMessages,
+    });
     const refused = await verify('+14155550173', other.api);
     const { limit, current } = refused.json.error as Record<string, unknown>;
     assert.deepEqual([refused.status, limit, current], [402, 1, 3]);

@@ -26,7 +26,11 @@ describe('the rate limiter of members (specification section 12.3)', () => {
     const team = await service.newTeam({ plan: 'starter' });
     const [ada, alan] = [await newMember(service, team, 'owner'), await newMember(service, team, 'viewer')];
     const other = await join(service, await service.newTeam({ plan: 'free' }), ada, 'owner');
-    await setTeamPlan(service.runtime.database.pool, team.id, 'free', 100);
+    await setTeamPlan(service.runtime.database.pool, {
+      teamId: team.id,
+      plan: 'free',
+      monthlyMessageLimit: 100,
+    });
     nextMinute(service.clock);
     assert.equal(await passing(ofFree / 2 + 20, ada, alan), ofFree);
     const refused = await alan.get(alan.in('/team'));
@@ -39,9 +43,17 @@ describe('the rate limiter of members (specification section 12.3)', () => {
     );
     assert.equal((await team.api.get('/v1/team')).status, 200, 'its keys go on');
     assert.equal(await passing(1, other), 1, 'another team of the same person');
-    await setTeamPlan(service.runtime.database.pool, team.id, 'starter', 1_000);
+    await setTeamPlan(service.runtime.database.pool, {
+      teamId: team.id,
+      plan: 'starter',
+      monthlyMessageLimit: 1_000,
+    });
     assert.equal(await passing(1, ada), 1, 'a larger plan from the next request on');
-    await setTeamPlan(service.runtime.database.pool, team.id, 'free', 100);
+    await setTeamPlan(service.runtime.database.pool, {
+      teamId: team.id,
+      plan: 'free',
+      monthlyMessageLimit: 100,
+    });
     service.clock.advance(seconds * 1_000);
     assert.equal(await passing(1, alan), 1);
   });

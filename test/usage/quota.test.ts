@@ -35,7 +35,11 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
 
   const usage = (team: TestTeam) => acceptedByMonth(service, team.id);
   const setLimit = (team: TestTeam, monthlyLimit: number) =>
-    setTeamPlan(service.runtime.database.pool, team.id, 'enterprise', monthlyLimit);
+    setTeamPlan(service.runtime.database.pool, {
+      teamId: team.id,
+      plan: 'enterprise',
+      monthlyMessageLimit: monthlyLimit,
+    });
 
   /** Runs the sweep until it finds nothing. */
   async function expireAll(): Promise<void> {

@@ -179,7 +179,11 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     assert.equal((await statuses(61, team.api)).ok, 60);
-    await setTeamPlan(service.runtime.database.pool, team.id, 'starter', 1_000);
+    await setTeamPlan(service.runtime.database.pool, {
+      teamId: team.id,
+      plan: 'starter',
+      monthlyMessageLimit: 1_000,
+    });
     service.clock.advance(1_000);
     assert.equal((await get(team.api)).status, 200);
   });

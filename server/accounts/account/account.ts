@@ -4,14 +4,9 @@ import type { Account } from '#contract/account.ts';
 import { emailMaxCharacters } from '#contract/member.ts';
 import { nameMaxCharacters } from '#contract/team.ts';
 import { recordAudit } from '#server/audit/audit.ts';
-import { query } from '#server/database/query.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import {
-  type Queryable,
-  statement,
-  type Transaction,
-  transactionStatement,
-} from '#server/database/statement.ts';
+import type { Queryable, Transaction } from '#server/database/statement.ts';
 import { isMailEnabled } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { type AppError, conflict, invalid, notFound } from '#server/platform/app-error.ts';
@@ -80,31 +75,31 @@ const insertAccount = query<Omit<AccountRow, 'password_hash' | 'device_cookies_v
    ON CONFLICT (normalized_email) DO NOTHING RETURNING *`,
 ).row;
 
-export const findAccount = statement<[accountId: AccountId], AccountRow>(
+export const findAccount = query<{ accountId: AccountId }, AccountRow>(
   'accounts.find',
-  'SELECT * FROM accounts WHERE id = $1',
+  'SELECT * FROM accounts WHERE id = :accountId',
 ).row;
-const findByEmail = statement<[string], AccountRow>(
+const findByNormalizedEmail = query<{ key: string }, AccountRow>(
   'accounts.find-by-email',
-  'SELECT * FROM accounts WHERE normalized_email = $1',
-);
+  'SELECT * FROM accounts WHERE normalized_email = :key',
+).row;
 
 /**
  * Locks an account for a change of its credentials or memberships: after a team's rows, and before the account's
  * sessions and passkeys (docs/internals/locks.md).
  */
-export const lockAccount = transactionStatement<[accountId: AccountId], AccountRow>(
+export const lockAccount = transactionQuery<{ accountId: AccountId }, AccountRow>(
   'accounts.lock',
-  'SELECT * FROM accounts WHERE id = $1 FOR NO KEY UPDATE',
+  'SELECT * FROM accounts WHERE id = :accountId FOR NO KEY UPDATE',
 ).row;
 
 /**
  * Locks an account FOR SHARE during a sign-in. So each change of credentials, which calls `lockAccount`, waits for the
  * sign-in.
  */
-export const lockAccountForShare = transactionStatement<[accountId: AccountId], AccountRow>(
+export const lockAccountForShare = transactionQuery<{ accountId: AccountId }, AccountRow>(
   'accounts.lock-for-share',
-  'SELECT * FROM accounts WHERE id = $1 FOR SHARE',
+  'SELECT * FROM accounts WHERE id = :accountId FOR SHARE',
 ).row;
 
 // The statement returns the ids of the account's teams, because their member lists show the account's name.
@@ -119,31 +114,31 @@ const setAccountName = query<
 ).row;
 
 /** Stores the hash of an account's password. @param hash argon2id in the PHC form */
-export const setPasswordHash = statement<[accountId: AccountId, hash: string]>(
+export const setPasswordHash = query<{ accountId: AccountId; hash: string }>(
   'accounts.set-password',
-  'UPDATE accounts SET password_hash = $2 WHERE id = $1 RETURNING *',
+  'UPDATE accounts SET password_hash = :hash WHERE id = :accountId',
 ).run;
 
 /** Records that the account's address is verified. The caller has locked the account. */
-export const setEmailVerified = transactionStatement<[accountId: AccountId, at: Date]>(
+export const setEmailVerified = transactionQuery<{ accountId: AccountId; now: Date }>(
   'accounts.set-email-verified',
-  'UPDATE accounts SET email_verified_at = $2 WHERE id = $1 AND email_verified_at IS NULL RETURNING *',
+  'UPDATE accounts SET email_verified_at = :now WHERE id = :accountId AND email_verified_at IS NULL',
 ).run;
 
 /** Revokes all device cookies of the account. The caller has locked the account. */
-export const revokeDeviceCookies = transactionStatement<[accountId: AccountId, now: Date]>(
+export const revokeDeviceCookies = transactionQuery<{ accountId: AccountId; now: Date }>(
   'accounts.revoke-device-cookies',
-  'UPDATE accounts SET device_cookies_valid_from = $2 WHERE id = $1',
+  'UPDATE accounts SET device_cookies_valid_from = :now WHERE id = :accountId',
 ).run;
 
 /** Removes the account's password. The caller has locked the account. */
-export const removePasswordHash = transactionStatement<[accountId: AccountId]>(
+export const removePasswordHash = transactionQuery<{ accountId: AccountId }>(
   'accounts.remove-password',
-  'UPDATE accounts SET password_hash = NULL WHERE id = $1',
+  'UPDATE accounts SET password_hash = NULL WHERE id = :accountId',
 ).run;
 
 export function findAccountByEmail(db: Queryable, email: string): Promise<AccountRow | undefined> {
-  return findByEmail.row(db, normalizeEmail(email));
+  return findByNormalizedEmail(db, { key: normalizeEmail(email) });
 }
 
 /** The audit actor of an account during its sign-in. */
@@ -199,7 +194,8 @@ export async function createAccount(
     created_at: now,
   });
   if (!account) throw accountExistsError(email);
-  if (input.passwordHash !== undefined) await setPasswordHash(trx, account.id, input.passwordHash);
+  if (input.passwordHash !== undefined)
+    await setPasswordHash(trx, { accountId: account.id, hash: input.passwordHash });
   await recordAudit(trx, services, {
     by: accountActor(account, input.request),
     action: 'account.made',
@@ -238,7 +234,7 @@ export function renameAccount(
 ): Promise<AccountRow> {
   const name = written === undefined ? undefined : parseName(written);
   return services.database.transaction(async (trx) => {
-    const present = await lockAccount(trx, accountId);
+    const present = await lockAccount(trx, { accountId });
     if (!present) throw notFound('account');
     if (name === undefined || name === present.name) return present;
     const account = await setAccountName(trx, { accountId, name });

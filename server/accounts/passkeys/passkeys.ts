@@ -36,7 +36,7 @@ import {
 export async function startPasskeyRegistration(services: Runtime, accountId: AccountId) {
   const { database, config } = services;
   const party = relyingParty(config.appUrl);
-  const account = await findAccount(database.pool, accountId);
+  const account = await findAccount(database.pool, { accountId });
   if (!account) throw notFound('account');
   const user = { id: Uint8Array.from(userHandle(accountId)), email: account.email, name: account.name };
   const present = await listPasskeys(database.pool, { accountId });
@@ -75,7 +75,7 @@ export async function finishPasskeyRegistration(
   if (!made.isUserVerified)
     throw invalid('response', `This passkey ${userVerificationHint}, then add the passkey again.`);
   return database.transaction(async (trx) => {
-    await lockAccount(trx, accountId);
+    await lockAccount(trx, { accountId });
     // The session may have ended since the check above, for example by a sign-out everywhere.
     if (!(await findAccountSession(trx, { ...signedIn, now: clock.expiryNow() }))) throw signedOutError();
     if ((await listPasskeys(trx, { accountId })).length >= passkeysPerAccountMax) {

@@ -32,7 +32,7 @@ export async function findCurrentSession(
   { database, clock }: Runtime,
   signedIn: SignedIn,
 ): Promise<CurrentSession> {
-  const account = await findAccount(database.pool, signedIn.accountId);
+  const account = await findAccount(database.pool, signedIn);
   const session = await findAccountSession(database.pool, { ...signedIn, now: clock.expiryNow() });
   if (!account || !session) throw signedOutError();
   return { account, session };

@@ -47,12 +47,12 @@ export async function setPassword(
   await requireCurrentPassword(services, before, given);
   const hash = await hashPassword(password);
   return database.transaction(async (trx) => {
-    const account = await lockAccount(trx, accountId);
+    const account = await lockAccount(trx, { accountId });
     if (account?.password_hash !== before.account.password_hash) {
       throw conflict('Another password was set just now. Sign in with that one.');
     }
     if (!(await findAccountSession(trx, { ...signedIn, now: clock.expiryNow() }))) throw signedOutError();
-    await setPasswordHash(trx, accountId, hash);
+    await setPasswordHash(trx, { accountId, hash });
     const links = await revokeMagicLinks(trx, { accountId });
     const ended = await endSessions(trx, { accountId, exceptId: sessionId });
     await recordAudit(trx, services, {

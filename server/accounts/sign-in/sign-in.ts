@@ -74,7 +74,7 @@ export async function signInWithPassword(
   return database.transaction(async (trx) => {
     // The password may have been changed since the check, which ended all sessions: no session may begin with the old
     // one.
-    const present = await lockAccountForShare(trx, account.id);
+    const present = await lockAccountForShare(trx, { accountId: account.id });
     if (present?.password_hash !== account.password_hash) throw wrongPasswordError(services);
     await decrementCounters(trx, attempt);
     return { account, cookies: await createAccountSession(trx, services, account, 'password', request) };
@@ -106,7 +106,7 @@ export async function signInWithPasskey(
     throw unknownPasskeyError(services);
   const credentialId = Buffer.from(answer.id, 'base64url');
   const passkey = await findPasskeyByCredential(database.pool, { credentialId });
-  const account = passkey && (await findAccount(database.pool, passkey.account_id));
+  const account = passkey && (await findAccount(database.pool, { accountId: passkey.account_id }));
   if (!passkey || !account) throw unknownPasskeyError(services);
   if (!userHandle(account.id).equals(Buffer.from(answer.response.userHandle ?? '', 'base64url')))
     throw unknownPasskeyError(services);
@@ -146,7 +146,7 @@ export function useMagicLink(
   return services.database.transaction(async (trx) => {
     const link = { tokenHash: sha256(token), now: services.clock.expiryNow() };
     const whose = await findMagicLinkAccount(trx, link);
-    const account = whose && (await lockAccount(trx, whose.id));
+    const account = whose && (await lockAccount(trx, { accountId: whose.id }));
     if (!account || !(await consumeMagicLink(trx, link))) return undefined;
     const by = accountActor(account, request);
     await verifyEmail(trx, services, account, by, null);

@@ -38,8 +38,8 @@ export function signOutSession(
 export function signOutEverywhere(services: Runtime, accountId: AccountId, by: AuditActor): Promise<void> {
   return services.database.transaction(async (trx) => {
     // Locked because of a concurrent sign-in by magic link: its link is revoked first, or its new session ends below.
-    await lockAccount(trx, accountId);
-    await revokeDeviceCookies(trx, accountId, services.clock.now());
+    await lockAccount(trx, { accountId });
+    await revokeDeviceCookies(trx, { accountId, now: services.clock.now() });
     const links = await revokeMagicLinks(trx, { accountId });
     const sessions = await endSessions(trx, { accountId, exceptId: null });
     await recordAudit(trx, services, {

@@ -26,7 +26,7 @@ export async function verifyEmail(
   own: AccountSessionId | null,
 ): Promise<void> {
   if (account.email_verified_at !== null) return;
-  await setEmailVerified(trx, account.id, services.clock.now());
+  await setEmailVerified(trx, { accountId: account.id, now: services.clock.now() });
   await revokeCredentials(trx, services, account, { by, action: 'account.address_proven', own });
 }
 
@@ -48,7 +48,7 @@ export async function revokeUnverifiedCredentials(
 async function revokeCredentials(
   trx: Transaction,
   services: Runtime,
-  { id, password_hash }: AccountRow,
+  { id: accountId, password_hash }: AccountRow,
   {
     by,
     action,
@@ -59,17 +59,17 @@ async function revokeCredentials(
     own: AccountSessionId | null;
   },
 ): Promise<void> {
-  await removePasswordHash(trx, id);
-  await revokeDeviceCookies(trx, id, services.clock.now());
+  await removePasswordHash(trx, { accountId });
+  await revokeDeviceCookies(trx, { accountId, now: services.clock.now() });
   // Passkeys are deleted before sessions: a concurrent sign-in by passkey finds no passkey, or its new session is
   // ended.
-  const passkeys = await deletePasskeys(trx, { accountId: id });
-  const sessions = await endSessions(trx, { accountId: id, exceptId: own });
+  const passkeys = await deletePasskeys(trx, { accountId });
+  const sessions = await endSessions(trx, { accountId, exceptId: own });
   await recordAudit(trx, services, {
     by,
     action,
-    accountId: id,
-    target: publicId('acc', id),
+    accountId,
+    target: publicId('acc', accountId),
     details: {
       password_removed: password_hash !== null,
       passkeys_removed: passkeys,

@@ -51,7 +51,7 @@ export async function fillDemo(runtime: Runtime): Promise<FilledDemo> {
       created_at: new Date(demo.startMs),
       test_of: null,
     });
-    if (!(await markAsDemo(trx, teamId))) throw await demoExistsError(trx);
+    if (!(await markAsDemo(trx, { teamId }))) throw await demoExistsError(trx);
     demo.addTables(await freePhoneNumbers(trx, teamId));
     addMessages(demo, runtime);
     addEvents(demo, runtime);
@@ -114,9 +114,9 @@ export interface RemovedDemo {
 export function removeDemo({ database }: Pick<Runtime, 'database'>): Promise<RemovedDemo> {
   return database.transaction(async (trx) => {
     const found = await findDemoTeam(trx);
-    const team = found && (await lockTeam(trx, found.id));
+    const team = found && (await lockTeam(trx, { teamId: found.id }));
     if (!team) throw new AppError('not_found', 'There is no demo team, so nothing was removed.');
-    const testTeam = await findTestTeam(trx, team.id);
+    const testTeam = await findTestTeam(trx, { teamId: team.id });
     const teamIds = [team.id, ...(testTeam ? [testTeam.id] : [])];
     await lockUsage(trx, { teamIds });
     const numbers = await lockNumbersOfTeams(trx, { teamIds });
@@ -124,7 +124,9 @@ export function removeDemo({ database }: Pick<Runtime, 'database'>): Promise<Rem
       await lockCurrentSession(trx, { teamId, numberId });
     const rows = await deleteTeamRows(trx, {
       teams: teamIds,
-      accounts: (await listAccountsOnlyOf(trx, team.id, `%@${demoDomain}`)).map((row) => row.account_id),
+      accounts: (await listAccountsOnlyOf(trx, { teamId: team.id, addresses: `%@${demoDomain}` })).map(
+        (row) => row.account_id,
+      ),
     });
     return { removed: true, id: publicId('team', team.id), rows };
   });

@@ -82,7 +82,7 @@ export async function findReader(
   teamId: TeamId,
   memberId: MemberId,
 ): Promise<Reader | undefined> {
-  const member = await findMember(db, teamId, memberId);
+  const member = await findMember(db, { teamId, memberId });
   return member && { memberId, joinedId: firstIdAt(member.created_at.getTime()) };
 }
 

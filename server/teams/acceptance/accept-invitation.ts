@@ -61,9 +61,9 @@ async function resolveDoubleSubmit(services: Runtime, submission: Submission): P
   return services.database.transaction(async (trx) => {
     const since = new Date(services.clock.expiryNow().getTime() - doubleSubmitMs);
     const first = await findAcceptance(trx, { tokenHash: sha256(token), since });
-    const account = first && (await lockAccountForShare(trx, first.accepted_by));
+    const account = first && (await lockAccountForShare(trx, { accountId: first.accepted_by }));
     if (!account || !first.form_token_hash.equals(hashFormToken(formToken, account))) return undefined;
-    if (!(await findMembership(trx, first.team_id, account.id))) return undefined;
+    if (!(await findMembership(trx, { teamId: first.team_id, accountId: account.id }))) return undefined;
     if (signedIn?.accountId === account.id) return [];
     if (!(await hasLiveSession(trx, services, first))) return undefined;
     return createAccountSession(trx, services, account, 'invitation', request);
@@ -135,7 +135,7 @@ async function acceptOnce(
   const person = opened.needs === 'nothing' ? undefined : await parsePerson(services, opened, fields);
   return services.database.transaction(async (trx) => {
     const tokenHash = sha256(token);
-    const team = await lockTeam(trx, opened.invitation.team_id);
+    const team = await lockTeam(trx, { teamId: opened.invitation.team_id });
     const invitation = await markAccepted(trx, { tokenHash, now: services.clock.expiryNow() });
     if (!team || !invitation) throw notFound('invitation');
     await cancelMails(trx, services, publicId('inv', invitation.id));
@@ -147,7 +147,7 @@ async function acceptOnce(
     await joinTeam(trx, services, team, { account, role, by });
     if (invitation.verifies_email) await verifyEmail(trx, services, account, by, signedIn?.sessionId ?? null);
     // Reads the account again, because its password may have been set or removed meanwhile.
-    const present = formToken === '' ? undefined : await lockAccountForShare(trx, account.id);
+    const present = formToken === '' ? undefined : await lockAccountForShare(trx, { accountId: account.id });
     if (present) {
       const formTokenHash = hashFormToken(formToken, present);
       await recordAcceptance(trx, { tokenHash, formTokenHash, accountId: account.id });
@@ -173,7 +173,7 @@ async function parsePerson(
 }
 
 async function accountOf(trx: Transaction, signedIn: SignedIn | undefined): Promise<AccountRow> {
-  const account = signedIn && (await lockAccount(trx, signedIn.accountId));
+  const account = signedIn && (await lockAccount(trx, signedIn));
   if (!account) throw new AppError('unauthorized', 'You are not signed in. Sign in, and try again.');
   return account;
 }

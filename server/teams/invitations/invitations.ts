@@ -133,7 +133,7 @@ export async function inviteMember(
   const emailKey = normalizeEmail(email);
   const { clock, config } = services;
   return runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx, team, inviter) => {
-    if (await findMemberByNormalizedEmail(trx, teamId, emailKey)) {
+    if (await findMemberByNormalizedEmail(trx, { teamId, emailKey })) {
       throw conflict(
         `${email} is a member already. PUT /v1/team/members/:id/role changes what they may do.`,
         'email',

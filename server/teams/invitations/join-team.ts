@@ -37,7 +37,7 @@ export async function joinTeam(
     throw conflict(
       `${address} is an address of the demo, and joins no other team. Sign out, and use your own.`,
     );
-  const present = await findMemberByAccount(trx, team.id, account.id);
+  const present = await findMemberByAccount(trx, { teamId: team.id, accountId: account.id });
   const memberId = present?.id ?? services.ids.next('usr');
   if (present) {
     await applyRole(trx, services, present, role, by);

@@ -136,7 +136,7 @@ export async function createSignInOrOwnerLink(
 async function findTeamToOwn(trx: Transaction, chosen: TeamId | undefined): Promise<TeamRow | undefined> {
   const teamId = chosen ?? (await findOnlyTeam(trx))?.id;
   if (teamId === undefined) return undefined;
-  const team = await lockTeam(trx, teamId);
+  const team = await lockTeam(trx, { teamId });
   if (!team) throw notFound('team');
   return team;
 }
@@ -149,10 +149,9 @@ async function grantOwnership(
 ): Promise<void> {
   const which = { emailKey: account.normalized_email, ownerLinks: true };
   await revokeSupersededInvitations(trx, services, team.id, which, operator);
-  if (!(await findMemberByAccount(trx, team.id, account.id))) {
-    await requireFreeSeat(trx, services, team);
-  }
-  const held = await lockAccount(trx, account.id);
+  const ids = { teamId: team.id, accountId: account.id };
+  if (!(await findMemberByAccount(trx, ids))) await requireFreeSeat(trx, services, team);
+  const held = await lockAccount(trx, ids);
   await joinTeam(trx, services, team, { account, role: 'owner', by: operator });
   // The account owns the team even before the link is opened, so its unverified credentials must end now.
   if (held) await revokeUnverifiedCredentials(trx, services, held, operator);

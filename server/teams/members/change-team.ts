@@ -26,7 +26,7 @@ export async function renameTeam(
   return runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx, team) => {
     if (name === undefined || name === team.name) return team;
     await mailKeyChange(trx, services, team, by, `renamed the team to ${name}`);
-    await setTeamName(trx, teamId, name);
+    await setTeamName(trx, { teamId, name });
     await recordAudit(trx, services, { by, action: 'team.renamed', teamId, details: { name } });
     return { ...team, name };
   });

@@ -26,20 +26,19 @@ interface MembershipEnd {
  */
 async function endMembership(trx: Transaction, services: Runtime, ending: MembershipEnd): Promise<void> {
   const { member, action, revokeKeys, by } = ending;
-  const accountId = member.account_id;
-  await lockAccount(trx, accountId);
-  await markRemoved(trx, member.team_id, member.id, services.clock.now());
+  const { team_id: teamId, id: memberId, account_id: accountId } = member;
+  await lockAccount(trx, { accountId });
+  await markRemoved(trx, { teamId, memberId, now: services.clock.now() });
   await recordAudit(trx, services, {
     by,
     action,
-    teamId: member.team_id,
+    teamId,
     accountId,
-    target: publicId('usr', member.id),
+    target: publicId('usr', memberId),
     details: { email: member.email, role: member.role, revoke_keys: revokeKeys },
   });
-  const { team_id: teamId, id: memberId } = member;
   await runHooks(trx, services, 'memberRemoved', { teamId, memberId, revokeKeys, by });
-  if ((await listMemberships(trx, accountId)).length > 0) return;
+  if ((await listMemberships(trx, { accountId })).length > 0) return;
   const ended = await endSessions(trx, { accountId, exceptId: null });
   if (ended > 0) await recordAudit(trx, services, { by, action: 'account.signed_out_everywhere', accountId });
 }
@@ -56,7 +55,7 @@ export async function removeMember(
   { revokeKeys, by }: Pick<MembershipEnd, 'revokeKeys' | 'by'>,
 ): Promise<void> {
   await runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx, team) => {
-    const member = await findMember(trx, teamId, memberId);
+    const member = await findMember(trx, { teamId, memberId });
     if (!member) throw notFound('member');
     if (member.role === 'owner') {
       throw invalid(

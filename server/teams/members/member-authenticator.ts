@@ -28,7 +28,8 @@ export function createMemberAuthenticator(
     const foreign = csrfRefusal(request, config.appUrl);
     const { team_id: publicTeamId = '' } = request.params as Readonly<Record<string, string>>;
     const teamId = parseId('team', publicTeamId);
-    const membership = teamId && (await findMembership(database.pool, teamId, signedIn.accountId));
+    const membership =
+      teamId && (await findMembership(database.pool, { teamId, accountId: signedIn.accountId }));
     if (!membership) {
       if (foreign) return { signedIn, refusal: foreign };
       throw notFound('team');

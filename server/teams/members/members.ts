@@ -2,12 +2,7 @@ import type { Permission, PersonalPermission, Role } from '#contract/permissions
 import type { PlanName } from '#contract/plans.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import {
-  type Queryable,
-  statement,
-  type Transaction,
-  transactionStatement,
-} from '#server/database/statement.ts';
+import type { Queryable, Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type AccountId, type MemberId, parseId, type TeamId } from '#server/platform/ids.ts';
@@ -44,6 +39,16 @@ export interface MembershipRow {
   readonly monthly_message_limit: number;
 }
 
+interface MemberIds {
+  readonly teamId: TeamId;
+  readonly memberId: MemberId;
+}
+
+interface Membership {
+  readonly teamId: TeamId;
+  readonly accountId: AccountId;
+}
+
 const columns = 'm.team_id, m.id, m.account_id, m.role, m.created_at, m.removed_at, a.email, a.name';
 const people = `SELECT ${columns} FROM members m JOIN accounts a ON a.id = m.account_id`;
 
@@ -57,37 +62,36 @@ export const insertMember = transactionQuery<Omit<MemberRow, 'removed_at'>>(
   { changes: 'member', team: ':team_id', ids: ':id' },
 ).run;
 
-export const findMember = statement<[teamId: TeamId, memberId: MemberId], MemberProfileRow>(
+export const findMember = query<MemberIds, MemberProfileRow>(
   'members.find',
-  `${people} WHERE m.team_id = $1 AND m.id = $2 AND m.removed_at IS NULL`,
+  `${people} WHERE m.team_id = :teamId AND m.id = :memberId AND m.removed_at IS NULL`,
 ).row;
 
-export const findMemberByAccount = statement<[teamId: TeamId, accountId: AccountId], MemberProfileRow>(
+export const findMemberByAccount = query<Membership, MemberProfileRow>(
   'members.find-of-account',
-  `${people} WHERE m.team_id = $1 AND m.account_id = $2 AND m.removed_at IS NULL`,
+  `${people} WHERE m.team_id = :teamId AND m.account_id = :accountId AND m.removed_at IS NULL`,
 ).row;
 
-/** @param key the normalized address (server/accounts/account/account.ts) */
-export const findMemberByNormalizedEmail = statement<[teamId: TeamId, key: string], MemberProfileRow>(
+export const findMemberByNormalizedEmail = query<{ teamId: TeamId; emailKey: string }, MemberProfileRow>(
   'members.find-by-email',
-  `${people} WHERE m.team_id = $1 AND a.normalized_email = $2 AND m.removed_at IS NULL`,
+  `${people} WHERE m.team_id = :teamId AND a.normalized_email = :emailKey AND m.removed_at IS NULL`,
 ).row;
 
 /** Finds the account of a member, even of a former one. */
-export const findAccountByMember = statement<[teamId: TeamId, memberId: MemberId], MemberAccountRow>(
+export const findAccountByMember = query<MemberIds, MemberAccountRow>(
   'members.find-account-of',
-  `SELECT a.id, a.normalized_email FROM members m JOIN accounts a ON a.id = m.account_id WHERE m.team_id = $1 AND m.id = $2`,
+  `SELECT a.id, a.normalized_email FROM members m JOIN accounts a ON a.id = m.account_id WHERE m.team_id = :teamId AND m.id = :memberId`,
 ).row;
 
 /** Locks a member FOR SHARE, so that changes of the role and the end of the membership wait. */
-export const lockMember = transactionStatement<[teamId: TeamId, memberId: MemberId], MemberRow>(
+export const lockMember = transactionQuery<MemberIds, MemberRow>(
   'members.lock',
-  'SELECT * FROM members WHERE team_id = $1 AND id = $2 AND removed_at IS NULL FOR SHARE',
+  'SELECT * FROM members WHERE team_id = :teamId AND id = :memberId AND removed_at IS NULL FOR SHARE',
 ).row;
 
-export const listMembers = statement<[teamId: TeamId], MemberProfileRow>(
+export const listMembers = query<{ teamId: TeamId }, MemberProfileRow>(
   'members.list',
-  `${people} WHERE m.team_id = $1 AND m.removed_at IS NULL ORDER BY m.id`,
+  `${people} WHERE m.team_id = :teamId AND m.removed_at IS NULL ORDER BY m.id`,
 ).rows;
 
 /** Lists the addresses of a team's members with one of these roles, the longest membership first. */
@@ -96,7 +100,7 @@ export async function listEmailsOf(
   teamId: TeamId,
   ...roles: readonly Role[]
 ): Promise<string[]> {
-  const members = await listMembers(db, teamId);
+  const members = await listMembers(db, { teamId });
   return members.filter(({ role }) => roles.includes(role)).map(({ email }) => email);
 }
 
@@ -104,29 +108,29 @@ const membershipColumns =
   'm.id AS member_id, m.role, t.id AS team_id, t.name AS team_name, t.plan, t.monthly_message_limit';
 
 /** Finds an account's membership of a team. @returns undefined for a non-member or an unknown team */
-export const findMembership = statement<[teamId: TeamId, accountId: AccountId], MembershipRow>(
+export const findMembership = query<Membership, MembershipRow>(
   'members.find-membership',
   `SELECT ${membershipColumns} FROM members m JOIN teams t ON t.id = m.team_id
-   WHERE m.team_id = $1 AND m.account_id = $2 AND m.removed_at IS NULL`,
+   WHERE m.team_id = :teamId AND m.account_id = :accountId AND m.removed_at IS NULL`,
 ).row;
 
 /** Lists an account's teams, in the order in which the account joined them. */
-export const listMemberships = statement<[accountId: AccountId], MembershipRow>(
+export const listMemberships = query<{ accountId: AccountId }, MembershipRow>(
   'members.list-memberships',
   `SELECT ${membershipColumns} FROM members m JOIN teams t ON t.id = m.team_id
-   WHERE m.account_id = $1 AND m.removed_at IS NULL ORDER BY m.id`,
+   WHERE m.account_id = :accountId AND m.removed_at IS NULL ORDER BY m.id`,
 ).rows;
 
-export const setRole = transactionStatement<[teamId: TeamId, memberId: MemberId, role: Role]>(
+export const setRole = transactionQuery<MemberIds & { role: Role }>(
   'members.set-role',
-  'UPDATE members SET role = $3 WHERE team_id = $1 AND id = $2 AND removed_at IS NULL RETURNING id',
-  { changes: 'member', team: '$1', ids: '$2' },
+  'UPDATE members SET role = :role WHERE team_id = :teamId AND id = :memberId AND removed_at IS NULL RETURNING id',
+  { changes: 'member', team: ':teamId', ids: ':memberId' },
 ).run;
 
-export const markRemoved = transactionStatement<[teamId: TeamId, memberId: MemberId, at: Date]>(
+export const markRemoved = transactionQuery<MemberIds & { now: Date }>(
   'members.remove',
-  'UPDATE members SET removed_at = $3 WHERE team_id = $1 AND id = $2 AND removed_at IS NULL RETURNING id',
-  { changes: 'member', team: '$1', ids: '$2' },
+  'UPDATE members SET removed_at = :now WHERE team_id = :teamId AND id = :memberId AND removed_at IS NULL RETURNING id',
+  { changes: 'member', team: ':teamId', ids: ':memberId' },
 ).run;
 
 export const countOwners = transactionQuery<{ teamId: TeamId }, { owners: number }>(
@@ -140,14 +144,11 @@ export const countMembers = query<{ teamId: TeamId }, { members: number }>(
 ).number;
 
 /** Lists the accounts whose only team is this one, and whose address matches a LIKE pattern. */
-export const listAccountsOnlyOf = statement<
-  [teamId: TeamId, addresses: string],
-  { readonly account_id: AccountId }
->(
+export const listAccountsOnlyOf = query<{ teamId: TeamId; addresses: string }, { account_id: AccountId }>(
   'members.list-accounts-only-of',
   `SELECT DISTINCT m.account_id FROM members m JOIN accounts a ON a.id = m.account_id
-   WHERE m.team_id = $1 AND a.normalized_email LIKE $2
-     AND NOT EXISTS (SELECT FROM members o WHERE o.account_id = m.account_id AND o.team_id <> $1)`,
+   WHERE m.team_id = :teamId AND a.normalized_email LIKE :addresses
+     AND NOT EXISTS (SELECT FROM members o WHERE o.account_id = m.account_id AND o.team_id <> :teamId)`,
 ).rows;
 
 interface TeamChange {
@@ -169,11 +170,11 @@ export function runTeamChange<T>(
   work: (trx: Transaction, team: TeamRow, member: MemberProfileRow | undefined) => Promise<T>,
 ): Promise<T> {
   return database.transaction(async (trx) => {
-    const team = await lockTeam(trx, teamId);
+    const team = await lockTeam(trx, { teamId });
     if (!team) throw notFound('team');
     if (by.kind !== 'member') return work(trx, team, undefined);
     const memberId = parseId('usr', by.id);
-    const member = memberId && (await findMember(trx, teamId, memberId));
+    const member = memberId && (await findMember(trx, { teamId, memberId }));
     if (!member) throw notFound('team');
     if (permission !== undefined) requirePermission(member.role, permission);
     return work(trx, team, member);

@@ -21,16 +21,16 @@ export async function applyRole(
   by: AuditActor,
 ): Promise<MemberProfileRow> {
   if (member.role === role) return member;
-  await setRole(trx, member.team_id, member.id, role);
+  const { team_id: teamId, id: memberId, account_id: accountId } = member;
+  await setRole(trx, { teamId, memberId, role });
   await recordAudit(trx, services, {
     by,
     action: 'member.role_changed',
-    teamId: member.team_id,
-    accountId: member.account_id,
-    target: publicId('usr', member.id),
+    teamId,
+    accountId,
+    target: publicId('usr', memberId),
     details: { role, before: member.role },
   });
-  const { team_id: teamId, id: memberId } = member;
   await runHooks(trx, services, 'roleChanged', { teamId, memberId, role, by });
   return { ...member, role };
 }
@@ -59,7 +59,7 @@ export async function changeRole(
   by: AuditActor,
 ): Promise<MemberProfileRow> {
   return runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx, team) => {
-    const member = await findMember(trx, teamId, memberId);
+    const member = await findMember(trx, { teamId, memberId });
     if (!member) throw notFound('member');
     if (role === undefined) return member;
     if (member.role === 'owner') {
@@ -80,7 +80,7 @@ export async function promoteOwner(
   by: AuditActor,
 ): Promise<MemberProfileRow> {
   return runTeamChange(services, { teamId, by, permission: 'owners:manage' }, async (trx) => {
-    const member = await findMember(trx, teamId, memberId);
+    const member = await findMember(trx, { teamId, memberId });
     if (!member) throw notFound('member');
     return applyRole(trx, services, member, 'owner', by);
   });
@@ -98,7 +98,7 @@ export async function demoteOwner(
   by: AuditActor,
 ): Promise<MemberProfileRow> {
   return runTeamChange(services, { teamId, by, permission: 'owners:manage' }, async (trx) => {
-    const member = await findMember(trx, teamId, memberId);
+    const member = await findMember(trx, { teamId, memberId });
     if (member?.role !== 'owner') throw notFound('owner');
     await requireAnotherOwner(trx, teamId);
     return applyRole(trx, services, member, 'admin', by);

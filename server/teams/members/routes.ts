@@ -32,7 +32,7 @@ export function teamRoutes(services: Runtime): Route[] {
       },
       answers: { 200: Team },
       handle: async ({ principal }) => {
-        const team = await findTeam(services.database.pool, principal.teamId);
+        const team = await findTeam(services.database.pool, principal);
         if (!team) throw notFound('team');
         return { body: teamView(team) };
       },
@@ -76,7 +76,7 @@ function publicRoutes(services: Runtime): Route[] {
       },
       answers: { 200: MemberList },
       handle: async ({ principal }) => {
-        const members = await listMembers(services.database.pool, principal.teamId);
+        const members = await listMembers(services.database.pool, principal);
         return { body: { members: members.map(memberView) } };
       },
     }),

@@ -126,7 +126,7 @@ export async function writePlan(
   { plan, monthlyMessageLimit }: NewPlan,
   by: AuditActor,
 ): Promise<TeamRow> {
-  const team = await setTeamPlan(trx, teamId, plan, monthlyMessageLimit);
+  const team = await setTeamPlan(trx, { teamId, plan, monthlyMessageLimit });
   if (!team) throw notFound('team');
   await recordAudit(trx, services, {
     by,

@@ -4,9 +4,9 @@ import type { Team } from '#contract/team.ts';
 import { validateName } from '#server/accounts/account/account.ts';
 import { recordAudit } from '#server/audit/audit.ts';
 import { runHooks } from '#server/database/hooks.ts';
-import { query } from '#server/database/query.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { Queryable, Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { publicId, type TeamId } from '#server/platform/ids.ts';
@@ -37,62 +37,60 @@ const insertTestTeam = query<{ teamId: TeamId; testTeamId: TeamId }>(
   'INSERT INTO test_teams (team_id, test_team_id) VALUES (:teamId, :testTeamId)',
 ).run;
 
-export const findTeam = statement<[teamId: TeamId], TeamRow>(
+export const findTeam = query<{ teamId: TeamId }, TeamRow>(
   'teams.find',
-  `SELECT ${columns} FROM teams WHERE id = $1`,
+  `SELECT ${columns} FROM teams WHERE id = :teamId`,
 ).row;
 
-export const findTestTeam = statement<[teamId: TeamId], TeamRow>(
+export const findTestTeam = query<{ teamId: TeamId }, TeamRow>(
   'teams.find-test',
-  `SELECT ${columns} FROM teams WHERE id = (SELECT test_team_id FROM test_teams WHERE team_id = $1)`,
+  `SELECT ${columns} FROM teams WHERE id = (SELECT test_team_id FROM test_teams WHERE team_id = :teamId)`,
 ).row;
 
 /** Renames a team and its test team. */
-export const setTeamName = statement<[teamId: TeamId, name: string], TeamRow>(
+export const setTeamName = query<{ teamId: TeamId; name: string }, TeamRow>(
   'teams.rename',
-  `WITH test AS (UPDATE teams SET name = $2 WHERE id = (SELECT test_team_id FROM test_teams WHERE team_id = $1))
-   UPDATE teams SET name = $2 WHERE id = $1 RETURNING ${columns}`,
-  {
-    changes: 'team',
-    team: '$1',
-  },
+  `WITH test AS (UPDATE teams SET name = :name WHERE id = (SELECT test_team_id FROM test_teams WHERE team_id = :teamId))
+   UPDATE teams SET name = :name WHERE id = :teamId RETURNING ${columns}`,
+  { changes: 'team', team: ':teamId' },
 ).row;
 
 /** Changes the plan of a team and of its test team, which has no monthly limit. */
-export const setTeamPlan = statement<[teamId: TeamId, plan: PlanName, monthlyMessageLimit: number], TeamRow>(
+export const setTeamPlan = query<{ teamId: TeamId; plan: PlanName; monthlyMessageLimit: number }, TeamRow>(
   'teams.set-plan',
-  `WITH test AS (UPDATE teams SET plan = $2 WHERE id = (SELECT test_team_id FROM test_teams WHERE team_id = $1))
-   UPDATE teams SET plan = $2, monthly_message_limit = $3 WHERE id = $1 RETURNING ${columns}`,
-  { changes: 'team', team: '$1' },
+  `WITH test AS (UPDATE teams SET plan = :plan WHERE id = (SELECT test_team_id FROM test_teams WHERE team_id = :teamId))
+   UPDATE teams SET plan = :plan, monthly_message_limit = :monthlyMessageLimit WHERE id = :teamId RETURNING ${columns}`,
+  { changes: 'team', team: ':teamId' },
 ).row;
 
 /** SQL: the routing tag of a team's keys and phones. A test team has the tag of its live team (decision 0051). */
 export const sqlRoute = (teamId: string) =>
   `(SELECT route FROM teams WHERE id = coalesce((SELECT team_id FROM test_teams WHERE test_team_id = ${teamId}), ${teamId}))`;
 
-const findRoute = statement<[TeamId], { readonly route: string | null }>(
+const findRoute = query<{ teamId: TeamId }, { route: string | null }>(
   'teams.find-route',
-  `SELECT ${sqlRoute('$1')} AS route`,
-);
+  `SELECT ${sqlRoute(':teamId')} AS route`,
+).one;
 
 /** Lists all teams except test teams, with their routing tags, oldest first. */
-export const listTeams = statement<[], TeamRow & { readonly route: string }>(
+export const listTeams = query<object, TeamRow & { route: string }>(
   'teams.list',
   `SELECT ${columns}, route FROM teams WHERE id NOT IN (SELECT test_team_id FROM test_teams) ORDER BY id`,
 ).rows;
-const firstTwo = statement<[], TeamRow>(
+
+const firstTwo = query<object, TeamRow>(
   'teams.first-two',
   `SELECT ${columns} FROM teams
    WHERE id NOT IN (SELECT test_team_id FROM test_teams) AND id NOT IN (SELECT team_id FROM demo_team) ORDER BY id LIMIT 2`,
-);
+).rows;
 
 /** Marks a team as the demo. @returns false if there is a demo team */
-export const markAsDemo = statement<[teamId: TeamId]>(
+export const markAsDemo = query<{ teamId: TeamId }>(
   'teams.mark-as-demo',
-  'INSERT INTO demo_team (team_id) VALUES ($1) ON CONFLICT DO NOTHING',
+  'INSERT INTO demo_team (team_id) VALUES (:teamId) ON CONFLICT DO NOTHING',
 ).hasRow;
 
-export const findDemoTeam = statement<[], TeamRow>(
+export const findDemoTeam = query<object, TeamRow>(
   'teams.find-demo',
   `SELECT ${columns} FROM teams WHERE id = (SELECT team_id FROM demo_team)`,
 ).row;
@@ -101,13 +99,13 @@ export const findDemoTeam = statement<[], TeamRow>(
  * Locks a team, so that other changes of its resources wait. This lock is the first in the lock order
  * (docs/internals/locks.md).
  */
-export const lockTeam = statement<[teamId: TeamId], TeamRow>(
+export const lockTeam = transactionQuery<{ teamId: TeamId }, TeamRow>(
   'teams.lock',
-  `SELECT ${columns} FROM teams WHERE id = $1 FOR NO KEY UPDATE`,
+  `SELECT ${columns} FROM teams WHERE id = :teamId FOR NO KEY UPDATE`,
 ).row;
 
 /** True if any team exists that is no demo. */
-export const anyTeamExists = statement(
+export const anyTeamExists = query(
   'teams.find-any',
   'SELECT id FROM teams WHERE id NOT IN (SELECT team_id FROM demo_team) LIMIT 1',
 ).hasRow;
@@ -142,19 +140,19 @@ export async function insertTeam(db: Queryable, team: TeamRow, nextTag = newRout
 
 /** Finds the routing tag of a team's keys and phones. @throws 404 if there is no such team */
 export async function getRoutingTag(db: Queryable, teamId: TeamId): Promise<string> {
-  const route = (await findRoute.row(db, teamId))?.route;
-  if (typeof route !== 'string') throw notFound('team');
+  const { route } = await findRoute(db, { teamId });
+  if (route === null) throw notFound('team');
   return route;
 }
 
 /** Finds the oldest team, which the first start created for the operator; never a demo. */
 export async function findFirstTeam(db: Queryable): Promise<TeamRow | undefined> {
-  return (await firstTwo.rows(db))[0];
+  return (await firstTwo(db))[0];
 }
 
 /** Finds the only team of the server besides demos; undefined if there are several teams, or none. */
 export async function findOnlyTeam(db: Queryable): Promise<TeamRow | undefined> {
-  const [team, another] = await firstTwo.rows(db);
+  const [team, another] = await firstTwo(db);
   return another ? undefined : team;
 }
 
@@ -206,9 +204,9 @@ export async function createTeam(
  * has the team's plan, and the largest monthly limit: test messages do not use up any month. @throws 404
  */
 export async function ensureTestTeam(trx: Transaction, services: Runtime, teamId: TeamId): Promise<TeamId> {
-  const team = await lockTeam(trx, teamId);
+  const team = await lockTeam(trx, { teamId });
   if (!team || team.test_of !== null) throw notFound('team');
-  const found = await findTestTeam(trx, teamId);
+  const found = await findTestTeam(trx, { teamId });
   if (found) return found.id;
   const testTeam: TeamRow = {
     id: services.ids.next('team'),

@@ -143,7 +143,7 @@ export async function disableWebhook(
     target,
     details: { url, failures: failuresMax, last_failure: lastFailure },
   });
-  const team = await findTeam(trx, teamId);
+  const team = await findTeam(trx, { teamId });
   const message = disabledMessage({
     team: team?.name ?? '',
     url,

@@ -21,7 +21,7 @@ export async function newMagicLink(
 /** Makes the link of a team's owner. @param email undefined for a link without an address @returns its address */
 export async function newOwnerLink({ runtime }: Service, team: TestTeam, email?: string): Promise<string> {
   const { url } = await runtime.database.transaction(async (trx) => {
-    const row = await lockTeam(trx, team.id);
+    const row = await lockTeam(trx, { teamId: team.id });
     if (!row) throw new Error('the team does not exist');
     return createOwnerLink(trx, runtime, row, email, operator);
   });

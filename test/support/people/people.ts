@@ -92,7 +92,7 @@ export async function newPerson(service: Service, options: PersonOptions = {}): 
     const input = { email, name, passwordHash, isEmailVerified, request: { ip: '127.0.0.1', id: '' } };
     const { id } = await createAccount(trx, runtime, input);
     // The account is read again, so that the result has its password.
-    return findAccount(trx, id);
+    return findAccount(trx, { accountId: id });
   });
   if (!account) throw new Error('the account does not exist');
   return new Person(service.baseUrl, account, await newCookie(service, account, method));
@@ -117,7 +117,7 @@ export async function join(
   role: Role,
 ): Promise<TeamMember> {
   const memberId = await runtime.database.transaction(async (trx) => {
-    const row = await lockTeam(trx, team.id);
+    const row = await lockTeam(trx, { teamId: team.id });
     if (!row) throw new Error('the team does not exist');
     return joinTeam(trx, runtime, row, {
       account: person.account,

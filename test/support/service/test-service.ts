@@ -135,7 +135,12 @@ export async function startTestService(
       const team = await runtime.database.transaction((trx) =>
         createTeam(trx, runtime, { name: 'Example team', plan, by: operator }),
       );
-      if (monthlyLimit !== undefined) await setTeamPlan(runtime.database.pool, team.id, plan, monthlyLimit);
+      if (monthlyLimit !== undefined)
+        await setTeamPlan(runtime.database.pool, {
+          teamId: team.id,
+          plan,
+          monthlyMessageLimit: monthlyLimit,
+        });
       return { id: team.id, publicId: publicId('team', team.id), api: await newKey(team.id, grants) };
     },
     query: async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []) => {
