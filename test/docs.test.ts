@@ -68,7 +68,9 @@ describe('the documents agree with the code', () => {
   });
 
   it('each command that code and documents name exists', () => {
-    const cli = globSync('server/cli/*.ts', { cwd: repository }).map(read).join('\n');
+    const cli = globSync(['server/cli/*.ts', 'server/*/*-command?(s).ts'], { cwd: repository })
+      .map(read)
+      .join('\n');
     const commands = new Set([...cli.matchAll(/\.command\('([a-z-]+)'\)/g)].map((match) => match[1]));
     const groups = new Set([...cli.matchAll(/= program\.command\('([a-z-]+)'\)/g)].map((match) => match[1]));
     const named = texts.flatMap(({ path, text }) =>

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import type { OnRuntime } from '#server/database/slice.ts';
 import { explainUnreachableLinks } from '#server/platform/network/unreachable-links.ts';
-import { printResult, withRuntime } from './command-context.ts';
 import { fillDemo, removeDemo } from './demo/fill-demo.ts';
 
-export function addDemoCommands(program: Command): void {
+export function addDemoCommand(program: Command, onRuntime: OnRuntime): void {
   program
     .command('demo')
     .description(
@@ -11,12 +11,14 @@ export function addDemoCommands(program: Command): void {
     )
     .option('--remove', 'delete the demo team with everything in it', false)
     .option('--json', 'print as JSON', false)
-    .action(async (options: { remove: boolean; json: boolean }) => {
-      const { result, problems } = await withRuntime(async (runtime) => ({
-        result: options.remove ? await removeDemo(runtime) : await fillDemo(runtime),
-        problems: options.remove ? [] : explainUnreachableLinks(runtime.config),
-      }));
-      printResult({ ...result }, options.json);
-      if (!options.json) for (const sentence of problems) process.stderr.write(`${sentence}\n`);
-    });
+    .action(
+      onRuntime(async (runtime, { remove, json }: { remove: boolean; json: boolean }) => {
+        if (remove) return removeDemo(runtime);
+        const demo = await fillDemo(runtime);
+        if (!json)
+          for (const sentence of explainUnreachableLinks(runtime.config))
+            process.stderr.write(`${sentence}\n`);
+        return demo;
+      }),
+    );
 }

@@ -1,27 +1,27 @@
 import { Command } from 'commander';
 import { schemaVersion } from '#server/database/apply-schema.ts';
+import { databaseUrlOf } from '#server/database/database-url.ts';
+import type { AddCommands } from '#server/database/slice.ts';
 import { loadEnvironment, readConfig } from '#server/platform/config.ts';
+import { InterruptedError } from '#server/platform/process/interruption.ts';
 import { productCommit, productVersion } from '#server/platform/process/product-version.ts';
-import { databaseUrlOf, describeCommandError } from './command-context.ts';
-import { InterruptedError } from './interruption.ts';
+import { describeCommandError, onRuntime } from './command-context.ts';
 
-type AddCommands = (program: Command) => void;
-
-/** Adds commands, by their first word, in the order of `--help`. */
+/** Loads commands, by their first word, in the order of `--help`. Those of a slice stand in the slice. */
 const adders: Readonly<Record<string, () => Promise<AddCommands>>> = {
-  backup: async () => (await import('./backup-commands.ts')).addBackupCommands,
+  backup: async () => (await import('#server/backups/backup-commands.ts')).addBackupCommands,
   restore: async () => (await import('./restore-commands.ts')).addRestoreCommands,
-  clock: async () => (await import('./clock-commands.ts')).addClockCommands,
+  clock: async () => (await import('#server/database/clock-commands.ts')).addClockCommands,
   doctor: async () => (await import('./doctor-commands.ts')).addDoctorCommands,
-  team: async () => (await import('./team-commands.ts')).addTeamCommands,
-  key: async () => (await import('./key-commands.ts')).addKeyCommands,
-  link: async () => (await import('./team-commands.ts')).addLinkCommands,
-  number: async () => (await import('./number-commands.ts')).addNumberCommands,
+  team: async () => (await import('#server/teams/team-commands.ts')).addTeamCommands,
+  key: async () => (await import('#server/api-keys/key-commands.ts')).addKeyCommands,
+  link: async () => (await import('#server/teams/team-commands.ts')).addLinkCommand,
+  number: async () => (await import('#server/numbers/number-commands.ts')).addNumberCommands,
   phone: async () => (await import('./phone-commands.ts')).addPhoneCommands,
   shortcut: async () => (await import('./shortcut-commands.ts')).addShortcutCommands,
   webhook: async () => (await import('./webhook-commands.ts')).addWebhookCommands,
-  erase: async () => (await import('./erasure-commands.ts')).addErasureCommands,
-  demo: async () => (await import('./demo-commands.ts')).addDemoCommands,
+  erase: async () => (await import('#server/erasure/erase-command.ts')).addEraseCommand,
+  demo: async () => (await import('./demo-commands.ts')).addDemoCommand,
   routes: async () => (await import('./route-table.ts')).addRouteCommands,
 };
 
@@ -44,7 +44,7 @@ const program = new Command('ownline')
 // Loads only the named command: all of them together load the whole server, which takes half a second. A first word that
 // is no command, such as an option, loads all, for the help and for the hint after a typo.
 const named = adders[process.argv[2] ?? ''];
-for (const load of named ? [named] : Object.values(adders)) (await load())(program);
+for (const load of named ? [named] : Object.values(adders)) (await load())(program, onRuntime);
 program
   .command('database-url')
   .description('the address of the embedded database, for the DATABASE_URL of further processes')

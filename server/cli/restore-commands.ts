@@ -1,17 +1,19 @@
 import type { Command } from 'commander';
 import { type HeldCounts, heldCountMax } from '#contract/restore.ts';
 import { type RestoreResult, restoreBackup } from '#server/backups/archive/restore-backup.ts';
+import { explainInput, openInput, readPassphrase, TerminalProgress } from '#server/backups/backup-input.ts';
 import { readRestoreState, resumeRestore } from '#server/dashboard/restore/resume-restore.ts';
 import { readServiceTime } from '#server/database/clock-store.ts';
+import { withDatabaseUrl } from '#server/database/database-url.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { recordRestore } from '#server/operations/record-restore.ts';
 import { operator } from '#server/platform/actor.ts';
 import { type Config, loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { armFailpoint } from '#server/platform/failpoint.ts';
+import { withInterruption } from '#server/platform/process/interruption.ts';
+import { printResult } from '#server/platform/process/print-result.ts';
 import { countText, countUpToText } from '#server/platform/text.ts';
-import { explainInput, openInput, readPassphrase, TerminalProgress } from './backup-input.ts';
-import { printResult, withDatabaseUrl, withRuntime } from './command-context.ts';
-import { withInterruption } from './interruption.ts';
+import { withRuntime } from './command-context.ts';
 
 interface RestoreOptions extends ResumeOptions {
   readonly passphraseFile?: string;

@@ -16,8 +16,8 @@ import { Ids } from '#server/platform/ids.ts';
 import { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
+import { printResult } from '#server/platform/process/print-result.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { printRows } from './command-context.ts';
 
 /** A row of the route table, as JSON for other programs. */
 export type RouteRow = Readonly<ReturnType<typeof toRouteRow>>;
@@ -98,6 +98,6 @@ export function addRouteCommands(program: Command): void {
         'body limit': body_limit_bytes === null ? '' : `${body_limit_bytes / 1_024} KiB`,
         notes: held ? 'long poll' : '',
       }));
-      printRows(options.json ? rows : shown, options.json);
+      printResult(options.json ? rows : shown, options.json);
     });
 }

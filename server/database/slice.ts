@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import type { CompletedRequest } from '#server/http/request-log.ts';
 import type { Route } from '#server/http/route.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
@@ -36,6 +37,17 @@ export interface Slice {
   /** Work after answers, which a stop of the process awaits once the server is closed. */
   readonly drain?: { readonly name: string; readonly run: () => Promise<void> };
 }
+
+/** Adds the commands of a slice to the command line (server/cli/main.ts). */
+export type AddCommands = (program: Command, onRuntime: OnRuntime) => void;
+
+/**
+ * Makes the action of a command that runs on the database of a running server, through the same use cases as the API.
+ * It prints what `work` returns: a line per field, a table for a list, or JSON with --json.
+ */
+export type OnRuntime = <Options>(
+  work: (runtime: Runtime, options: Options) => Promise<object>,
+) => (options: Options & { readonly json: boolean }) => Promise<void>;
 
 /** Work that repeats in processes of a role; without a role in every process. */
 export type Job = Sweep | Worker;

@@ -40,8 +40,9 @@ const order = [
   'api-reference',
 ] as const;
 
-/** Whether a file opens a slice: it may import all files of the slice. */
-const isSlice = (path: string) => basename(path) === 'slice.ts' && !path.startsWith('server/database/');
+/** Whether a file opens a slice, or has its commands: it may import all files of the slice. */
+const isSlice = (path: string) =>
+  /^(slice|\w+-commands?)\.ts$/.test(basename(path)) && !path.startsWith('server/database/');
 const isInOrder = (slice: string) => order.some((known) => known === slice);
 
 /** Pairs of slices that must not import each other, although their order would allow it. */

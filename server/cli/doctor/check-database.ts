@@ -4,6 +4,7 @@ import { schemaVersion } from '#server/database/apply-schema.ts';
 import { sampleDatabaseClock } from '#server/database/clock-store.ts';
 import { Database, errorCodeOf } from '#server/database/database.ts';
 import { createWriteErrorMapper, withDatabaseErrors } from '#server/database/database-errors.ts';
+import { databaseUrlOf } from '#server/database/database-url.ts';
 import { engineLayout } from '#server/database/engine/engine-user.ts';
 import { inspectDatabase } from '#server/database/inspect-database.ts';
 import { createReadiness } from '#server/database/readiness.ts';
@@ -20,7 +21,6 @@ import { countText } from '#server/platform/text.ts';
 import { Clock, createHostClock } from '#server/platform/time/clock.ts';
 import { findFirstTeam, getRoutingTag } from '#server/teams/team/team.ts';
 import { listUnreadableWebhooks } from '#server/webhooks/endpoints/webhook-secret.ts';
-import { databaseUrlOf } from '../command-context.ts';
 import { type Check, failed, ok, sizeText, warning } from './check.ts';
 
 const hostClock = createHostClock();

@@ -1,16 +1,18 @@
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { type Erasure, erasureCountMax } from '#contract/erasure.ts';
-import { eraseContact } from '#server/erasure/erase-contact.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { OnRuntime } from '#server/database/slice.ts';
 import { operator } from '#server/platform/actor.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { armFailpoint } from '#server/platform/failpoint.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { countUpToText } from '#server/platform/text.ts';
-import { printResult, withRuntime } from './command-context.ts';
-import { readTeamId, requireTeam } from './team-commands.ts';
+import { readTeamId, requireTeam } from '#server/teams/team-commands.ts';
+import { eraseContact } from './erase-contact.ts';
 
 interface EraseOptions {
-  readonly team: string;
+  readonly team: TeamId;
   readonly contact: string;
   readonly dryRun: boolean;
   readonly yes: boolean;
@@ -23,11 +25,11 @@ interface EraseOptions {
  */
 const waitMs = 24 * 3_600_000;
 
-export function addErasureCommands(program: Command): void {
+export function addEraseCommand(program: Command, onRuntime: OnRuntime): void {
   program
     .command('erase')
     .description('remove a person’s handle, texts and media from everything that a team has of them')
-    .requiredOption('--team <id>', 'team_…')
+    .requiredOption('--team <id>', 'team_…', readTeamId)
     .requiredOption(
       '--contact <handle>',
       'a phone number in E.164, a mail address, or another handle of messages',
@@ -35,25 +37,29 @@ export function addErasureCommands(program: Command): void {
     .option('--dry-run', 'only count', false)
     .option('--yes', 'do not ask', false)
     .option('--json', 'print the counts as JSON', false)
-    .action(async (options: EraseOptions) => {
-      const result = await withRuntime(async (runtime) => {
-        armFailpoint(runtime.config.failpoint);
-        const teamId = readTeamId(options.team);
-        await requireTeam(runtime, teamId);
-        const erase = (dryRun: boolean) =>
-          eraseContact(runtime, teamId, { contact: options.contact, dryRun, waitMs }, operator);
-        const counted = await erase(true);
-        if (options.dryRun) return counted;
-        if (!options.yes) await confirm(options.contact, counted);
-        return erase(false);
-      });
-      printResult(options.json ? result : inWords(result), options.json);
-      if (result.status === 'running') {
-        process.stderr.write(
-          'Not everything is erased yet, for example because an iPhone has a message of this contact. The server goes on by itself.\n',
-        );
-      }
-    });
+    .action(
+      onRuntime(async (runtime, options: EraseOptions) => {
+        const result = await erase(runtime, options);
+        if (result.status === 'running') {
+          process.stderr.write(
+            'Not everything is erased yet, for example because an iPhone has a message of this contact. The server goes on by itself.\n',
+          );
+        }
+        return options.json ? result : inWords(result);
+      }),
+    );
+}
+
+async function erase(
+  runtime: Runtime,
+  { team: teamId, contact, dryRun, yes }: EraseOptions,
+): Promise<Erasure> {
+  armFailpoint(runtime.config.failpoint);
+  await requireTeam(runtime, teamId);
+  const counted = await eraseContact(runtime, teamId, { contact, dryRun: true, waitMs }, operator);
+  if (dryRun) return counted;
+  if (!yes) await confirm(contact, counted);
+  return eraseContact(runtime, teamId, { contact, dryRun, waitMs }, operator);
 }
 
 /** The result in words, such as `more than 10,000 messages` for a count that is not exact. */

@@ -1,19 +1,22 @@
 import { Writable } from 'node:stream';
 import type { Command } from 'commander';
-import { openRuntime } from '#server/app/open-runtime.ts';
-import { BackupError } from '#server/backups/archive/backup-error.ts';
-import { writeNewFile } from '#server/backups/archive/backup-file.ts';
-import { checkBackup, externalDatabase, type ScratchServer } from '#server/backups/archive/check-backup.ts';
-import { type BackupResult, createBackup } from '#server/backups/archive/create-backup.ts';
+import { Database } from '#server/database/database.ts';
+import { withDatabaseUrl } from '#server/database/database-url.ts';
 import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { EngineError } from '#server/database/engine/engine-error.ts';
 import { loadSecretsKey } from '#server/database/secrets-key.ts';
+import { initializeClock } from '#server/database/start-clock.ts';
 import { type Config, loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { armFailpoint } from '#server/platform/failpoint.ts';
+import { withInterruption } from '#server/platform/process/interruption.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { printResult } from '#server/platform/process/print-result.ts';
+import { Clock } from '#server/platform/time/clock.ts';
+import { BackupError } from './archive/backup-error.ts';
+import { writeNewFile } from './archive/backup-file.ts';
+import { checkBackup, externalDatabase, type ScratchServer } from './archive/check-backup.ts';
+import { type BackupResult, createBackup } from './archive/create-backup.ts';
 import { explainInput, openInput, readPassphrase, TerminalProgress } from './backup-input.ts';
-import { printResult, withDatabaseUrl } from './command-context.ts';
-import { withInterruption } from './interruption.ts';
 
 interface BackupOptions {
   readonly passphraseFile?: string;
@@ -33,17 +36,9 @@ export function addBackupCommands(program: Command): void {
       const config = readConfig(loadEnvironment());
       armFailpoint(config.failpoint);
       const passphrase = await readPassphrase(options.passphraseFile);
-      const result = options.verify
-        ? {
-            file,
-            ...(await withInterruption(notVerified, (signal) => verify(config, file, passphrase, signal))),
-          }
-        : {
-            file,
-            ...(await withInterruption(interrupted(file), (signal) =>
-              backUp(config, file, passphrase, signal),
-            )),
-          };
+      const [work, outcome] = options.verify ? [verify, notVerified] : [backUp, interrupted(file)];
+      const done = await withInterruption(outcome, (signal) => work(config, file, passphrase, signal));
+      const result = { file, ...done };
       // Standard output gets the backup, so the result goes to standard error.
       if (file === '-' && !options.verify) process.stderr.write(`${JSON.stringify(result)}\n`);
       else printResult(result, options.json);
@@ -76,16 +71,18 @@ async function backUp(
       false,
       async (databaseUrl) => {
         // The schema is not migrated, because a backup may be taken before an upgrade.
-        const runtime = await openRuntime(config, databaseUrl, createLogger('error'));
+        const database = new Database({ databaseUrl, logger: createLogger('error') });
         try {
-          const secretsKey = await loadSecretsKey(runtime.database.pool, config);
+          const clock = new Clock();
+          await initializeClock(database.pool, clock);
+          const secretsKey = await loadSecretsKey(database.pool, config);
           const { dataDir } = config;
-          const serviceTime = () => runtime.clock.now();
+          const serviceTime = () => clock.now();
           const source = { databaseUrl, secretsKey, dataDir, passphrase, serviceTime, progress, signal };
           const write = (destination: Writable) => createBackup(source, destination);
           return await (file === '-' ? write(standardOutput()) : writeNewFile(file, write));
         } finally {
-          await runtime.database.close();
+          await database.close();
         }
       },
       signal,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { InterruptedError, withInterruption } from '#server/cli/interruption.ts';
+import { InterruptedError, withInterruption } from '#server/platform/process/interruption.ts';
 
 const outcome = 'nothing was restored. Restore again.';
 // SIGQUIT is used, because the test runner itself listens for SIGINT and SIGTERM.

@@ -1,38 +1,36 @@
 import type { Command } from 'commander';
-import { followClockStep, sampleDatabaseClock } from '#server/database/clock-store.ts';
-import { ClockSync } from '#server/database/clock-sync.ts';
-import type { Runtime } from '#server/database/runtime.ts';
-import { printResult, withRuntime } from './command-context.ts';
+import { followClockStep, sampleDatabaseClock } from './clock-store.ts';
+import { ClockSync } from './clock-sync.ts';
+import type { Runtime } from './runtime.ts';
+import type { OnRuntime } from './slice.ts';
 
-export function addClockCommands(program: Command): void {
+export function addClockCommands(program: Command, onRuntime: OnRuntime): void {
   const clock = program.command('clock').description("the service's time and the database's clock");
 
   clock
     .command('status')
     .description("show the service's time, the database's clock, and a step of it that is not followed yet")
     .option('--json', 'print as JSON', false)
-    .action(async (options: { json: boolean }) => {
-      const status = await withRuntime(async (runtime) => {
+    .action(
+      onRuntime(async (runtime) => {
         // Detects a step since the last process of the service ran.
         await new ClockSync(runtime).run();
         return clockStatus(runtime);
-      });
-      printResult(status, options.json);
-    });
+      }),
+    );
 
   clock
     .command('confirm')
     .description("confirm that the database's clock is right: all processes follow it at once")
     .option('--json', 'print as JSON', false)
-    .action(async (options: { json: boolean }) => {
-      const result = await withRuntime(async (runtime) => {
+    .action(
+      onRuntime(async (runtime) => {
         await new ClockSync(runtime).run();
         const movedMs = await followClockStep(runtime);
         const { settled, service_time, database_time } = await clockStatus(runtime);
         return { confirmed: true, moved_seconds: movedMs / 1_000, settled, service_time, database_time };
-      });
-      printResult(result, options.json);
-    });
+      }),
+    );
 }
 
 async function clockStatus({ database }: Runtime) {

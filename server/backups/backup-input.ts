@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { BackupError } from '#server/backups/archive/backup-error.ts';
-import type { Progress } from '#server/backups/archive/backup-format.ts';
-import { readPassphraseFile } from '#server/backups/archive/backup-seal.ts';
 import { fileErrorSentence } from '#server/platform/start-error.ts';
+import { BackupError } from './archive/backup-error.ts';
+import type { Progress } from './archive/backup-format.ts';
+import { readPassphraseFile } from './archive/backup-seal.ts';
 
 export async function readPassphrase(path: string | undefined): Promise<string | undefined> {
   return path === undefined ? undefined : readPassphraseFile(path);
