@@ -2,7 +2,7 @@ import type { ResourceType } from '#contract/change.ts';
 import type { Changes } from '#server/dashboard/changes.ts';
 import type { Change } from '#server/database/change.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { Throttle } from '#server/platform/concurrency/throttle.ts';
+import { Coalescer } from '#server/platform/concurrency/coalescer.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { type LiveStream, liveEvent } from './live-stream.ts';
 
@@ -20,12 +20,12 @@ export type FeedServices = Runtime & { readonly changes: Changes };
  */
 export class TeamFeed {
   readonly #streams = new Set<LiveStream>();
-  readonly #throttle: Throttle;
+  readonly #coalescer: Coalescer;
   readonly #unsubscribe: () => void;
   #changed = new Set<ResourceType>();
 
   constructor({ clock, changes }: FeedServices, teamId: TeamId) {
-    this.#throttle = new Throttle({
+    this.#coalescer = new Coalescer({
       clock,
       gatherMs: changesGatherMs,
       intervalMs: changedIntervalMs,
@@ -48,7 +48,7 @@ export class TeamFeed {
 
   close(): void {
     this.#unsubscribe();
-    this.#throttle.stop();
+    this.#coalescer.stop();
   }
 
   #onChange(change: Change | 'everything'): void {
@@ -59,7 +59,7 @@ export class TeamFeed {
       return;
     }
     this.#changed.add(change.resource);
-    this.#throttle.request();
+    this.#coalescer.request();
   }
 
   #announce(): void {

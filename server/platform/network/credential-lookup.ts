@@ -7,7 +7,7 @@ import { FixedWindowLimiter, type LimiterServices } from './fixed-window-limiter
 import { clientNetwork } from './ip-address.ts';
 
 /** Interval at which look-ups of networks over their limit share a statement. */
-const throttledLookupIntervalMs = 50;
+const delayedLookupIntervalMs = 50;
 
 /** Unknown credentials kept in memory; the oldest is evicted. */
 const unknownCredentialCacheMax = 10_000;
@@ -68,7 +68,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
           ),
       });
     this.#fast = batcher(0, 2);
-    this.#slow = batcher(throttledLookupIntervalMs, 1);
+    this.#slow = batcher(delayedLookupIntervalMs, 1);
   }
 
   /**

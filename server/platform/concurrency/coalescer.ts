@@ -1,25 +1,25 @@
 import type { Clock } from '#server/platform/time/clock.ts';
 
-interface ThrottleOptions {
+interface CoalescerOptions {
   readonly clock: Clock;
   /** Time that the first request waits for further ones. */
   readonly gatherMs: number;
   /** Time from a run to the next. */
   readonly intervalMs: number;
-  /** The throttled work. */
+  /** The work. */
   readonly run: () => void;
 }
 
 /**
- * Throttle: runs work soon after it is requested, and at most once per interval. Requests during an interval make one
+ * Coalescer: runs work soon after it is requested, and at most once per interval. Requests during an interval make one
  * run together.
  */
-export class Throttle {
-  readonly #options: ThrottleOptions;
+export class Coalescer {
+  readonly #options: CoalescerOptions;
   #ranMs = Number.NEGATIVE_INFINITY;
   #cancel: (() => void) | undefined;
 
-  constructor(options: ThrottleOptions) {
+  constructor(options: CoalescerOptions) {
     this.#options = options;
   }
 
