@@ -1,5 +1,5 @@
 import { createRequireSession } from '#server/accounts/sessions/session-authenticator.ts';
-import { LastUsedTimes } from '#server/api-keys/api-key-authenticator.ts';
+import { createLastUsedTimes } from '#server/api-keys/api-key-authenticator.ts';
 import { createAuthenticators } from '#server/app/authenticators.ts';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import { createHttpServer } from '#server/http/http-server.ts';
@@ -29,7 +29,7 @@ const server = createHttpServer({
   routes: messageRoutes({ ...runtime, sends: { accept } }),
   authenticators: createAuthenticators({
     ...runtime,
-    uses: new LastUsedTimes(runtime),
+    uses: createLastUsedTimes(runtime),
     requireSession: createRequireSession(runtime),
   }).byAudience,
   record: createRequestLog(runtime.metrics, logger),

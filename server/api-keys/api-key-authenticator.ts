@@ -11,17 +11,10 @@ import { CredentialLookup } from '#server/platform/network/credential-lookup.ts'
 import { findLiveKeys, isWellFormedKey, type LiveKeyRow, writeKeyUses } from './api-keys.ts';
 
 /** Collects the time of each key's last use in this process. */
-export class LastUsedTimes extends LatestTimes<KeyId> {
-  readonly #clock: Runtime['clock'];
+export type LastUsedTimes = LatestTimes<KeyId>;
 
-  constructor({ database, clock }: Runtime) {
-    super((keyIds, usedAt) => writeKeyUses(database.pool, { keyIds, usedAt }));
-    this.#clock = clock;
-  }
-
-  override record(keyId: KeyId, at = this.#clock.now()): void {
-    super.record(keyId, at);
-  }
+export function createLastUsedTimes({ database }: Runtime): LastUsedTimes {
+  return new LatestTimes((keyIds, usedAt) => writeKeyUses(database.pool, { keyIds, usedAt }));
 }
 
 /** Time for which a process trusts a cached key. Within this time a revoked key stops working on every process. */
@@ -121,7 +114,7 @@ export function createRequireKey(services: Runtime & { readonly uses: LastUsedTi
         request,
         'This API key is not valid: it is mistyped, revoked or from another server. Use or create another key.',
       );
-    services.uses.record(found.id);
+    services.uses.record(found.id, services.clock.now());
     return found.principal;
   };
 }

@@ -9,6 +9,7 @@ import type { AuditActor } from '#server/platform/actor.ts';
 import { forbidden, invalid } from '#server/platform/app-error.ts';
 import { checksum, randomBase62, sha256 } from '#server/platform/crypto.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import type { MemberIds } from '#server/teams/members/members.ts';
 import { getRoutingTag } from '#server/teams/team/team.ts';
 
 const shape = /^own_(?:live|test)_([a-z0-9]{4}[0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
@@ -79,7 +80,7 @@ export const listLiveKeys = query<{ teamId: TeamId }, ApiKeyRow>(
 ).rows;
 
 /** Lists the valid keys that a person created, in any membership of the team. */
-export const listLiveKeysByMember = query<{ teamId: TeamId; memberId: MemberId }, ApiKeyRow>(
+export const listLiveKeysByMember = query<MemberIds, ApiKeyRow>(
   'api-keys.list-live-of-member',
   `SELECT ${columns} FROM api_keys WHERE team_id = :teamId AND ${sqlIsCreatedBy} AND revoked_at IS NULL ORDER BY id`,
 ).rows;
@@ -88,6 +89,12 @@ export const listLiveKeysByMember = query<{ teamId: TeamId; memberId: MemberId }
 export const hasUsedKey = query<{ teamId: TeamId }>(
   'api-keys.any-used',
   'SELECT FROM api_keys WHERE team_id = :teamId AND last_used_at IS NOT NULL AND test_team_id IS NULL LIMIT 1',
+).hasRow;
+
+/** Whether the person of a membership created a key, in this or an earlier membership of the team. */
+export const isCreatedBy = query<MemberIds & { keyId: KeyId }>(
+  'api-keys.is-created-by',
+  `SELECT FROM api_keys WHERE id = :keyId AND ${sqlIsCreatedBy}`,
 ).hasRow;
 
 export const lockKey = transactionQuery<{ keyId: KeyId }, ApiKeyRow>(
@@ -112,7 +119,7 @@ export const writeKeyUses = query<{ keyIds: readonly KeyId[]; usedAt: readonly D
  * @returns the keys that were valid until now
  */
 export const revokeKeysByMember = transactionQuery<
-  { teamId: TeamId; memberId: MemberId; at: Date; only: readonly KeyId[] | null },
+  MemberIds & { at: Date; only: readonly KeyId[] | null },
   Pick<ApiKeyRow, 'id' | 'name'>
 >(
   'api-keys.revoke-of-member',

@@ -65,7 +65,7 @@ export function addKeyCommands(program: Command, onRuntime: OnRuntime): void {
     .option('--json', 'print as JSON', false)
     .action(
       onRuntime(async (runtime, { key: keyId }: { key: KeyId }) => {
-        await revokeKey(runtime, { teamId: undefined, keyId, by: operator });
+        await revokeKey(runtime, { keyId, by: operator });
         return { revoked: true };
       }),
     );

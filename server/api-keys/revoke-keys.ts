@@ -1,4 +1,4 @@
-import { allows, covers, keyGrants, roleGrants } from '#contract/permissions.ts';
+import { allows, covers, keyGrants, type Role, roleGrants } from '#contract/permissions.ts';
 import { recordAudit } from '#server/audit/audit.ts';
 import type { HookEvents } from '#server/database/hooks.ts';
 import type { Transaction } from '#server/database/query.ts';
@@ -6,10 +6,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { forbidden, notFound } from '#server/platform/app-error.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
-import { findAccountByMember, lockMember, type MemberRow } from '#server/teams/members/members.ts';
-import { requirePermission } from '#server/teams/members/role-policy.ts';
+import { lockMember, type MemberIds, requirePermission } from '#server/teams/members/members.ts';
 import {
   type ApiKeyRow,
+  isCreatedBy,
   listLiveKeysByMember,
   lockKey,
   markRevoked,
@@ -17,11 +17,9 @@ import {
 } from './api-keys.ts';
 
 interface Revocation {
-  /** The team of the key; undefined for the operator, who revokes keys of any team. */
-  readonly teamId: TeamId | undefined;
   readonly keyId: KeyId;
-  /** The acting member, whose role is read under a lock; undefined for the operator. */
-  readonly memberId?: MemberId;
+  /** The acting member, whose role is read under a lock; undefined for the operator, who revokes keys of any team. */
+  readonly member?: MemberIds;
   readonly by: AuditActor;
 }
 
@@ -29,19 +27,13 @@ interface Revocation {
  * Revokes an API key, within a second on every process (specification section 5.1). A second call changes nothing.
  * @throws 404; 403 if another member created the key and the caller's role may revoke only keys that they created
  */
-export async function revokeKey(
-  services: Runtime,
-  { teamId, keyId, memberId, by }: Revocation,
-): Promise<void> {
+export async function revokeKey(services: Runtime, { keyId, member, by }: Revocation): Promise<void> {
   await services.database.transaction(async (trx) => {
-    const member = teamId && memberId && (await lockMember(trx, { teamId, memberId }));
-    if (memberId !== undefined) {
-      if (!member) throw notFound('team');
-      requirePermission(member.role, 'keys:manage');
-    }
+    const role = member && (await requireKeyManager(trx, member));
     const key = await lockKey(trx, { keyId });
-    if (!key || (teamId !== undefined && key.team_id !== teamId)) throw notFound('API key');
-    if (member && !allows(roleGrants[member.role], 'team:write') && !(await isCreatedBy(trx, key, member))) {
+    if (!key || (member && key.team_id !== member.teamId)) throw notFound('API key');
+    const mayRevokeAll = role === undefined || allows(roleGrants[role], 'team:write');
+    if (member && !mayRevokeAll && !(await isCreatedBy(trx, { ...member, keyId }))) {
       throw forbidden(
         'Another person made this key. Ask them, or an owner or admin of the team, to revoke it.',
       );
@@ -52,11 +44,12 @@ export async function revokeKey(
   });
 }
 
-/** Whether the member's account created the key, in this or an earlier membership of the team. */
-async function isCreatedBy(trx: Transaction, key: ApiKeyRow, member: MemberRow): Promise<boolean> {
-  const creator =
-    key.created_by && (await findAccountByMember(trx, { teamId: key.team_id, memberId: key.created_by }));
-  return creator?.id === member.account_id;
+/** Locks the acting member. @returns the member's role @throws 404 for a former member; 403 */
+async function requireKeyManager(trx: Transaction, ids: MemberIds): Promise<Role> {
+  const member = await lockMember(trx, ids);
+  if (!member) throw notFound('team');
+  requirePermission(member.role, 'keys:manage');
+  return member.role;
 }
 
 /** Revokes the API keys that a removed member created, if the remover asks for it. */

@@ -4,8 +4,8 @@ import { keyGrants } from '#contract/permissions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Principal, type Route, route } from '#server/http/route.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type MemberId, parseId } from '#server/platform/ids.ts';
-import { lockMember } from '#server/teams/members/members.ts';
+import { parseId } from '#server/platform/ids.ts';
+import { lockMember, type MemberIds } from '#server/teams/members/members.ts';
 import { ensureTestTeam } from '#server/teams/team/team.ts';
 import { createKey, keyView, listLiveKeys } from './api-keys.ts';
 import { revokeKey } from './revoke-keys.ts';
@@ -35,7 +35,7 @@ export function apiKeyRoutes(services: Runtime): Route[] {
           const testTeam = test ? { testTeamId: await ensureTestTeam(trx, services, principal.teamId) } : {};
           // The lock makes a concurrent change of the role wait, so that a member who loses the role can't create a
           // last key.
-          const member = await lockMember(trx, { teamId: principal.teamId, memberId: memberId(principal) });
+          const member = await lockMember(trx, memberOf(principal));
           if (!member) throw notFound('team');
           const creator = { id: member.id, grants: keyGrants(member.role) };
           return createKey(trx, services, { ...body, ...testTeam, teamId: principal.teamId, creator, by });
@@ -50,16 +50,15 @@ export function apiKeyRoutes(services: Runtime): Route[] {
       audit: 'key.revoked',
       answers: { 200: Deleted },
       handle: async ({ principal, ids: { id: keyId }, by }) => {
-        const { teamId } = principal;
-        await revokeKey(services, { teamId, keyId, memberId: memberId(principal), by });
+        await revokeKey(services, { keyId, member: memberOf(principal), by });
         return { body: { deleted: true } };
       },
     }),
   ];
 }
 
-function memberId({ actor }: Principal): MemberId {
-  const id = actor.kind === 'member' ? parseId('usr', actor.id) : undefined;
-  if (!id) throw new Error('this route needs a member, and another caller passed its authenticator');
-  return id;
+function memberOf({ teamId, actor }: Principal): MemberIds {
+  const memberId = actor.kind === 'member' ? parseId('usr', actor.id) : undefined;
+  if (!memberId) throw new Error('this route needs a member, and another caller passed its authenticator');
+  return { teamId, memberId };
 }

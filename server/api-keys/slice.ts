@@ -1,11 +1,11 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Slice, sweep } from '#server/database/slice.ts';
-import { LastUsedTimes } from './api-key-authenticator.ts';
+import { createLastUsedTimes, type LastUsedTimes } from './api-key-authenticator.ts';
 import { apiKeyRoutes } from './routes.ts';
 
 /** API keys, with the times of their last use. */
 export function openApiKeys(services: Runtime) {
-  const uses = new LastUsedTimes(services);
+  const uses = createLastUsedTimes(services);
   return {
     uses,
     routes: apiKeyRoutes(services),

@@ -107,7 +107,7 @@ function createOperationsAuthenticator(
   limiter: NetworkRateLimiter,
 ): Authenticator {
   return async (request, _reply, { admission }) => {
-    if (!admission?.byToken) return {};
+    if (!admission?.byLink) return {};
     const { ticket } = request.params as { readonly ticket: string };
     if (isProbeTicket(secrets, ticket, clock.nowMs())) return {};
     await limiter.take(request);

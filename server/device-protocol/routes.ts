@@ -32,7 +32,7 @@ function claimRoute(services: PollServices): Route {
     audience: 'device',
     looseBody: textFieldsSchema('token'),
     answers: { 200: flatStrings },
-    admission: { byToken: true, bodyMaxBytes: claimBodyMaxBytes },
+    admission: { byLink: true, bodyMaxBytes: claimBodyMaxBytes },
     handle: async ({ request }) => {
       const body = parseDeviceBody(request.body);
       if (!body)

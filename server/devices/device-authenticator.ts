@@ -109,7 +109,7 @@ export function createDeviceAuthenticator(services: Runtime): Authenticator {
   const admitBody = createBodyLimiter(services);
   const isOverLimit = createTokenLimiter(services);
   return async (request, reply, route) => {
-    if (route.admission?.byToken) return {};
+    if (route.admission?.byLink) return {};
     const { headers, ip } = request;
     const token = await tokens.find(headers['x-device-token'], ip);
     if (!token)

@@ -179,10 +179,10 @@ export interface HeaderText {
 /** Admission control of a route: its limits, and the checks before its handler runs. */
 interface Admission {
   /**
-   * For `page`: the token in the path authorizes the request, without a cookie. A forged request cannot know the token,
-   * so the CSRF guard is skipped. For `device`: the token is in the body.
+   * The secret link authorizes the request, without another credential. A forged request cannot know the link, so the
+   * CSRF guard is skipped. The link's token is in the path, or for `device` in the body.
    */
-  readonly byToken?: true;
+  readonly byLink?: true;
   /**
    * The permit of the team's concurrency limiter, instead of one for the whole request:
    * - `held`: for a long poll, whose answer may be held until there is something to send. Parts of its work have one.

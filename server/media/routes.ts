@@ -30,7 +30,7 @@ export function mediaRoutes(services: Runtime): Route[] {
   return [
     route('GET /media/:id/:token/:name', {
       audience: 'page',
-      admission: { byToken: true, permit: 'own queue' },
+      admission: { byLink: true, permit: 'own queue' },
       answers: { 200: Type.Unknown(), 206: Type.Unknown(), 304: Type.Unknown() },
       handle: async ({ params, request, reply }) => {
         const file = await findPublicFile(services, params);

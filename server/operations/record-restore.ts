@@ -1,5 +1,5 @@
-import { endAllAccess } from '#server/accounts/sign-in/sign-out.ts';
-import { purgeWindowsAhead } from '#server/accounts/throttling/login-throttle.ts';
+import { endAllAccess } from '#server/accounts/sign-in/purge-access.ts';
+import { purgeWindowsAhead } from '#server/accounts/throttling/throttle.ts';
 import { futureSlackMs } from '#server/database/limits.ts';
 import type { Transaction } from '#server/database/query.ts';
 import { insertRestore, type Restore, resetClockState } from '#server/database/restore-hold.ts';

@@ -39,7 +39,7 @@ describe('forged requests (specification section 12.3)', () => {
   const unsafe = (audiences: readonly Route['audience'][]) =>
     service.app.routes.filter(
       ({ audience, method, admission }) =>
-        audiences.includes(audience) && method !== 'GET' && !admission?.byToken,
+        audiences.includes(audience) && method !== 'GET' && !admission?.byLink,
     );
   const own = () => new URL(service.runtime.config.appUrl).origin;
   const named = (headers: Readonly<Record<string, string | undefined>>) =>
@@ -107,10 +107,10 @@ describe('forged requests (specification section 12.3)', () => {
   });
 
   it('media links need only the token in their address', async () => {
-    const byToken = service.app.routes
-      .filter(({ audience, admission }) => audience === 'page' && admission?.byToken)
+    const byLink = service.app.routes
+      .filter(({ audience, admission }) => audience === 'page' && admission?.byLink)
       .map(({ path }) => path);
-    assert.deepEqual(byToken, ['/media/:id/:token/:name']);
+    assert.deepEqual(byLink, ['/media/:id/:token/:name']);
   });
 
   it('a form that another site posts is refused with an HTML page', async () => {

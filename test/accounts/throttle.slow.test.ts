@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countPasswordAttempt } from '#server/accounts/throttling/login-throttle.ts';
+import { countPasswordAttempt } from '#server/accounts/throttling/throttle.ts';
 import { Browser, newAccount } from '#test/support/browser/browser-client.ts';
 import { newMagicLink } from '#test/support/people/given-links.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { insertMagicLink } from '#server/accounts/magic-links/magic-link.ts';
-import { insertChallenge } from '#server/accounts/passkeys/passkey-ceremony.ts';
+import { insertChallenge } from '#server/accounts/passkeys/passkeys.ts';
 import { openSlices } from '#server/app/slices.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import { createSweepLoop } from '#server/database/jobs.ts';

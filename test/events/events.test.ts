@@ -334,7 +334,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
       const { id, key } = await service.makeKey(team.id, ['messages:read']);
       const { cursor } = await get('?limit=100');
       const waiting = await held(`?wait=25&after=${cursor}`, new ApiClient(service.baseUrl, key));
-      await revokeKey(service.runtime, { teamId: undefined, keyId: id, by: operator });
+      await revokeKey(service.runtime, { keyId: id, by: operator });
       service.clock.advance(passedMs);
       await put(events);
       assert.equal((await waiting.answer).status, 401);

@@ -15,45 +15,6 @@ import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import { type AccountId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
 
-/** Trims and checks an address. @throws 400 with param */
-export function parseEmail(text: string, param = 'email'): string {
-  const email = text.trim().normalize('NFC');
-  // The length limit applies to the normalized form, too, which may be longer: the lower case of İ has two characters.
-  const length = Math.max(email.length, normalizeEmail(email).length);
-  if (length > emailMaxCharacters || !isMailAddress(email)) {
-    throw invalid(param, `${param} must be an address such as ada@example.com.`);
-  }
-  return email;
-}
-
-/**
- * Normalizes an address for comparison (specification section 12.1): case is ignored by changing to lower case.
- * Unicode's case folding and upper case would equate `ß` with `ss` and `ı` with `i`, which belong to different
- * mailboxes and domains.
- */
-export function normalizeEmail(email: string): string {
-  return email.normalize('NFC').toLowerCase();
-}
-
-type Settings = Pick<Config, 'mail' | 'appUrl'>;
-
-/** Text for how a person gets a magic link: by mail, or from the operator if this server sends no mail. */
-export function magicLinkHint({ mail }: Pick<Settings, 'mail'>): string {
-  return isMailEnabled({ mail }) ? 'a link by mail' : 'a link from the operator of this server';
-}
-
-/**
- * Text for the ways to sign in without a password that this server supports. The text is the same for every account.
- */
-export function otherSignInHint(config: Settings): string {
-  return supportsPasskeys(config.appUrl) ? `a passkey or ${magicLinkHint(config)}` : magicLinkHint(config);
-}
-
-/** Whether passkeys work with APP_URL: browsers bind them to a host name, never to an IP address. */
-export function supportsPasskeys(appUrl: string): boolean {
-  return isIP(new URL(appUrl).hostname.replace(/^\[|\]$/g, '')) === 0;
-}
-
 export interface AccountRow {
   readonly id: AccountId;
   readonly email: string;
@@ -209,22 +170,6 @@ export function accountExistsError(email: string): AppError {
   return conflict(`${email} has an account already. Sign in to it first.`, 'email');
 }
 
-/** Checks the name of a person, a passkey, a team or a key. @throws 400, param name */
-export function validateName(name: string): void {
-  const { length } = [...name];
-  if (length < 1 || length > nameMaxCharacters) {
-    throw invalid('name', `name must have 1 to ${nameMaxCharacters} characters.`);
-  }
-  refuseHiddenCharacters('name', name);
-}
-
-/** Trims and checks the name of a person or of a passkey. @throws 400, param name */
-export function parseName(text: string): string {
-  const name = text.trim();
-  validateName(name);
-  return name;
-}
-
 /** Renames an account. An undefined or unchanged name changes nothing. @throws 400, param name */
 export function renameAccount(
   services: Runtime,
@@ -247,4 +192,57 @@ export function renameAccount(
     });
     return account ?? present;
   });
+}
+
+/** Trims and checks an address. @throws 400 with param */
+export function parseEmail(text: string, param = 'email'): string {
+  const email = text.trim().normalize('NFC');
+  // The length limit applies to the normalized form, too, which may be longer: the lower case of İ has two characters.
+  const length = Math.max(email.length, normalizeEmail(email).length);
+  if (length > emailMaxCharacters || !isMailAddress(email)) {
+    throw invalid(param, `${param} must be an address such as ada@example.com.`);
+  }
+  return email;
+}
+
+/**
+ * Normalizes an address for comparison (specification section 12.1): case is ignored by changing to lower case.
+ * Unicode's case folding and upper case would equate `ß` with `ss` and `ı` with `i`, which belong to different
+ * mailboxes and domains.
+ */
+export function normalizeEmail(email: string): string {
+  return email.normalize('NFC').toLowerCase();
+}
+
+/** Checks the name of a person, a passkey, a team or a key. @throws 400, param name */
+export function validateName(name: string): void {
+  const { length } = [...name];
+  if (length < 1 || length > nameMaxCharacters) {
+    throw invalid('name', `name must have 1 to ${nameMaxCharacters} characters.`);
+  }
+  refuseHiddenCharacters('name', name);
+}
+
+/** Trims and checks the name of a person or of a passkey. @throws 400, param name */
+export function parseName(text: string): string {
+  const name = text.trim();
+  validateName(name);
+  return name;
+}
+
+/** Text for how a person gets a magic link: by mail, or from the operator if this server sends no mail. */
+export function magicLinkHint(config: Config): string {
+  return isMailEnabled(config) ? 'a link by mail' : 'a link from the operator of this server';
+}
+
+/**
+ * Text for the ways to sign in without a password that this server supports. The text is the same for every account.
+ */
+export function otherSignInHint(config: Config): string {
+  return supportsPasskeys(config.appUrl) ? `a passkey or ${magicLinkHint(config)}` : magicLinkHint(config);
+}
+
+/** Whether passkeys work with APP_URL: browsers bind them to a host name, never to an IP address. */
+export function supportsPasskeys(appUrl: string): boolean {
+  return isIP(new URL(appUrl).hostname.replace(/^\[|\]$/g, '')) === 0;
 }

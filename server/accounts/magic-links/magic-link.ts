@@ -10,7 +10,7 @@ import {
   mailedLinkHours,
 } from '#server/accounts/limits.ts';
 import type { ClientInfo } from '#server/accounts/sessions/session.ts';
-import { countInWindow, isKnownNetwork } from '#server/accounts/throttling/login-throttle.ts';
+import { countInWindow, isKnownNetwork } from '#server/accounts/throttling/throttle.ts';
 import { recordAudit } from '#server/audit/audit.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';

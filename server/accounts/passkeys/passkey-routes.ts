@@ -9,9 +9,10 @@ import { Deleted } from '#contract/deleted.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
-import { listPasskeys, type PasskeyRow } from './passkey-ceremony.ts';
 import {
   finishPasskeyRegistration,
+  listPasskeys,
+  type PasskeyRow,
   removePasskey,
   renamePasskey,
   startPasskeyRegistration,

@@ -10,7 +10,7 @@ import {
   countPasswordAttempt,
   decrementCounters,
   verifyCountedPassword,
-} from '#server/accounts/throttling/login-throttle.ts';
+} from '#server/accounts/throttling/throttle.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { SignedIn } from '#server/http/route.ts';
 import { AppError, forbidden, invalid } from '#server/platform/app-error.ts';

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { AccountRow } from '#server/accounts/account/account.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type AppError, forbidden } from '#server/platform/app-error.ts';
 import type { Config } from '#server/platform/config.ts';
 
 /** Lifetime of a cookie in the browser, the longest that browsers allow; the server decides when a value expires. */
@@ -17,7 +16,7 @@ class HostCookie {
   readonly #name: string;
   readonly #attributes: string;
 
-  constructor({ appUrl }: Pick<Config, 'appUrl'>, name: string) {
+  constructor({ appUrl }: Config, name: string) {
     const isHttps = appUrl.startsWith('https:');
     this.#name = isHttps ? `__Host-${name}` : name;
     this.#attributes = `; Path=/; HttpOnly; SameSite=Lax${isHttps ? '; Secure' : ''}`;
@@ -53,10 +52,8 @@ class HostCookie {
 }
 
 /** The session cookie; its value is the token of an account session. */
-export class SessionCookie extends HostCookie {
-  constructor(config: Pick<Config, 'appUrl'>) {
-    super(config, 'ownline');
-  }
+export function sessionCookie(config: Config): HostCookie {
+  return new HostCookie(config, 'ownline');
 }
 
 const purpose = 'known browser';
@@ -109,23 +106,4 @@ export class DeviceCookie {
       return '';
     }
   }
-}
-
-/**
- * CSRF guard (specification section 12.3): a request that changes something must come from a page of APP_URL. Browsers
- * state the page's origin in the header Sec-Fetch-Site, which pages can't write. On plain http they omit it, except for
- * localhost. Then the header Origin must be that of APP_URL or, on plain http, the address of the request itself. A
- * foreign host name that resolves to this server gains nothing: browsers send it no cookie of APP_URL.
- * @returns 403; undefined for an allowed request
- */
-export function csrfRefusal(request: FastifyRequest, appUrl: string): AppError | undefined {
-  if (request.method === 'GET' || request.method === 'HEAD') return undefined;
-  const { 'sec-fetch-site': site, origin, host } = request.headers;
-  const own = new URL(appUrl);
-  const isSameHost = own.protocol === 'http:' && host !== undefined && origin === `http://${host}`;
-  const isOwn = site === undefined ? origin === own.origin || isSameHost : site === 'same-origin';
-  if (isOwn) return undefined;
-  return forbidden(
-    `This request must come from a page of ${own.origin}. Open it there; programs use /v1 with an API key.`,
-  );
 }

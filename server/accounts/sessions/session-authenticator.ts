@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { sessionIdleDays, sessionRequestsPerMinute } from '#server/accounts/limits.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Authenticator, SignedIn } from '#server/http/route.ts';
-import { AppError } from '#server/platform/app-error.ts';
+import { AppError, forbidden } from '#server/platform/app-error.ts';
 import { BoundedMap } from '#server/platform/bounded-map.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids.ts';
@@ -11,7 +11,7 @@ import {
   FixedWindowLimiter,
   type NetworkRateLimiter,
 } from '#server/platform/network/fixed-window-limiter.ts';
-import { csrfRefusal, SessionCookie } from './cookies.ts';
+import { sessionCookie } from './cookies.ts';
 import { findLiveSessions, type LiveAccountSessionRow, touchAccountSession } from './session.ts';
 
 /** A session token: 32 bytes in base64url. */
@@ -20,50 +20,12 @@ const sessionTokenPattern = /^[\w-]{43}$/;
 /** Upper bound on the tokens that a process remembers as valid; beyond it the oldest is evicted. */
 const validTokensMax = 10_000;
 
-/**
- * Finds the session of a token. Every request reads the database, so that an ended session is refused by every process
- * at once. CredentialLookup bounds the cost of wrong tokens.
- */
-class AccountSessionLookup {
-  readonly #lookup: CredentialLookup<LiveAccountSessionRow>;
-  /**
-   * Tokens that were valid at their last look-up. Their look-ups are never delayed, even if the same client network
-   * sends wrong tokens.
-   */
-  readonly #valid = new BoundedMap<string, true>(validTokensMax);
-
-  constructor({ database, clock, config }: Runtime) {
-    this.#lookup = new CredentialLookup({
-      clock,
-      config,
-      find: (tokenHashes) => findLiveSessions(database.pool, { tokenHashes, now: clock.expiryNow() }),
-      sharesLookups: false,
-    });
-  }
-
-  /** Counts a refused request of the client network. @returns 429 once the network is over its limit */
-  refuse(ip: string): AppError | undefined {
-    return this.#lookup.refuse(ip);
-  }
-
-  /**
-   * Finds the session of a token. @returns undefined for an unknown token; a malformed one never reaches the database
-   */
-  async find(token: string, ip: string): Promise<LiveAccountSessionRow | undefined> {
-    if (!sessionTokenPattern.test(token)) return undefined;
-    const session = await this.#lookup.find(token, this.#valid.has(token) ? undefined : ip);
-    this.#valid.delete(token);
-    if (session) this.#valid.set(token, true);
-    return session;
-  }
-}
-
 /** The minimum interval between updates of a session's last use. */
 const touchMs = 60_000;
 
 /**
- * Finds the account session by the session cookie. Nothing is cached, so an ended session is refused by every process
- * at once.
+ * Finds the account session by the session cookie. Every request reads the database, so an ended session is refused by
+ * every process at once. CredentialLookup bounds the cost of wrong tokens.
  * @param isAgain true for a long poll that is authenticated again: the rate limiter does not count it twice
  * @throws 401 without a live session; 429
  */
@@ -71,9 +33,26 @@ export type RequireSession = (request: FastifyRequest, isAgain?: boolean) => Pro
 
 export function createRequireSession(services: Runtime): RequireSession {
   const { database, clock, config } = services;
-  const cookie = new SessionCookie(config);
+  const cookie = sessionCookie(config);
   const limiter = new FixedWindowLimiter(services, sessionRequestsPerMinute);
-  const sessions = new AccountSessionLookup(services);
+  const lookup = new CredentialLookup<LiveAccountSessionRow>({
+    clock,
+    config,
+    find: (tokenHashes) => findLiveSessions(database.pool, { tokenHashes, now: clock.expiryNow() }),
+    sharesLookups: false,
+  });
+  // Tokens that were valid at their last look-up. Their look-ups are never delayed, even if the same client network
+  // sends wrong tokens.
+  const valid = new BoundedMap<string, true>(validTokensMax);
+
+  const find = async (token: string, ip: string): Promise<LiveAccountSessionRow | undefined> => {
+    // A malformed token never reaches the database.
+    if (!sessionTokenPattern.test(token)) return undefined;
+    const session = await lookup.find(token, valid.has(token) ? undefined : ip);
+    valid.delete(token);
+    if (session) valid.set(token, true);
+    return session;
+  };
 
   const touch = async (session: LiveAccountSessionRow): Promise<void> => {
     if (clock.nowMs() - session.last_used_at.getTime() < touchMs) return;
@@ -88,8 +67,8 @@ export function createRequireSession(services: Runtime): RequireSession {
     const hash = sha256(token);
     // The limiter counts before the look-up, so that look-ups are bounded, too.
     if (!isAgain) limiter.take(hash.toString('latin1'), `a session has ${sessionRequestsPerMinute} a minute`);
-    const session = await sessions.find(token, request.ip);
-    if (!session) throw new NotSignedIn(sessions.refuse(request.ip));
+    const session = await find(token, request.ip);
+    if (!session) throw new NotSignedIn(lookup.refuse(request.ip));
     await touch(session);
     return {
       accountId: session.account_id,
@@ -126,6 +105,25 @@ export async function findSignedIn(
     if (error instanceof NotSignedIn) return undefined;
     throw error;
   }
+}
+
+/**
+ * CSRF guard (specification section 12.3): a request that changes something must come from a page of APP_URL. Browsers
+ * state the page's origin in the header Sec-Fetch-Site, which pages can't write. On plain http they omit it, except for
+ * localhost. Then the header Origin must be that of APP_URL or, on plain http, the address of the request itself. A
+ * foreign host name that resolves to this server gains nothing: browsers send it no cookie of APP_URL.
+ * @returns 403; undefined for an allowed request
+ */
+export function csrfRefusal(request: FastifyRequest, appUrl: string): AppError | undefined {
+  if (request.method === 'GET' || request.method === 'HEAD') return undefined;
+  const { 'sec-fetch-site': site, origin, host } = request.headers;
+  const own = new URL(appUrl);
+  const isSameHost = own.protocol === 'http:' && host !== undefined && origin === `http://${host}`;
+  const isOwn = site === undefined ? origin === own.origin || isSameHost : site === 'same-origin';
+  if (isOwn) return undefined;
+  return forbidden(
+    `This request must come from a page of ${own.origin}. Open it there; programs use /v1 with an API key.`,
+  );
 }
 
 /** Authenticator of the audience `account`: any signed-in person (specification section 12.3). */
@@ -167,7 +165,7 @@ export function createSessionlessPageAuthenticator(
   openLimiter: NetworkRateLimiter,
 ): Authenticator {
   return async (request, reply, route) => {
-    if (route.method !== 'GET' && !route.admission?.byToken)
+    if (route.method !== 'GET' && !route.admission?.byLink)
       return visitorAuthenticator(request, reply, route);
     await openLimiter.take(request);
     return {};

@@ -6,10 +6,9 @@ import { recordAudit } from '#server/audit/audit.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import type { AuditActor } from '#server/platform/actor.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import { type AccountId, type AccountSessionId, publicId } from '#server/platform/ids.ts';
-import { DeviceCookie, SessionCookie } from './cookies.ts';
+import { DeviceCookie, sessionCookie } from './cookies.ts';
 
 export interface AccountSessionRow {
   readonly id: AccountSessionId;
@@ -115,8 +114,19 @@ export async function createAccountSession(
 ): Promise<string[]> {
   const { ids, clock, config } = services;
   const by = accountActor(account, request);
-  const sessionCookie = new SessionCookie(config);
-  await endPreviousSession(db, services, sessionCookie.read(request), by);
+  const cookie = sessionCookie(config);
+  // Ends the session of the browser's cookie, even another account's, so that a stolen copy of it becomes useless.
+  const previousToken = cookie.read(request);
+  const previous = previousToken && (await endSessionByToken(db, { tokenHash: sha256(previousToken) }));
+  if (previous) {
+    const { id, account_id: accountId } = previous;
+    await recordAudit(db, services, {
+      by,
+      action: 'account.signed_out',
+      accountId,
+      target: publicId('acs', id),
+    });
+  }
   const token = randomToken();
   const now = clock.now();
   await insertAccountSession(db, {
@@ -131,26 +141,5 @@ export async function createAccountSession(
   });
   const accountId = account.id;
   await recordAudit(db, services, { by, action: 'account.signed_in', accountId, details: { method } });
-  return [sessionCookie.set(token), new DeviceCookie(services).set(account)];
-}
-
-/**
- * Ends the session whose cookie the browser sent, even if it belongs to another account. So a stolen copy of the cookie
- * becomes useless.
- */
-async function endPreviousSession(
-  db: Queryable,
-  services: Runtime,
-  token: string | undefined,
-  by: AuditActor,
-): Promise<void> {
-  const previous =
-    token === undefined ? undefined : await endSessionByToken(db, { tokenHash: sha256(token) });
-  if (!previous) return;
-  await recordAudit(db, services, {
-    by,
-    action: 'account.signed_out',
-    accountId: previous.account_id,
-    target: publicId('acs', previous.id),
-  });
+  return [cookie.set(token), new DeviceCookie(services).set(account)];
 }

@@ -9,7 +9,7 @@ import {
 import { Deleted } from '#contract/deleted.ts';
 import { accountView, renameAccount } from '#server/accounts/account/account.ts';
 import { setPassword } from '#server/accounts/passwords/set-password.ts';
-import { SessionCookie } from '#server/accounts/sessions/cookies.ts';
+import { sessionCookie } from '#server/accounts/sessions/cookies.ts';
 import { type AccountSessionRow, listSessions } from '#server/accounts/sessions/session.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/http/route.ts';
@@ -21,7 +21,7 @@ export function accountRoutes(services: Runtime): Route[] {
   const { database, clock, config } = services;
   const signedOut = {
     body: { signed_out: true },
-    headers: { 'set-cookie': new SessionCookie(config).clear() },
+    headers: { 'set-cookie': sessionCookie(config).clear() },
   };
   return [
     route('PUT /app/account', {

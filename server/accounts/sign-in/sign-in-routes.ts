@@ -2,7 +2,7 @@ import { AccountAnswer, PasskeyOptions, PasskeySignInRequest } from '#contract/a
 import { accountView, supportsPasskeys } from '#server/accounts/account/account.ts';
 import { findMagicLinkAccount, type MagicLinkRequests } from '#server/accounts/magic-links/magic-link.ts';
 import { startPasskeySignIn } from '#server/accounts/passkeys/passkeys.ts';
-import { SessionCookie } from '#server/accounts/sessions/cookies.ts';
+import { sessionCookie } from '#server/accounts/sessions/cookies.ts';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -90,7 +90,7 @@ export function signInRoutes(services: SignInServices): Route[] {
           await signOutSession(services, signedIn, by);
         }
         const to = goesOn ? next : `/sign-in${withRedirect(next)}`;
-        return redirectTo(appUrl, to, new SessionCookie(config).clear());
+        return redirectTo(appUrl, to, sessionCookie(config).clear());
       },
     }),
     // The script of the sign-in page calls these, for passkeys.

@@ -13,13 +13,15 @@ import {
 import { consumeMagicLink, findMagicLinkAccount } from '#server/accounts/magic-links/magic-link.ts';
 import {
   challengeOf,
-  findPasskeyByCredential,
-  recordPasskeyUse,
   relyingParty,
   userVerificationHint,
   verifySignIn,
 } from '#server/accounts/passkeys/passkey-ceremony.ts';
-import { useChallenge } from '#server/accounts/passkeys/passkeys.ts';
+import {
+  findPasskeyByCredential,
+  recordPasskeyUse,
+  useChallenge,
+} from '#server/accounts/passkeys/passkeys.ts';
 import { DeviceCookie } from '#server/accounts/sessions/cookies.ts';
 import {
   type ClientInfo,
@@ -30,7 +32,7 @@ import {
   countPasswordAttempt,
   decrementCounters,
   verifyCountedPassword,
-} from '#server/accounts/throttling/login-throttle.ts';
+} from '#server/accounts/throttling/throttle.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';

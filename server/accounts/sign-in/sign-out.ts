@@ -2,9 +2,7 @@ import { lockAccount, revokeDeviceCookies } from '#server/accounts/account/accou
 import { revokeMagicLinks } from '#server/accounts/magic-links/magic-link.ts';
 import { endSession, endSessions } from '#server/accounts/sessions/session.ts';
 import { recordAudit } from '#server/audit/audit.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { SignedIn } from '#server/http/route.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
@@ -49,36 +47,4 @@ export function signOutEverywhere(services: Runtime, accountId: AccountId, by: A
       details: { sessions, links },
     });
   });
-}
-
-const ends = ['account_sessions', 'magic_links', 'passkey_challenges'].map(
-  (table) => transactionQuery(`${table}.end-all`, `DELETE FROM ${table}`).run,
-);
-
-/**
- * After a restore, ends all browser sessions, magic links and passkey challenges. Otherwise a session that was signed
- * out after the backup would be valid again.
- */
-export async function endAllAccess(trx: Transaction): Promise<void> {
-  for (const end of ends) await end(trx);
-}
-
-/** An hour, the longest window of a throttle. */
-const windowMs = 3_600_000;
-
-const purges = (
-  [
-    ['account_sessions', 'expires_at', 0],
-    ['magic_links', 'expires_at', 0],
-    ['passkey_challenges', 'expires_at', 0],
-    ['throttle_counters', 'window_start', windowMs],
-  ] as const
-).map(([table, column, keptMs]) => ({
-  purge: query<{ before: Date }>(`${table}.purge`, `DELETE FROM ${table} WHERE ${column} <= :before`).run,
-  keptMs,
-}));
-
-/** Deletes expired sessions, magic links, passkey challenges and throttle counters, which have no effect any more. */
-export async function purgeExpired({ database, clock }: Runtime): Promise<void> {
-  for (const { purge, keptMs } of purges) await purge(database.pool, { before: clock.in(-keptMs) });
 }

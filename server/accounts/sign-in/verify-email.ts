@@ -4,7 +4,7 @@ import {
   revokeDeviceCookies,
   setEmailVerified,
 } from '#server/accounts/account/account.ts';
-import { deletePasskeys } from '#server/accounts/passkeys/passkey-ceremony.ts';
+import { deletePasskeys } from '#server/accounts/passkeys/passkeys.ts';
 import { endSessions } from '#server/accounts/sessions/session.ts';
 import { recordAudit } from '#server/audit/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import {
   type AccountRow,
   accountActor,
@@ -32,72 +31,15 @@ import { findMembership } from '#server/teams/members/members.ts';
 import { lockTeam } from '#server/teams/team/team.ts';
 import { type LoadedInvitation, loadInvitation } from './load-invitation.ts';
 
-/**
- * Hash of a form's token and the account's password hash, stored with the accepted invitation. After a change of the
- * password, a second submit no longer matches the hash.
- */
-function hashFormToken(formToken: string, { password_hash }: Pick<AccountRow, 'password_hash'>): Buffer {
-  return sha256(`${formToken} ${password_hash ?? ''}`);
-}
-
-interface Submission {
-  readonly token: string;
-  /** The hidden token of the form; '' without one. */
-  readonly formToken: string;
-  readonly signedIn: SignedIn | undefined;
-  readonly request: ClientInfo;
-}
-
-/**
- * Double submit: signs in a person who pressed Join twice, because a browser shows only the answer to the second
- * submit. Each form has a random token, and the accepted invitation stores the token's hash.
- * Another person with the same link has another form, and is refused.
- * @returns set-cookie headers, empty for a signed-in caller; undefined for another form, after a minute, or once the
- * session or membership of the first submit has ended
- */
-async function resolveDoubleSubmit(services: Runtime, submission: Submission): Promise<string[] | undefined> {
-  const { token, formToken, signedIn, request } = submission;
-  if (formToken === '') return undefined;
-  return services.database.transaction(async (trx) => {
-    const since = new Date(services.clock.expiryNow().getTime() - doubleSubmitMs);
-    const first = await findAcceptance(trx, { tokenHash: sha256(token), since });
-    const account = first && (await lockAccountForShare(trx, { accountId: first.accepted_by }));
-    if (!account || !first.form_token_hash.equals(hashFormToken(formToken, account))) return undefined;
-    if (!(await findMembership(trx, { teamId: first.team_id, accountId: account.id }))) return undefined;
-    if (signedIn?.accountId === account.id) return [];
-    if (!(await hasLiveSession(trx, services, first))) return undefined;
-    return createAccountSession(trx, services, account, 'invitation', request);
-  });
-}
-
-/**
- * Whether a session that the first submit created is live: a second submit must not sign in once the sessions have
- * ended.
- */
-async function hasLiveSession(
-  trx: Transaction,
-  { clock }: Runtime,
-  { accepted_by, accepted_at }: AcceptanceRow,
-): Promise<boolean> {
-  const sessions = await listSessions(trx, { accountId: accepted_by, now: clock.expiryNow() });
-  return sessions.some(({ method, created_at }) => method === 'invitation' && created_at >= accepted_at);
-}
-
+/** A submit of the form of an invitation's page. */
 interface Acceptance {
   readonly token: string;
   readonly signedIn: SignedIn | undefined;
   /** The fields of a person without an account; a missing one is ''. */
   readonly fields: Readonly<Record<'email' | 'name' | 'password', string>>;
-  /** The hidden token of the form (accept-invitation.ts); '' without one. */
+  /** The hidden token of the form; '' without one. */
   readonly formToken: string;
-  readonly request: Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
-}
-
-/** A person without an account. */
-interface NewPerson {
-  readonly email: string;
-  readonly name: string;
-  readonly passwordHash: string | undefined;
+  readonly request: ClientInfo;
 }
 
 /**
@@ -161,7 +103,7 @@ async function parsePerson(
   { database }: Runtime,
   { invitation, needs }: LoadedInvitation,
   fields: Acceptance['fields'],
-): Promise<NewPerson> {
+) {
   const email = needs === 'email_and_name' ? parseEmail(fields.email) : (invitation.email ?? '');
   const name = parseName(fields.name);
   if (needs === 'email_and_name' && (await findAccountByEmail(database.pool, email))) {
@@ -190,4 +132,47 @@ function signInRequired({ invitation, signedIn }: LoadedInvitation): AppError {
   return forbidden(
     `You are signed in as ${signedIn.actor.name}, and this invitation is for ${email}. Sign in as ${email} first.`,
   );
+}
+
+/**
+ * Double submit: signs in a person who pressed Join twice, because a browser shows only the answer to the second submit
+ * (specification section 12.4). Each form has a random token, and the accepted invitation stores the token's hash.
+ * Another person with the same link has another form, and is refused.
+ * @returns set-cookie headers, empty for a signed-in caller; undefined for another form, after a minute, or once the
+ * session or membership of the first submit has ended
+ */
+async function resolveDoubleSubmit(services: Runtime, acceptance: Acceptance): Promise<string[] | undefined> {
+  const { token, formToken, signedIn, request } = acceptance;
+  if (formToken === '') return undefined;
+  return services.database.transaction(async (trx) => {
+    const since = new Date(services.clock.expiryNow().getTime() - doubleSubmitMs);
+    const first = await findAcceptance(trx, { tokenHash: sha256(token), since });
+    const account = first && (await lockAccountForShare(trx, { accountId: first.accepted_by }));
+    if (!account || !first.form_token_hash.equals(hashFormToken(formToken, account))) return undefined;
+    if (!(await findMembership(trx, { teamId: first.team_id, accountId: account.id }))) return undefined;
+    if (signedIn?.accountId === account.id) return [];
+    if (!(await hasLiveSession(trx, services, first))) return undefined;
+    return createAccountSession(trx, services, account, 'invitation', request);
+  });
+}
+
+/**
+ * Whether a session that the first submit created is live: a second submit must not sign in once the sessions have
+ * ended.
+ */
+async function hasLiveSession(
+  trx: Transaction,
+  { clock }: Runtime,
+  { accepted_by, accepted_at }: AcceptanceRow,
+): Promise<boolean> {
+  const sessions = await listSessions(trx, { accountId: accepted_by, now: clock.expiryNow() });
+  return sessions.some(({ method, created_at }) => method === 'invitation' && created_at >= accepted_at);
+}
+
+/**
+ * Hash of a form's token and the account's password hash, stored with the accepted invitation. After a change of the
+ * password, a second submit no longer matches the hash.
+ */
+function hashFormToken(formToken: string, { password_hash }: Pick<AccountRow, 'password_hash'>): Buffer {
+  return sha256(`${formToken} ${password_hash ?? ''}`);
 }

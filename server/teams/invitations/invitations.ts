@@ -6,7 +6,7 @@ import type {
   ListInvitationsQuery,
   MadeInvitation,
 } from '#contract/member.ts';
-import { assignableRoles, type GivenRole } from '#contract/permissions.ts';
+import { assignableRoles, type Role } from '#contract/permissions.ts';
 import { normalizeEmail, parseEmail } from '#server/accounts/account/account.ts';
 import { recordAudit } from '#server/audit/audit.ts';
 import { query } from '#server/database/query.ts';
@@ -45,17 +45,7 @@ import {
   needsShownLink,
 } from './mail-invitation.ts';
 
-/** Creates the link of an invitation, which begins with APP_URL. Only the hash of its token is stored. */
-export function newInvitationLink({ config, clock }: Runtime, createdAt: Date) {
-  const token = randomToken();
-  return {
-    url: `${config.appUrl}/invite/${token}`,
-    tokenHash: sha256(token),
-    expiresAt: clock.in(invitationMs, createdAt),
-  };
-}
-
-/** The Invitation object of the API. The API never shows owner links. */
+/** The Invitation object of the API (specification section 2.4). The API never shows owner links. */
 function invitationView(invitation: InvitationRow): Invitation {
   const role = assignableRoles.find((given) => given === invitation.role);
   if (role === undefined || invitation.email === null) throw new Error('the API must not show an owner link');
@@ -69,39 +59,38 @@ function invitationView(invitation: InvitationRow): Invitation {
 
 interface NewInvitation {
   readonly team: TeamRow;
-  readonly email: string;
-  readonly role: GivenRole;
-  /** The member who invites; undefined for an API key. */
-  readonly inviter: MemberProfileRow | undefined;
+  /** null for an owner link that any person may accept. */
+  readonly email: string | null;
+  readonly role: Role;
+  /** The member who invites; undefined for an API key and the operator. */
+  readonly inviter?: MemberProfileRow | undefined;
+  readonly verifiesEmail: boolean;
   readonly by: AuditActor;
   /** The invitation that this one replaces, if one is sent again. */
-  readonly replaces?: InvitationId;
+  readonly replaces?: InvitationId | undefined;
 }
 
 /**
- * Creates an invitation and its link, mails the link, and tells the owners if an API key invites. The caller has locked
- * the team's row, has checked seat and permission, and has ended other invitations of the address.
- * @returns the invitation, with its link if a person has to pass it on; an API key never gets the link
- * @throws AppError 429 for too many mails or too many invitations by API keys
+ * Creates an invitation and its link. The caller has locked the team's row, has checked seat and permission, and has
+ * ended other invitations of the address.
  */
-async function createInvitation(
+export async function createInvitation(
   trx: Transaction,
-  services: InvitationServices,
-  { team, email, role, inviter, by, replaces }: NewInvitation,
-): Promise<MadeInvitation> {
+  services: Runtime,
+  { team, email, role, inviter, verifiesEmail, by, replaces }: NewInvitation,
+): Promise<{ readonly invitation: InvitationRow; readonly url: string }> {
   const now = services.clock.now();
-  const { url, tokenHash, expiresAt } = newInvitationLink(services, now);
-  const isShown = by.kind !== 'key' && (await needsShownLink(trx, services));
+  const { url, tokenHash } = newInvitationLink(services);
   const invitation: InvitationRow = {
     team_id: team.id,
     id: services.ids.next('inv'),
     email,
-    normalized_email: normalizeEmail(email),
+    normalized_email: email === null ? null : normalizeEmail(email),
     role,
     invited_by: inviter?.id ?? null,
-    verifies_email: !isShown,
+    verifies_email: verifiesEmail,
     created_at: now,
-    expires_at: expiresAt,
+    expires_at: services.clock.in(invitationMs, now),
   };
   await insertInvitation(trx, { ...invitation, token_hash: tokenHash });
   await recordAudit(trx, services, {
@@ -109,8 +98,31 @@ async function createInvitation(
     action: replaces === undefined ? 'invitation.made' : 'invitation.sent_again',
     teamId: team.id,
     target: publicId('inv', invitation.id),
-    details: { email, role, ...(replaces === undefined ? {} : { replaces: publicId('inv', replaces) }) },
+    details: { email: email ?? '', role, ...(replaces && { replaces: publicId('inv', replaces) }) },
   });
+  return { invitation, url };
+}
+
+/** Creates the link of an invitation, which begins with APP_URL. Only the hash of its token is stored. */
+function newInvitationLink({ config }: Runtime) {
+  const token = randomToken();
+  return { url: `${config.appUrl}/invite/${token}`, tokenHash: sha256(token) };
+}
+
+/**
+ * Creates an invitation, mails its link, and tells the owners if an API key invites. The caller has done what
+ * `createInvitation` asks for.
+ * @returns the invitation, with its link if a person has to pass it on; an API key never gets the link
+ * @throws AppError 429 for too many mails or too many invitations by API keys
+ */
+async function createMailedInvitation(
+  trx: Transaction,
+  services: InvitationServices,
+  input: Omit<NewInvitation, 'verifiesEmail'> & { readonly email: string },
+): Promise<MadeInvitation> {
+  const { team, email, role, inviter, by, replaces } = input;
+  const isShown = by.kind !== 'key' && (await needsShownLink(trx, services));
+  const { invitation, url } = await createInvitation(trx, services, { ...input, verifiesEmail: !isShown });
   await mailInvitation(trx, services, { to: email, invitation, team, inviter, url });
   const deed = `invited ${email}${replaces === undefined ? '' : ' again'} as ${role}`;
   await mailKeyChange(trx, services, team, by, deed);
@@ -154,7 +166,7 @@ export async function inviteMember(
     requireBelowPlanLimit(config, team, 'member', seats, 'Remove a member, revoke an invitation');
     // An expired invitation blocks its address until it is revoked.
     await revokeSupersededInvitations(trx, services, teamId, { emailKey, ownerLinks: false }, by);
-    return createInvitation(trx, services, { team, email, role, inviter, by });
+    return createMailedInvitation(trx, services, { team, email, role, inviter, by });
   });
 }
 
@@ -174,7 +186,7 @@ export async function resendInvitation(
     if (!ended) throw notFound('invitation');
     await cancelMails(trx, services, publicId('inv', invitationId));
     const { email, role } = invitationView(ended);
-    return createInvitation(trx, services, { team, email, role, inviter, by, replaces: invitationId });
+    return createMailedInvitation(trx, services, { team, email, role, inviter, by, replaces: invitationId });
   });
 }
 
@@ -191,7 +203,7 @@ export async function makeInvitationLink(
 ): Promise<MadeInvitation> {
   const { clock } = services;
   return runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx) => {
-    const { url, tokenHash } = newInvitationLink(services, clock.now());
+    const { url, tokenHash } = newInvitationLink(services);
     const row = await replaceInvitationToken(trx, {
       teamId,
       invitationId,

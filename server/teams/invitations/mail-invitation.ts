@@ -1,5 +1,5 @@
 import { normalizeEmail } from '#server/accounts/account/account.ts';
-import { countInWindow } from '#server/accounts/throttling/login-throttle.ts';
+import { countInWindow } from '#server/accounts/throttling/throttle.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable, Transaction } from '#server/database/statement.ts';
 import { isMailFailing, type MailHealth } from '#server/mail/mail-health.ts';

@@ -8,18 +8,17 @@ import {
 import { operatorLinkHours } from '#server/accounts/limits.ts';
 import { createMagicLink } from '#server/accounts/magic-links/magic-link.ts';
 import { revokeUnverifiedCredentials } from '#server/accounts/sign-in/verify-email.ts';
-import { recordAudit } from '#server/audit/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { type AuditActor, operator } from '#server/platform/actor.ts';
 import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
-import { publicId, type TeamId } from '#server/platform/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { isDemoAddress } from '#server/platform/mail-address.ts';
 import { countOwners, findMemberByAccount } from '#server/teams/members/members.ts';
 import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
 import { anyTeamExists, findOnlyTeam, lockTeam, type TeamRow } from '#server/teams/team/team.ts';
-import { countSeats, insertInvitation } from './invitation-store.ts';
-import { newInvitationLink, revokeSupersededInvitations } from './invitations.ts';
+import { countSeats } from './invitation-store.ts';
+import { createInvitation, revokeSupersededInvitations } from './invitations.ts';
 import { joinTeam } from './join-team.ts';
 
 interface OwnerLink {
@@ -40,34 +39,18 @@ export async function createOwnerLink(
   email: string | undefined,
   by: AuditActor,
 ): Promise<OwnerLink> {
-  const teamId = team.id;
-  const now = services.clock.now();
-  const key = email === undefined ? null : normalizeEmail(email);
-  await revokeSupersededInvitations(trx, services, teamId, { emailKey: key, ownerLinks: true }, by);
+  const emailKey = email === undefined ? null : normalizeEmail(email);
+  await revokeSupersededInvitations(trx, services, team.id, { emailKey, ownerLinks: true }, by);
   await requireFreeSeat(trx, services, team);
-  const { url, tokenHash, expiresAt } = newInvitationLink(services, now);
-  const id = services.ids.next('inv');
-  const invitation = {
-    team_id: teamId,
-    id,
+  const { invitation, url } = await createInvitation(trx, services, {
+    team,
     email: email ?? null,
-    normalized_email: key,
     role: 'owner',
-    invited_by: null,
     // The operator passes the link only to the person with this address, so that opening it verifies the address.
-    verifies_email: true,
-    created_at: now,
-    expires_at: expiresAt,
-  } as const;
-  await insertInvitation(trx, { ...invitation, token_hash: tokenHash });
-  await recordAudit(trx, services, {
+    verifiesEmail: true,
     by,
-    action: 'invitation.made',
-    teamId,
-    target: publicId('inv', id),
-    details: { email: email ?? '', role: 'owner' },
   });
-  return { url, expiresAt };
+  return { url, expiresAt: invitation.expires_at };
 }
 
 interface OperatorLink {

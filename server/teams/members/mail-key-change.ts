@@ -1,4 +1,4 @@
-import { countInWindow } from '#server/accounts/throttling/login-throttle.ts';
+import { countInWindow } from '#server/accounts/throttling/throttle.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { isMailEnabled, queueMails } from '#server/mail/queue-mail.ts';

@@ -1,13 +1,11 @@
 import { roleGrants } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
-import { csrfRefusal } from '#server/accounts/sessions/cookies.ts';
-import type { RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
+import { csrfRefusal, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Authenticator, Principal } from '#server/http/route.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
-import { findMembership } from './members.ts';
-import { roleRefusal } from './role-policy.ts';
+import { findMembership, roleRefusal } from './members.ts';
 
 interface Options {
   readonly requireSession: RequireSession;

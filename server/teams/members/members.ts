@@ -1,13 +1,18 @@
-import type { Permission, PersonalPermission, Role } from '#contract/permissions.ts';
+import {
+  allows,
+  type Permission,
+  type PersonalPermission,
+  type Role,
+  roleGrants,
+} from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable, Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { notFound } from '#server/platform/app-error.ts';
+import { type AppError, forbidden, notFound } from '#server/platform/app-error.ts';
 import { type AccountId, type MemberId, parseId, type TeamId } from '#server/platform/ids.ts';
 import { lockTeam, type TeamRow } from '#server/teams/team/team.ts';
-import { requirePermission } from './role-policy.ts';
 
 export interface MemberRow {
   readonly team_id: TeamId;
@@ -24,12 +29,6 @@ export interface MemberProfileRow extends MemberRow {
   readonly name: string;
 }
 
-/** The account behind a present or former membership. */
-export interface MemberAccountRow {
-  readonly id: AccountId;
-  readonly normalized_email: string;
-}
-
 export interface MembershipRow {
   readonly member_id: MemberId;
   readonly role: Role;
@@ -39,7 +38,7 @@ export interface MembershipRow {
   readonly monthly_message_limit: number;
 }
 
-interface MemberIds {
+export interface MemberIds {
   readonly teamId: TeamId;
   readonly memberId: MemberId;
 }
@@ -75,12 +74,6 @@ export const findMemberByAccount = query<Membership, MemberProfileRow>(
 export const findMemberByNormalizedEmail = query<{ teamId: TeamId; emailKey: string }, MemberProfileRow>(
   'members.find-by-email',
   `${people} WHERE m.team_id = :teamId AND a.normalized_email = :emailKey AND m.removed_at IS NULL`,
-).row;
-
-/** Finds the account of a member, even of a former one. */
-export const findAccountByMember = query<MemberIds, MemberAccountRow>(
-  'members.find-account-of',
-  `SELECT a.id, a.normalized_email FROM members m JOIN accounts a ON a.id = m.account_id WHERE m.team_id = :teamId AND m.id = :memberId`,
 ).row;
 
 /** Locks a member FOR SHARE, so that changes of the role and the end of the membership wait. */
@@ -150,6 +143,23 @@ export const listAccountsOnlyOf = query<{ teamId: TeamId; addresses: string }, {
    WHERE m.team_id = :teamId AND a.normalized_email LIKE :addresses
      AND NOT EXISTS (SELECT FROM members o WHERE o.account_id = m.account_id AND o.team_id <> :teamId)`,
 ).rows;
+
+/**
+ * Checks whether a role includes a permission. @returns 403 naming the missing permission (specification section 12.3);
+ * undefined if the role includes it
+ */
+export function roleRefusal(role: Role, permission: Permission | PersonalPermission): AppError | undefined {
+  if (allows(roleGrants[role], permission)) return undefined;
+  return forbidden(
+    `Your role, ${role}, does not include ${permission}. Ask an owner or an admin of the team.`,
+  );
+}
+
+/** @throws AppError 403 */
+export function requirePermission(role: Role, permission: Permission | PersonalPermission): void {
+  const refusal = roleRefusal(role, permission);
+  if (refusal) throw refusal;
+}
 
 interface TeamChange {
   readonly teamId: TeamId;

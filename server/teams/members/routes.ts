@@ -6,10 +6,10 @@ import { type Route, route } from '#server/http/route.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { findTeam, teamView } from '#server/teams/team/team.ts';
+import { changeRole, demoteOwner, promoteOwner } from './change-role.ts';
 import { renameTeam } from './change-team.ts';
-import { leaveTeam, removeMember } from './end-membership.ts';
 import { listMembers, type MemberProfileRow } from './members.ts';
-import { changeRole, demoteOwner, promoteOwner } from './roles.ts';
+import { leaveTeam, removeMember } from './remove-member.ts';
 import {
   changeRoleExamples,
   getTeamExamples,

@@ -7,9 +7,9 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { requireAnotherOwner } from './change-role.ts';
 import { mailKeyChange } from './mail-key-change.ts';
 import { findMember, listMemberships, type MemberProfileRow, markRemoved, runTeamChange } from './members.ts';
-import { requireAnotherOwner } from './roles.ts';
 
 interface MembershipEnd {
   readonly member: MemberProfileRow;
