@@ -36,7 +36,7 @@ import {
   eraseAnswers,
   listTeamsWithErasedEvents,
   noteErasedEvents,
-} from '#server/webhooks/deliveries/purge-deliveries.ts';
+} from '#server/webhooks/deliveries/erase-answers.ts';
 
 /** How many messages, with their events, one batch erases; a batch takes some 20 ms. */
 const batchMax = 100;

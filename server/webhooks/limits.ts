@@ -10,6 +10,8 @@ export const laneSlots = { live: 128, retry: 32, replay: 16, manual: 8 } as cons
 
 export type Lane = keyof typeof laneSlots;
 
+export const lanes = Object.keys(laneSlots) as Lane[];
+
 /** From this number of failures in a row on, a webhook gets one attempt at a time (specification section 6.3). */
 export const oneAtATimeFailuresMin = 3;
 

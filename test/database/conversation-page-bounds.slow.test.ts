@@ -12,7 +12,7 @@ import {
   countUnreadConversations,
   listConversations,
 } from '#server/dashboard/conversations/list-conversations.ts';
-import type { Database } from '#server/database/database.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { firstIdAt, type MemberId, type TeamId } from '#server/platform/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
@@ -91,11 +91,11 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
         SELECT team_id, id, number_id, to_handle, created_at FROM messages WHERE status = 'queued' ORDER BY id;`);
   }
 
-  const list = (query: Parameters<typeof listConversations>[3]) => (services: { database: Database }) =>
+  const list = (query: Parameters<typeof listConversations>[3]) => (services: Runtime) =>
     listConversations(services, team, reader, { limit, ...query });
   const messages =
     (phoneNumber: string, contact: string, cursor = '') =>
-    (services: { database: Database }) =>
+    (services: Runtime) =>
       listConversationMessages(
         { ...services, clock, config },
         team,
@@ -103,8 +103,7 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
         { phoneNumber, contact },
         { limit, cursor },
       );
-  const explained = (run: (services: { database: Database }) => Promise<unknown>) =>
-    explainStatements(client, service, run);
+  const explained = (run: (services: Runtime) => Promise<unknown>) => explainStatements(client, service, run);
 
   /** Fails for a statement that reads more rows of a table than its bound. A table without a bound must not be read. */
   function assertRows(
@@ -193,7 +192,7 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
   it('short pages together show every conversation of a number once', async () => {
     const walk = async (query: Parameters<typeof listConversations>[3]) => {
       const { rows, pages } = await walkPages(
-        (cursor) => list({ ...query, cursor, limit: 100 })({ database: service }),
+        (cursor) => list({ ...query, cursor, limit: 100 })({ database: service } as Runtime),
         (page) => page.conversations,
         200,
       );
@@ -214,7 +213,7 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
   it('pages of a conversation find its messages behind messages to other numbers', async () => {
     const walk = (phoneNumber: string, contact: string) =>
       walkPages(
-        (cursor) => messages(phoneNumber, contact, cursor)({ database: service }),
+        (cursor) => messages(phoneNumber, contact, cursor)({ database: service } as Runtime),
         (page) => page.messages,
         total,
       );

@@ -4,7 +4,8 @@ import { before, describe, it } from 'node:test';
 import type pg from 'pg';
 import { directions, type ListMessagesQuery, messageStatuses } from '#contract/message.ts';
 import { deliveryStatuses, type ListDeliveriesQuery } from '#contract/webhook.ts';
-import { allStatements } from '#server/database/query.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { allStatements } from '#server/database/statement.ts';
 import { messagePageExaminedMax } from '#server/messages/limits.ts';
 import { listMessages } from '#server/messages/list-messages.ts';
 import { messageView } from '#server/messages/message.ts';
@@ -203,7 +204,7 @@ describe('pages of 300,000 messages, deliveries and events (decision 0012)', () 
   it('short and empty pages lead to every match: 3 delivered messages, and 2 failed deliveries (§4.3/pages)', async () => {
     for (const filters of [{ status: 'delivered' }, { from: big, status: 'delivered' }] as const) {
       const { rows, empty } = await walkPages(
-        (cursor) => listMessages({ database: service }, team, { ...filters, cursor }, messageView),
+        (cursor) => listMessages({ database: service } as Runtime, team, { ...filters, cursor }, messageView),
         (page) => page.messages,
         total / messagePageExaminedMax,
       );
@@ -216,7 +217,7 @@ describe('pages of 300,000 messages, deliveries and events (decision 0012)', () 
     const { rows, empty } = await walkPages(
       (cursor) =>
         listDeliveries(
-          { database: service },
+          { database: service } as Runtime,
           { teamId: team, webhookId: busy },
           { status: 'failed', cursor },
         ),
@@ -227,7 +228,8 @@ describe('pages of 300,000 messages, deliveries and events (decision 0012)', () 
   });
 
   it('the cursor of a full page is its last message, and of a short page the last examined message (§4.3/pages)', async () => {
-    const list = (query: ListMessagesQuery) => listMessages({ database: service }, team, query, messageView);
+    const list = (query: ListMessagesQuery) =>
+      listMessages({ database: service } as Runtime, team, query, messageView);
     const full = await list({ status: 'failed', from: big, limit: 100 });
     assert.equal(full.messages.length, 100);
     assert.deepEqual([full.cursor, full.has_more], [full.messages.at(-1)?.id, true]);

@@ -5,7 +5,7 @@ import {
   eraseAnswers,
   listTeamsWithErasedEvents,
   noteErasedEvents,
-} from '#server/webhooks/deliveries/purge-deliveries.ts';
+} from '#server/webhooks/deliveries/erase-answers.ts';
 import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { putEventsAtOnce } from '#test/support/service/insert-events.ts';
 import { until } from '#test/support/service/until.ts';

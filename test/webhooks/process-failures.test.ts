@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { parseAddressRange } from '#server/platform/network/ip-address.ts';
-import { createProcessFailureLog } from '#server/webhooks/dispatch/result-writer.ts';
+import { createProcessFailureLog } from '#server/webhooks/dispatch/delivery-metrics.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { pausedAfter } from '#test/support/webhooks/paused-dispatcher.ts';
@@ -49,10 +49,10 @@ describe('log lines of failures that may be due to one process (specification se
   it('no_network and forbidden_address have one log line each, and other outcomes none', () => {
     const lines: Record<string, unknown>[] = [];
     const logger = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
-    const log = createProcessFailureLog({ config: config(), logger });
-    const claimed = { delivery_id: service.runtime.ids.next('dlv') };
+    const log = createProcessFailureLog({ ...service.runtime, config: config(), logger });
+    const deliveryId = service.runtime.ids.next('dlv');
     for (const outcome of ['succeeded', 'timeout', 'dns', 'no_network', 'forbidden_address'] as const)
-      for (let attempts = 0; attempts < 100; attempts += 1) log({ outcome, claimed });
+      for (let attempts = 0; attempts < 100; attempts += 1) log(outcome, deliveryId);
     assert.deepEqual(
       lines.map(({ level, failure, pid }) => [level, failure, pid]),
       [

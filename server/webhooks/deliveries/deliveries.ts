@@ -10,7 +10,6 @@ import {
   type DeliveryLog,
   type DeliveryStatus,
   type ListDeliveriesQuery,
-  type ListedDelivery,
   shownAttemptsMax,
 } from '#contract/webhook.ts';
 import {
@@ -162,14 +161,6 @@ export function deliveryView(delivery: DeliveryRow): Delivery {
   };
 }
 
-/** A delivery in the dashboard's list, with its latest attempt. */
-function listedDeliveryView(delivery: DeliveryRow, last: LastAttemptRow | undefined): ListedDelivery {
-  return {
-    ...deliveryView(delivery),
-    last_attempt: last ? { outcome: last.outcome, status_code: last.status_code } : null,
-  };
-}
-
 /** @param attempts newest first */
 export function deliveryDetailView(delivery: DeliveryRow, attempts: readonly AttemptRow[]): DeliveryDetail {
   return { ...deliveryView(delivery), attempts: attempts.toReversed().map(attemptView) };
@@ -236,10 +227,10 @@ const listPending = defineScan('pending', {
 
 /**
  * Lists a page of a webhook's deliveries, newest first (specification section 4.4).
- * @throws AppError 404; 400, param cursor, where it is not the id of a delivery
+ * @throws AppError 404; 400, param cursor, if it is not the id of a delivery
  */
 export async function listDeliveries(
-  services: Pick<Runtime, 'database'>,
+  services: Runtime,
   webhook: WebhookIds,
   query: ListDeliveriesQuery,
 ): Promise<DeliveryList> {
@@ -249,7 +240,7 @@ export async function listDeliveries(
 
 /** Lists a page like `listDeliveries`, each delivery with its latest attempt. */
 export async function listDeliveryLog(
-  services: Pick<Runtime, 'database'>,
+  services: Runtime,
   webhook: WebhookIds,
   query: ListDeliveriesQuery,
 ): Promise<DeliveryLog> {
@@ -257,15 +248,15 @@ export async function listDeliveryLog(
   const attempted = rows.filter(({ attempt_count }) => attempt_count > 0);
   const deliveryIds = attempted.map(({ id }) => id);
   const last = await listLastAttempts(services.database.pages, { teamId: webhook.teamId, deliveryIds });
-  const byDelivery = new Map(last.map((attempt) => [attempt.delivery_id, attempt]));
-  return { deliveries: rows.map((row) => listedDeliveryView(row, byDelivery.get(row.id))), ...page };
+  const byDelivery = new Map(last.map(({ delivery_id, ...attempt }) => [delivery_id, attempt]));
+  const deliveries = rows.map((row) => ({
+    ...deliveryView(row),
+    last_attempt: byDelivery.get(row.id) ?? null,
+  }));
+  return { deliveries, ...page };
 }
 
-function readDeliveryPage(
-  { database }: Pick<Runtime, 'database'>,
-  webhook: WebhookIds,
-  query: ListDeliveriesQuery,
-) {
+function readDeliveryPage({ database }: Runtime, webhook: WebhookIds, query: ListDeliveriesQuery) {
   const { status = null, event_type: eventType = null } = query;
   return readPage('dlv', query, async (before, limit) => {
     if (!(await findWebhook(database.pool, webhook))) throw notFound('webhook');

@@ -10,7 +10,7 @@ import {
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/http/route.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { webhookTargetOf } from '#server/webhooks/endpoints/routes.ts';
+import { ofWebhook, webhookTargetOf } from '#server/webhooks/endpoints/routes.ts';
 import { findWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import {
   deliveryDetailView,
@@ -35,9 +35,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
   const { database } = services;
   return [
     route('GET /v1/webhooks/:id/deliveries', {
-      ids: { id: 'wh' },
-      audience: 'api',
-      permission: 'webhooks:manage',
+      ...ofWebhook,
       text: {
         operationId: 'listDeliveries',
         tag: 'Webhooks',
@@ -58,9 +56,8 @@ export function deliveryRoutes(services: Runtime): Route[] {
       },
     }),
     route('GET /v1/webhooks/:id/deliveries/:delivery_id', {
+      ...ofWebhook,
       ids: { id: 'wh', delivery_id: 'dlv' },
-      audience: 'api',
-      permission: 'webhooks:manage',
       ofMembers: { permission: 'webhooks:read' },
       text: {
         operationId: 'getDelivery',
@@ -82,9 +79,8 @@ export function deliveryRoutes(services: Runtime): Route[] {
       },
     }),
     route('POST /v1/webhooks/:id/deliveries/:delivery_id/redeliver', {
+      ...ofWebhook,
       ids: { id: 'wh', delivery_id: 'dlv' },
-      audience: 'api',
-      permission: 'webhooks:manage',
       audit: 'webhook.redelivered',
       text: {
         operationId: 'redeliver',
@@ -101,9 +97,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
       },
     }),
     route('POST /v1/webhooks/:id/replay', {
-      ids: { id: 'wh' },
-      audience: 'api',
-      permission: 'webhooks:manage',
+      ...ofWebhook,
       audit: 'webhook.replayed',
       text: {
         operationId: 'replayDeliveries',
@@ -121,9 +115,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
       }),
     }),
     route('POST /v1/webhooks/:id/test', {
-      ids: { id: 'wh' },
-      audience: 'api',
-      permission: 'webhooks:manage',
+      ...ofWebhook,
       audit: 'webhook.tested',
       text: {
         operationId: 'testWebhook',

@@ -110,13 +110,6 @@ const replayedStatuses: Readonly<Record<ReplayChoice, readonly DeliveryStatus[]>
   all: deliverySteps.replay.from,
 };
 
-/** Makes the oldest failed or skipped deliveries of a range pending again. The caller has locked the webhook. */
-async function requeueReplayBatch(trx: Transaction, range: ReplayQuery): Promise<ReplayBatch> {
-  const batch = await requeue.one(trx, range);
-  if (batch.queued > 0) trx.notifyAfterCommit(dueDeliveriesChannel, [range.webhookId]);
-  return batch;
-}
-
 /**
  * Replay: makes failed and skipped deliveries pending again, oldest first, behind current ones (specification section
  * 4.4). Each round of `roundExaminedMax` deliveries is a transaction, so that others wait only shortly. Queued
@@ -137,12 +130,8 @@ export async function replayDeliveries(
   let queued = 0;
   let after: string | null = range.after;
   for (let isFirst = true; after !== null && queued < replayedMax; isFirst = false) {
-    const done: ReplayBatch = await oneRound(
-      services,
-      target,
-      { ...range, after },
-      isFirst ? request : undefined,
-    );
+    const noted = isFirst ? request : undefined;
+    const done: ReplayBatch = await oneRound(services, target, { ...range, after }, noted);
     queued += done.queued;
     after = done.examined < roundExaminedMax ? null : done.last_id;
   }
@@ -150,6 +139,7 @@ export async function replayDeliveries(
 }
 
 /**
+ * Makes the oldest failed or skipped deliveries of a range pending again.
  * @param noted the request for the audit log; undefined in later rounds. If the webhook is disabled, the first round
  * throws, and a later round queues nothing.
  */
@@ -161,7 +151,7 @@ function oneRound(
 ): Promise<ReplayBatch> {
   return services.database.transaction(async (trx) => {
     // FOR UPDATE makes late results of skipped deliveries wait until the round has ended.
-    const webhook = await lockWebhook(trx, { teamId, webhookId });
+    const webhook = await lockWebhook(trx, range);
     if (!webhook && noted) throw notFound('webhook');
     if (!webhook?.is_active) {
       if (!noted) return { queued: 0, examined: 0, last_id: null };
@@ -170,15 +160,11 @@ function oneRound(
       );
     }
     if (noted) {
-      const target = publicId('wh', webhookId);
-      await recordAudit(trx, services, {
-        by,
-        action: 'webhook.replayed',
-        teamId,
-        target,
-        details: { ...noted },
-      });
+      const [target, details] = [publicId('wh', webhookId), { ...noted }];
+      await recordAudit(trx, services, { by, action: 'webhook.replayed', teamId, target, details });
     }
-    return requeueReplayBatch(trx, range);
+    const batch = await requeue.one(trx, range);
+    if (batch.queued > 0) trx.notifyAfterCommit(dueDeliveriesChannel, [webhookId]);
+    return batch;
   });
 }

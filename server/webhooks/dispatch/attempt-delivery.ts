@@ -130,23 +130,18 @@ export async function attemptDelivery(
     signal,
   });
   failpoint('delivery answered');
-  return { claimed, id: ids.next('att', startedAt.getTime()), startedAt, ...classify(outcome) };
+  const durationMs = Math.round(outcome.durationMs);
+  return { claimed, id: ids.next('att', startedAt.getTime()), startedAt, durationMs, ...resultOf(outcome) };
 }
 
-function classify(outcome: OutboundOutcome): Omit<AttemptResult, 'claimed' | 'id' | 'startedAt'> {
-  const durationMs = Math.round(outcome.durationMs);
+function resultOf(
+  outcome: OutboundOutcome,
+): Pick<AttemptResult, 'outcome' | 'statusCode' | 'responseBody' | 'responseTruncated'> {
   if (outcome.kind === 'failed') {
     const { class: failure, status } = outcome;
-    return {
-      durationMs,
-      outcome: failure,
-      statusCode: status,
-      responseBody: undefined,
-      responseTruncated: false,
-    };
+    return { outcome: failure, statusCode: status, responseBody: undefined, responseTruncated: false };
   }
   return {
-    durationMs,
     outcome: failureOfStatus(outcome.status) ?? 'succeeded',
     statusCode: outcome.status,
     responseBody: outcome.body,

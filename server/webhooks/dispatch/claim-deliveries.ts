@@ -3,7 +3,7 @@ import { type Queryable, query } from '#server/database/query.ts';
 import { envelopeOf } from '#server/events/append-events.ts';
 import type { DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids.ts';
 import type { SealedSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
-import { type Lane, laneSlots, oneAtATimeFailuresMin, teamSlots } from '#server/webhooks/limits.ts';
+import { type Lane, lanes, oneAtATimeFailuresMin, teamSlots } from '#server/webhooks/limits.ts';
 import { sqlDeliveryGuard, sqlStatusAfter } from '#server/webhooks/queue/delivery-status.ts';
 import { sqlForEachLane } from '#server/webhooks/queue/pending-deliveries.ts';
 
@@ -76,8 +76,6 @@ type ClaimRow = { readonly seen: readonly SeenWebhook[] | null; readonly next_du
   | (ClaimedDelivery & EventColumns)
   | { readonly webhook_id: null }
 );
-
-const lanes = Object.keys(laneSlots) as Lane[];
 
 /** SQL for each lane, in a list. */
 const sqlLanes = (sql: (lane: Lane) => string) => lanes.map(sql).join(', ');

@@ -17,19 +17,18 @@ const leased = sqlForEachLane(
        WHERE webhook_id = w.webhook_id AND lane = '${lane}' AND due_at <= :now ORDER BY due_at, seq LIMIT ${places}
      ) d WHERE d.leased_until > :after`,
 );
+const lockLeased = `${sqlWebhooksWithDue}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
+     SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM leased)) FOR UPDATE SKIP LOCKED
+   )`;
 const postpone = transactionQuery<{ now: Date; after: Date; byMs: number }>(
   'webhooks.postpone-leases',
-  `WITH RECURSIVE ${sqlWebhooksWithDue}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
-     SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM leased)) FOR UPDATE SKIP LOCKED
-   )
+  `WITH RECURSIVE ${lockLeased}
    UPDATE due_deliveries SET leased_until = leased_until + make_interval(secs => :byMs / 1000.0)
    WHERE ctid = ANY (ARRAY(SELECT tid FROM held))`,
 );
 const limitLeases = query<{ now: Date; after: Date; until: Date }>(
   'webhooks.limit-leases',
-  `WITH RECURSIVE ${sqlWebhooksWithDue}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
-     SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM leased)) FOR UPDATE SKIP LOCKED
-   )
+  `WITH RECURSIVE ${lockLeased}
    UPDATE due_deliveries SET leased_until = :until WHERE ctid = ANY (ARRAY(SELECT tid FROM held))`,
 );
 // `:gapsMs` holds, for each attempt, the gap after the previous one in milliseconds. First, replayed and manual attempts

@@ -22,9 +22,9 @@ import {
   releaseDelivery,
   skipDelivery,
 } from './claim-deliveries.ts';
-import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts';
+import { createDeliveryMetrics, createProcessFailureLog, type DeliveryMetrics } from './delivery-metrics.ts';
 import { LastTriggered } from './record-results.ts';
-import { createProcessFailureLog, ResultWriter } from './result-writer.ts';
+import { ResultWriter } from './result-writer.ts';
 import { WaitingWebhooks } from './waiting-webhooks.ts';
 
 /** Interval of the rounds, which find what alarms missed, such as leases that ended. */
@@ -75,23 +75,18 @@ export class Dispatcher {
     this.#lastTriggered = new LastTriggered(services);
     this.#metrics = createDeliveryMetrics(services, () => this.#attempts.size);
     this.#logProcessFailure = createProcessFailureLog(services);
-    this.#writer = new ResultWriter(services, { onDisabled: (webhooks) => this.#metrics.disabled(webhooks) });
-    this.#loop = new Loop({
-      name: 'make deliveries',
-      intervalMs: sweepMs,
-      logger,
-      run: () => this.#fillSlots(),
-    });
+    this.#writer = new ResultWriter(services, this.#metrics.disabled);
+    const loop = { intervalMs: sweepMs, logger };
+    this.#loop = new Loop({ ...loop, name: 'make deliveries', run: () => this.#fillSlots() });
     this.#lookLoop = new Loop({
-      name: 'look for deliveries',
+      ...loop,
       ...wholeLook,
-      logger,
+      name: 'look for deliveries',
       run: () => this.#look(),
     });
     this.#lastTriggeredLoop = new Loop({
+      ...loop,
       name: 'write when webhooks were triggered',
-      intervalMs: sweepMs,
-      logger,
       run: () => this.#lastTriggered.flush(),
     });
   }
@@ -101,9 +96,7 @@ export class Dispatcher {
   }
 
   start(): void {
-    this.#loop.start();
-    this.#lookLoop.start();
-    this.#lastTriggeredLoop.start();
+    for (const loop of this.loops) loop.start();
   }
 
   /** Requests a round, because deliveries may be due. @param payload the ids of their webhooks; empty: any */
@@ -234,7 +227,7 @@ export class Dispatcher {
       const result = await attemptDelivery(this.#attemptServices, claimed, body, this.#abort.signal);
       this.#lastTriggered.record(webhookId, result.startedAt);
       this.#metrics.attempted(result);
-      this.#logProcessFailure(result);
+      this.#logProcessFailure(result.outcome, claimed.delivery_id);
       await this.#writer.write(result);
       // A retry is due after the start of this attempt, which may lie below the mark.
       if (result.outcome !== 'succeeded')

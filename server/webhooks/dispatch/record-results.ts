@@ -11,7 +11,6 @@ import { nextDeliveryAttemptAt } from './delivery-schedule.ts';
 import { type ClassifiedResult, webhookIdsOfResults, writeResults } from './result-statement.ts';
 import {
   countFailures,
-  type DisableServices,
   disableWebhook,
   lockFailureCounts,
   lockLeasedDeliveries,
@@ -42,8 +41,6 @@ export class LastTriggered extends LatestTimes<WebhookId> {
   }
 }
 
-type Services = DisableServices & Runtime;
-
 export interface Recorded {
   /** Number of webhooks that were disabled. */
   readonly disabled: number;
@@ -58,10 +55,7 @@ export interface Recorded {
  * lock.
  * @param results results of different deliveries
  */
-export async function recordResults(
-  services: Services,
-  results: readonly AttemptResult[],
-): Promise<Recorded> {
+export async function recordResults(services: Runtime, results: readonly AttemptResult[]): Promise<Recorded> {
   const classified = results.map((result) => classify(services, result));
   const counting = new Set(classified.filter(needsCount).map(({ result }) => result.claimed.webhook_id));
   const isCounting = ({ result }: ClassifiedResult) => counting.has(result.claimed.webhook_id);
@@ -101,7 +95,7 @@ async function byWebhook<Done>(
 }
 
 /** @returns the results that were not written, because their webhook has a failure now */
-function writePlain(services: Services, results: readonly ClassifiedResult[]): Promise<ClassifiedResult[]> {
+function writePlain(services: Runtime, results: readonly ClassifiedResult[]): Promise<ClassifiedResult[]> {
   const webhooksWithoutFailures = webhookIdsOfResults(results);
   return writeResults(services.database.batches, results, {
     webhooksWithoutFailures,
@@ -113,7 +107,7 @@ function writePlain(services: Services, results: readonly ClassifiedResult[]): P
 const ownFailures: ReadonlySet<AttemptResult['outcome']> = new Set(['internal_error', 'no_network']);
 
 /** Classify: decides whether a result counts, and when the delivery's next attempt is due. */
-function classify({ config }: Services, result: AttemptResult): ClassifiedResult {
+function classify({ config }: Runtime, result: AttemptResult): ClassifiedResult {
   const { claimed, startedAt, outcome } = result;
   // A stop of the service aborted the attempt. Another process makes the attempt again, and this one does not count.
   if (outcome === 'aborted') return { result, nextDueAt: claimed.due_at, isCounted: false };
@@ -133,7 +127,7 @@ function needsCount({ result, isCounted }: ClassifiedResult): boolean {
 }
 
 /** Counts the failures and writes the results. @returns the number of disabled webhooks */
-async function countAndWrite(services: Services, classified: readonly ClassifiedResult[]): Promise<number> {
+async function countAndWrite(services: Runtime, classified: readonly ClassifiedResult[]): Promise<number> {
   return services.database.transaction(async (trx) => {
     const webhooks = await lockFailureCounts(trx, { webhookIds: webhookIdsOfResults(classified) });
     const owned = await lockLeasedDeliveries(

@@ -124,11 +124,11 @@ const write = query<WriteParams, { omitted: number }>(
  *   successes; for all others the caller has locked the webhook and decided which results count
  * @returns the omitted results: counted ones of a webhook without failures that has one now
  */
-export async function writeResults<Classified extends ClassifiedResult>(
+export async function writeResults(
   db: Queryable,
-  classified: readonly Classified[],
-  { webhooksWithoutFailures, at }: { readonly webhooksWithoutFailures: WebhookId[]; readonly at: Date },
-): Promise<Classified[]> {
+  classified: readonly ClassifiedResult[],
+  { webhooksWithoutFailures, at }: Pick<WriteParams, 'webhooksWithoutFailures' | 'at'>,
+): Promise<ClassifiedResult[]> {
   // A PostgreSQL array literal of values that need no quotes: pg's own serialisation takes several times as long.
   const plain = (read: (classified: ClassifiedResult) => string | number | boolean | undefined) =>
     `{${classified.map((one) => read(one) ?? 'NULL').join(',')}}`;

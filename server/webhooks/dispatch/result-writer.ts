@@ -1,46 +1,12 @@
-import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDatabaseAway, isUniqueViolation } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
-import { RepeatLimiter } from '#server/platform/concurrency/repeat-limiter.ts';
 import { publicId, type WebhookId } from '#server/platform/ids.ts';
-import { formatAddressRange } from '#server/platform/network/ip-address.ts';
 import { processSlots } from '#server/webhooks/limits.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 import { recordResults } from './record-results.ts';
-
-/** Failures that the settings or network of one process may cause, while other processes succeed. */
-const processFailures: ReadonlySet<AttemptResult['outcome']> = new Set(['forbidden_address', 'no_network']);
-
-/**
- * Logs failures that the settings of one process may cause, so that differing settings are noticed (specification
- * section 10.4). Each class gets one line a minute; further failures are counted.
- */
-export function createProcessFailureLog({ config, logger }: Pick<Runtime, 'config' | 'logger'>): (
-  result: Pick<AttemptResult, 'outcome'> & {
-    readonly claimed: Pick<AttemptResult['claimed'], 'delivery_id'>;
-  },
-) => void {
-  const ownProcess = {
-    hostname: hostname(),
-    pid: process.pid,
-    EGRESS_ALLOW_CIDRS: config.egressAllowed.map(formatAddressRange).join(','),
-  };
-  const message = 'an attempt failed, which may be due to the settings or the network of this process';
-  const repeats = new RepeatLimiter<object>({
-    max: 1,
-    windowMs: 60_000,
-    kindsMax: processFailures.size,
-    summarize: (latest, count) => logger.warn({ ...latest, repeats: count }, message),
-  });
-  return ({ outcome, claimed }) => {
-    if (!processFailures.has(outcome)) return;
-    const fields = { failure: outcome, delivery: publicId('dlv', claimed.delivery_id), ...ownProcess };
-    if (repeats.pass(outcome, fields)) logger.warn(fields, message);
-  };
-}
 
 /** Time that the first result waits for others, so that one commit writes many. */
 const windowMs = 3;
@@ -61,10 +27,6 @@ interface WaitingResults {
   locked: Promise<void> | undefined;
 }
 
-interface WriterOptions {
-  readonly onDisabled: (webhooks: number) => void;
-}
-
 /**
  * Writes results in batches. Batches with results of one webhook are written in order, so that failures count in order.
  * Failures have a separate batcher, because counting them takes locks and may skip a long backlog. Successes of other
@@ -76,7 +38,7 @@ interface WriterOptions {
  */
 export class ResultWriter {
   readonly #services: Runtime;
-  readonly #options: WriterOptions;
+  readonly #onDisabled: (webhooks: number) => void;
   readonly #plain: readonly Batch[];
   readonly #counting: Batch;
   readonly #locked: Batch;
@@ -86,9 +48,9 @@ export class ResultWriter {
   readonly #batchOfWebhook = new Map<WebhookId, WaitingResults>();
   #nextPlain = 0;
 
-  constructor(services: Runtime, options: WriterOptions) {
+  constructor(services: Runtime, onDisabled: (webhooks: number) => void) {
     this.#services = services;
-    this.#options = options;
+    this.#onDisabled = onDisabled;
     const open = (sizeMax = resultsMax): Batch =>
       new Batcher({
         run: async (results) => {
@@ -173,7 +135,7 @@ export class ResultWriter {
       for (;;) {
         try {
           const { disabled, locked } = await recordResults(this.#services, batch);
-          if (disabled > 0) this.#options.onDisabled(disabled);
+          if (disabled > 0) this.#onDisabled(disabled);
           waiting.push(...locked);
           break;
         } catch (error) {

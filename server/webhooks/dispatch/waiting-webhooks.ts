@@ -1,7 +1,7 @@
 import { BoundedMap } from '#server/platform/bounded-map.ts';
 import { LowWaterMark, riseAfterMs } from '#server/platform/concurrency/low-water-mark.ts';
 import type { WebhookId } from '#server/platform/ids.ts';
-import type { Lane } from '#server/webhooks/limits.ts';
+import { type Lane, lanes } from '#server/webhooks/limits.ts';
 import type { QueuedWebhook } from '#server/webhooks/queue/pending-deliveries.ts';
 import type { ExaminedWebhook, SeenWebhook } from './claim-deliveries.ts';
 
@@ -42,13 +42,10 @@ export class WaitingWebhooks {
 
   /** Records what a claim saw. @param atMs a reading of `performance.now()` */
   see(webhooks: readonly SeenWebhook[], atMs: number): void {
-    for (const { id, waits, live, retry, replay, manual } of webhooks) {
+    for (const { id, waits, ...due } of webhooks) {
       if (waits) this.#waiting.add(id);
       const marks = this.#marksOf(id);
-      marks.live.see(live, atMs);
-      marks.retry.see(retry, atMs);
-      marks.replay.see(replay, atMs);
-      marks.manual.see(manual, atMs);
+      for (const lane of lanes) marks[lane].see(due[lane], atMs);
     }
   }
 
@@ -56,7 +53,7 @@ export class WaitingWebhooks {
   lower(id: WebhookId, due: Partial<Omit<QueuedWebhook, 'id'>>): void {
     this.#waiting.add(id);
     const marks = this.#marksOf(id);
-    for (const lane of Object.keys(due) as (keyof typeof due)[]) {
+    for (const lane of lanes) {
       const position = due[lane];
       if (typeof position === 'number') marks[lane].lower(position);
     }

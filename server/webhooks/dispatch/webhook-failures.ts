@@ -56,11 +56,11 @@ export const writeFailureCounts = transactionQuery<
 ).run;
 
 const markDisabled = transactionQuery<
-  { webhookId: WebhookId; failures: number; at: Date },
+  { webhookId: WebhookId; at: Date },
   Pick<CountedWebhook, 'team_id' | 'id'>
 >(
   'webhooks.disable',
-  `UPDATE webhooks SET failure_count = :failures, is_active = false, disabled_at = :at, disabled_by = 'failures' WHERE id = :webhookId
+  `UPDATE webhooks SET failure_count = ${failuresMax}, is_active = false, disabled_at = :at, disabled_by = 'failures' WHERE id = :webhookId
    RETURNING team_id, id`,
   { changes: 'webhook', team: 'team_id', ids: 'id' },
 ).run;
@@ -81,8 +81,8 @@ export async function lockLeasedDeliveries(
   return new Set(rows.map((row) => row.delivery_id));
 }
 
-export interface Counted<Classified> {
-  readonly results: readonly Classified[];
+interface Counted {
+  readonly results: readonly ClassifiedResult[];
   /** The new failure counts of webhooks whose count changed. At `failuresMax` a webhook must be disabled. */
   readonly counts: ReadonlyMap<WebhookId, number>;
 }
@@ -93,11 +93,11 @@ export interface Counted<Classified> {
  * their lease, do not count.
  * @param leased deliveries whose attempt still has its lease
  */
-export function countFailures<Classified extends ClassifiedResult>(
+export function countFailures(
   webhooks: readonly CountedWebhook[],
   leased: ReadonlySet<DeliveryId>,
-  classified: readonly Classified[],
-): Counted<Classified> {
+  classified: readonly ClassifiedResult[],
+): Counted {
   const known = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
   const counts = new Map<WebhookId, number>();
   const results = classified.map((one) => {
@@ -117,8 +117,6 @@ export function countFailures<Classified extends ClassifiedResult>(
   return { results, counts };
 }
 
-export type DisableServices = Runtime;
-
 /**
  * Disables a webhook after too many failures in a row, in the transaction that counts the last failure (specification
  * section 6.3). Pending deliveries are skipped. Owners and admins get a single mail, because the count reaches the
@@ -126,47 +124,39 @@ export type DisableServices = Runtime;
  */
 export async function disableWebhook(
   trx: Transaction,
-  services: DisableServices,
+  services: Runtime,
   webhook: CountedWebhook,
   lastFailure: AttemptFailure,
 ): Promise<void> {
   const { id: webhookId, team_id: teamId, url } = webhook;
   const at = services.clock.now();
-  await markDisabled(trx, { webhookId, failures: failuresMax, at });
+  await markDisabled(trx, { webhookId, at });
   const { since } = await findMissedSince(trx, { teamId, webhookId });
   await skipPending(trx, { webhookId, at });
-  const target = publicId('wh', webhookId);
   await recordAudit(trx, services, {
     by: serverItself,
     action: 'webhook.disabled',
     teamId,
-    target,
+    target: publicId('wh', webhookId),
     details: { url, failures: failuresMax, last_failure: lastFailure },
   });
-  const team = await findTeam(trx, { teamId });
-  const message = disabledMessage({
-    team: team?.name ?? '',
-    url,
-    lastFailure,
-    address: `${services.config.baseUrl}/v1/webhooks/${target}`,
-    page: `${services.config.appUrl}/teams/${publicId('team', teamId)}/webhooks/${target}`,
-    since: since ?? at,
-  });
-  await queueMails(trx, services, await listEmailsOf(trx, teamId, 'owner', 'admin'), message);
+  const team = await findTeam(trx, teamId);
+  const mail = disabledMail(services.config, team?.name ?? '', webhook, lastFailure, since ?? at);
+  await queueMails(trx, services, await listEmailsOf(trx, teamId, 'owner', 'admin'), mail);
 }
 
-function disabledMessage(about: {
-  readonly team: string;
-  readonly url: string;
-  readonly lastFailure: AttemptFailure;
-  /** The webhook's URL in the API. */
-  readonly address: string;
-  /** The URL of the webhook's page in the dashboard. */
-  readonly page: string;
-  readonly since: Date;
-}): MailContent {
-  const { team, url, lastFailure, address, page, since } = about;
-  const { host } = new URL(url);
+/** @param since the time from which the receiver has missed events */
+function disabledMail(
+  { baseUrl, appUrl }: Runtime['config'],
+  team: string,
+  webhook: CountedWebhook,
+  lastFailure: AttemptFailure,
+  since: Date,
+): MailContent {
+  const id = publicId('wh', webhook.id);
+  const address = `${baseUrl}/v1/webhooks/${id}`;
+  const page = `${appUrl}/teams/${publicId('team', webhook.team_id)}/webhooks/${id}`;
+  const { host } = new URL(webhook.url);
   return {
     subject: `A webhook of ${team} was switched off`,
     heading: 'A webhook was switched off',

@@ -4,7 +4,7 @@ import {
   exampleIds as ids,
   exampleNumber as number,
 } from '#contract/example-values.ts';
-import { conflictExample, type Examples, planLimitExample } from '#server/http/example.ts';
+import { conflictExample, type Examples, planLimitExample, success } from '#server/http/example.ts';
 
 const own = { params: { id: ids.webhook } };
 const events = ['message.received', 'message.sent', 'message.delivered', 'message.failed'];
@@ -26,12 +26,12 @@ const webhook = {
 };
 
 export const createWebhookExamples: Examples = {
-  messages: {
-    summary: 'A webhook for all messages',
-    body,
-    status: 201,
-    answer: { ...created, secret: 'whsec_bm90IGEgcmVhbCBzZWNyZXQsIDMyIGJ5dGVzIGxvbmc=' },
-  },
+  messages: success(
+    'A webhook for all messages',
+    { ...created, secret: 'whsec_bm90IGEgcmVhbCBzZWNyZXQsIDMyIGJ5dGVzIGxvbmc=' },
+    { body },
+    201,
+  ),
   plan_limit: planLimitExample(
     'The plan allows no further webhook',
     'The plan free allows 5 webhooks. Delete one',
@@ -41,52 +41,35 @@ export const createWebhookExamples: Examples = {
 };
 
 export const listWebhooksExamples: Examples = {
-  one: { summary: 'A team with one webhook', status: 200, answer: { webhooks: [webhook] } },
+  one: success('A team with one webhook', { webhooks: [webhook] }),
 };
 
-export const getWebhookExamples: Examples = {
-  active: { summary: 'A webhook that is on', ...own, status: 200, answer: webhook },
-};
+export const getWebhookExamples: Examples = { active: success('A webhook that is on', webhook, own) };
+
+/** An example of a change of fields. */
+const changed = (summary: string, fields: Readonly<Record<string, unknown>>) =>
+  success(summary, { ...webhook, ...fields }, { ...own, body: fields });
 
 export const updateWebhookExamples: Examples = {
-  switch_off: {
-    summary: 'Switch the webhook off',
-    ...own,
-    body: { active: false },
-    status: 200,
-    answer: { ...webhook, active: false },
-  },
-  switch_on: {
-    summary: 'Switch the webhook on',
-    ...own,
-    body: { active: true },
-    status: 200,
-    answer: webhook,
-  },
-  one_number: {
-    summary: 'Only events of one number',
-    ...own,
-    body: { phone_number: number },
-    status: 200,
-    answer: { ...webhook, phone_number: number },
-  },
+  switch_off: changed('Switch the webhook off', { active: false }),
+  switch_on: changed('Switch the webhook on', { active: true }),
+  one_number: changed('Only events of one number', { phone_number: number }),
 };
 
 export const deleteWebhookExamples: Examples = {
-  deleted: { summary: 'The webhook is deleted', ...own, status: 200, answer: { deleted: true } },
+  deleted: success('The webhook is deleted', { deleted: true }, own),
 };
 
 export const rotateSecretExamples: Examples = {
-  started: {
-    summary: 'The next secret',
-    ...own,
-    status: 200,
-    answer: {
+  started: success(
+    'The next secret',
+    {
       id: ids.webhook,
       secret: 'whsec_YWxzbyBub3QgYSByZWFsIHNlY3JldCwgMzIgYnl0ZXM=',
       takes_over_at: '2026-11-22T10:00:00.000Z',
     },
-  },
+    own,
+  ),
   already_started: conflictExample(
     'A rotation is in progress',
     'A rotation of this secret is already in progress. Finish it with POST /v1/webhooks/:id/rotate-secret/finish, then start another.',
@@ -95,7 +78,7 @@ export const rotateSecretExamples: Examples = {
 };
 
 export const finishRotationExamples: Examples = {
-  finished: { summary: 'Only the next secret signs', ...own, status: 200, answer: webhook },
+  finished: success('Only the next secret signs', webhook, own),
   none_started: conflictExample(
     'No rotation is in progress',
     'No rotation of the secret is in progress: it was finished, or its 24 hours are over. Start one with POST /v1/webhooks/:id/rotate-secret.',

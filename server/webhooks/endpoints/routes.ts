@@ -40,6 +40,9 @@ function webhookView(webhook: WebhookRow, now: Date): Webhook {
   };
 }
 
+/** The fields that all operations on one webhook share. */
+export const ofWebhook = { ids: { id: 'wh' }, audience: 'api', permission: 'webhooks:manage' } as const;
+
 /** Routes of webhooks and their secrets (specification sections 4.4 and 6.4). */
 export function webhookRoutes(services: Runtime): Route[] {
   const { database, clock } = services;
@@ -64,9 +67,7 @@ export function webhookRoutes(services: Runtime): Route[] {
       },
     }),
     route('GET /v1/webhooks/:id', {
-      ids: { id: 'wh' },
-      audience: 'api',
-      permission: 'webhooks:manage',
+      ...ofWebhook,
       ofMembers: { permission: 'webhooks:read' },
       text: {
         operationId: 'getWebhook',
@@ -103,9 +104,7 @@ export function webhookRoutes(services: Runtime): Route[] {
       },
     }),
     route('PUT /v1/webhooks/:id', {
-      ids: { id: 'wh' },
-      audience: 'api',
-      permission: 'webhooks:manage',
+      ...ofWebhook,
       audit: 'webhook.changed',
       text: {
         operationId: 'updateWebhook',
@@ -122,9 +121,7 @@ export function webhookRoutes(services: Runtime): Route[] {
       }),
     }),
     route('DELETE /v1/webhooks/:id', {
-      ids: { id: 'wh' },
-      audience: 'api',
-      permission: 'webhooks:manage',
+      ...ofWebhook,
       audit: 'webhook.deleted',
       text: {
         operationId: 'deleteWebhook',
@@ -140,9 +137,7 @@ export function webhookRoutes(services: Runtime): Route[] {
       },
     }),
     route('POST /v1/webhooks/:id/rotate-secret', {
-      ids: { id: 'wh' },
-      audience: 'api',
-      permission: 'webhooks:manage',
+      ...ofWebhook,
       audit: 'webhook.secret_rotated',
       text: {
         operationId: 'rotateWebhookSecret',
@@ -161,9 +156,7 @@ export function webhookRoutes(services: Runtime): Route[] {
       },
     }),
     route('POST /v1/webhooks/:id/rotate-secret/finish', {
-      ids: { id: 'wh' },
-      audience: 'api',
-      permission: 'webhooks:manage',
+      ...ofWebhook,
       audit: 'webhook.rotation_finished',
       text: {
         operationId: 'finishWebhookSecretRotation',

@@ -31,29 +31,18 @@ export interface WebhookRow {
   readonly created_at: Date;
 }
 
-/** Counts of a team's webhooks by state. */
-export interface WebhookHealth {
-  readonly total: number;
-  /** Active webhooks whose last attempt failed. */
-  readonly failing: number;
-  /** Webhooks that were disabled after failures. */
-  readonly disabled: number;
-}
-
-export interface NewWebhook {
-  readonly teamId: TeamId;
-  readonly webhookId: WebhookId;
-  readonly url: string;
-  readonly events: readonly EventType[];
-  readonly phoneNumber: string | null;
-  readonly sealedSecret: Buffer;
-  readonly createdAt: Date;
-}
-
 const columns = `team_id, id, url, events, phone_number, is_active, failure_count, generation, disabled_at, disabled_by,
   last_triggered_at, next_secret_from, created_at`;
 
-export const insertWebhook = transactionQuery<NewWebhook, WebhookRow>(
+export const insertWebhook = transactionQuery<
+  WebhookIds &
+    Pick<WebhookRow, 'url' | 'events'> & {
+      phoneNumber: string | null;
+      sealedSecret: Buffer;
+      createdAt: Date;
+    },
+  WebhookRow
+>(
   'webhooks.insert',
   `INSERT INTO webhooks (team_id, id, url, events, phone_number, secret, created_at)
    VALUES (:teamId, :webhookId, :url, :events, :phoneNumber, :sealedSecret, :createdAt) RETURNING ${columns}`,
@@ -87,7 +76,11 @@ export const countWebhooks = query<{ teamId: TeamId }, { webhooks: number }>(
   'SELECT count(*) AS webhooks FROM webhooks WHERE team_id = :teamId',
 ).number;
 
-export const countWebhookHealth = query<{ teamId: TeamId }, WebhookHealth>(
+/** Counts the webhooks of a team: all, active ones whose last attempt failed, and those that failures disabled. */
+export const countWebhookHealth = query<
+  { teamId: TeamId },
+  { total: number; failing: number; disabled: number }
+>(
   'webhooks.count-health',
   `SELECT count(*) AS total, count(*) FILTER (WHERE is_active AND failure_count > 0) AS failing,
      count(*) FILTER (WHERE disabled_by = 'failures') AS disabled

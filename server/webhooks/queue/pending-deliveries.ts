@@ -1,7 +1,7 @@
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids.ts';
-import { type Lane, laneSlots } from '#server/webhooks/limits.ts';
+import { type Lane, laneSlots, lanes } from '#server/webhooks/limits.ts';
 import { sqlDeliveryGuard, sqlStatusAfter } from './delivery-status.ts';
 
 /**
@@ -18,9 +18,7 @@ export const sqlWebhooksWithDue = `walked AS (
 
 /** SQL of one SELECT per lane, joined by UNION ALL, because each lane has a separate index with only its rows. */
 export function sqlForEachLane(select: (lane: Lane, slots: number) => string): string {
-  return Object.entries(laneSlots)
-    .map(([lane, slots]) => select(lane as Lane, slots))
-    .join(' UNION ALL ');
+  return lanes.map((lane) => select(lane, laneSlots[lane])).join(' UNION ALL ');
 }
 
 /** A webhook with deliveries in the queue, and the first due time of each lane in milliseconds; null for an empty lane. */
@@ -30,7 +28,7 @@ export type QueuedWebhook = Readonly<Record<Lane, number | null>> & { readonly i
 export const findQueuedWebhooks = query<object, QueuedWebhook>(
   'webhooks.look-at-queue',
   `WITH RECURSIVE ${sqlWebhooksWithDue}
-   SELECT webhook_id AS id, ${Object.keys(laneSlots)
+   SELECT webhook_id AS id, ${lanes
      .map(
        (lane) => `(SELECT floor(extract(epoch FROM due_at) * 1000)::float8 FROM due_deliveries
          WHERE webhook_id = w.webhook_id AND lane = '${lane}' ORDER BY due_at LIMIT 1) AS ${lane}`,

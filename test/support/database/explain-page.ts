@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import type { Database } from '#server/database/database.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import { type PlanNode, rowsRead } from './plan-node.ts';
 
 interface Asked {
@@ -32,7 +33,7 @@ function textOf(value: unknown): string {
 export async function explainStatements(
   client: pg.PoolClient,
   { pool, pages }: Database,
-  list: (services: { readonly database: Database }) => Promise<unknown>,
+  list: (services: Runtime) => Promise<unknown>,
 ): Promise<ReadonlyMap<string, PlanNode>> {
   const plans = new Map<string, PlanNode>();
   const recorder = {
@@ -41,7 +42,7 @@ export async function explainStatements(
       return pages.query({ ...statement, values: [...statement.values] });
     },
   };
-  await list({ database: { pool, pages: recorder } as unknown as Database });
+  await list({ database: { pool, pages: recorder } as unknown as Database } as Runtime);
   return plans;
 }
 
@@ -49,7 +50,7 @@ export async function explainStatements(
 export async function explainPage(
   client: pg.PoolClient,
   { pool }: Database,
-  list: (services: { readonly database: Database }) => Promise<unknown>,
+  list: (services: Runtime) => Promise<unknown>,
 ): Promise<PlanNode> {
   const ran: Asked[] = [];
   const recorder = {
@@ -58,7 +59,7 @@ export async function explainPage(
       return { rows: [] };
     },
   };
-  await list({ database: { pool, pages: recorder } as unknown as Database });
+  await list({ database: { pool, pages: recorder } as unknown as Database } as Runtime);
   const [paging, ...others] = ran;
   assert.ok(paging && others.length === 0, 'a page is one statement');
   return explain(client, paging);
