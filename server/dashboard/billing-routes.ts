@@ -82,22 +82,16 @@ async function plansInUse(services: Services, accountId: AccountId): Promise<Pla
 
 async function planInUse(services: Services, membership: MembershipRow): Promise<PlanInUse> {
   const { config, database, clock } = services;
-  const {
-    team_id: teamId,
-    team_name: teamName,
-    plan,
-    monthly_message_limit: monthlyMessageLimit,
-  } = membership;
+  const { team_id: teamId, role } = membership;
   const now = clock.now();
-  const isOwner = membership.role === 'owner';
   return {
     teamId: publicId('team', teamId),
-    teamName,
-    plan,
-    monthlyMessageLimit,
+    teamName: membership.team_name,
+    plan: membership.plan,
+    monthlyMessageLimit: membership.monthly_message_limit,
     sent: await findMonthUsage(database.pool, { teamId, month: monthOf(now) }),
     resetsAt: startOfNextMonth(now),
-    choice: isOwner ? planChoice(config, membership) : undefined,
+    choice: role === 'owner' ? planChoice(config, membership) : undefined,
     operatorEmails: config.operatorEmails,
     ...(await countResources(services, teamId)),
   };

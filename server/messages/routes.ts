@@ -23,7 +23,7 @@ import {
 } from './route-examples.ts';
 import { type SendBatcher, sendMessage } from './send-message.ts';
 import { advanceTestMessage } from './test-messages.ts';
-import { explainWaiting } from './waiting-reason.ts';
+import { explainWaiting, notWaiting } from './waiting-reason.ts';
 
 export function messageRoutes(services: Runtime & { readonly sends: SendBatcher }): Route[] {
   return [
@@ -125,7 +125,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
       answers: { 200: MessageDetail },
       handle: async ({ principal, ids, by }) => {
         const message = await cancelMessage(services, principal.teamId, ids.id, by);
-        return { body: messageDetailView(message, { reason: null, expectedAt: null }) };
+        return { body: messageDetailView(message, notWaiting) };
       },
     }),
   ];

@@ -154,7 +154,7 @@ const circumstances = query<
    WHERE q.team_id = :teamId AND q.message_id = :messageId`,
 );
 
-const notWaiting: Waiting = { reason: null, expectedAt: null };
+export const notWaiting: Waiting = { reason: null, expectedAt: null };
 
 /** Explains why a queued message waits (specification section 4.3). */
 export async function explainWaiting(

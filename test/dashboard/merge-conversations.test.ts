@@ -96,12 +96,9 @@ const cases: readonly Case[] = [
 
 describe('a page of conversations with waiting messages', () => {
   for (const { title, waiting, others, before = 100, bound, shows, last, hasMore } of cases) {
-    it(`${title}`, () => {
-      const page = mergePage(conversations(waiting), conversations(others), {
-        before: at(before),
-        bound: bound === undefined ? undefined : conversation(`zoe ${bound}`),
-        limit: 3,
-      });
+    it(`${title} (§12.11/conversation-pages)`, () => {
+      const stop = bound === undefined ? undefined : conversation(`zoe ${bound}`);
+      const page = mergePage(conversations(waiting), conversations(others), at(before), stop, 3);
       assert.equal(page.rows.map(({ contact }) => contact).join(' '), shows);
       assert.deepEqual(page.last?.position, last === undefined ? undefined : at(last));
       assert.equal(page.has_more, hasMore);
@@ -113,7 +110,9 @@ describe('a page of conversations with waiting messages', () => {
     const page = mergePage(
       [{ ...conversation('ada 5'), position: low }],
       [{ ...conversation('bob 5'), position: high }],
-      { before: at(9), bound: undefined, limit: 2 },
+      at(9),
+      undefined,
+      2,
     );
     assert.equal(page.rows.map(({ contact }) => contact).join(' '), 'bob ada');
     assert.deepEqual(readCursor(formatCursor(low)), low);

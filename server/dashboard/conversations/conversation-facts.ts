@@ -14,7 +14,7 @@ import {
 } from '#server/platform/ids.ts';
 import { findMember } from '#server/teams/members/members.ts';
 
-/** Connections of one phone number whose conversations are read; older ones are skipped. */
+/** Connections of one phone number whose conversations are read; older ones are left out. */
 const numbersOfPhoneMax = 20;
 
 /** Conversation as people see it: a phone number of the team, over all its connections, and a contact. */
@@ -199,7 +199,7 @@ const facts = query<Reader & { teamId: TeamId; phoneNumbers: string[]; contacts:
 
 /**
  * Reads facts about conversations, in the order of the keys. Conversations of numbers that the team never had are
- * skipped.
+ * left out.
  */
 export function listFacts(
   db: Queryable,

@@ -12,7 +12,7 @@ import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type MessageRow, messageDetailView, sqlMessageColumns } from '#server/messages/message.ts';
 import { findMessage } from '#server/messages/message-store.ts';
-import { explainWaiting } from '#server/messages/waiting-reason.ts';
+import { explainWaiting, notWaiting } from '#server/messages/waiting-reason.ts';
 import { sqlReadyAndHeld } from '#server/numbers/number-store.ts';
 import { findHealth } from '#server/numbers/number-view.ts';
 import { findOptOut, optOutView } from '#server/opt-outs/opt-out-store.ts';
@@ -92,7 +92,7 @@ export const conversationMessagesExaminedMax = 10_000;
  * @throws AppError 404 for a number that the team never had; 400, param cursor
  */
 export async function listConversationMessages(
-  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  services: Runtime,
   teamId: TeamId,
   reader: Reader,
   key: ConversationKey,
@@ -103,11 +103,8 @@ export async function listConversationMessages(
   const before = parseCursor('msg', cursor);
   const [facts] = await listFacts(pages, teamId, [key], reader);
   if (!facts) throw notFound('number');
-  const waiting = await findWaitingMessages(pages, {
-    teamId,
-    numberId: facts.live_number_id,
-    contact: key.contact,
-  });
+  const { live_number_id: numberId } = facts;
+  const waiting = await findWaitingMessages(pages, { teamId, numberId, contact: key.contact });
   const handles = [...new Set([key.contact, ...facts.handles, ...waiting.handles])];
   const rows = await listRowsOfConversation(pages, {
     teamId,
@@ -120,13 +117,10 @@ export async function listConversationMessages(
   // Merges the rows of all scans. If a scan stopped early, older rows belong to the next page.
   const newestFirst = rows.toSorted((a, b) => (a.id > b.id ? -1 : 1));
   const { rows: messages, ...page } = pageOfIds('msg', newestFirst, limit);
-  const senders = await findSenders(
-    pages,
-    teamId,
-    messages.map((row) => row.sent_by),
-  );
+  const senderIds = messages.map((row) => row.sent_by);
+  const senders = await findSenders(pages, teamId, senderIds);
   const optOut = await findOptOut(pool, { teamId, contact: key.contact });
-  const health = await findHealth(pool, { teamId, numberId: facts.live_number_id, now: clock.now() });
+  const health = await findHealth(pool, { teamId, numberId, now: clock.now() });
   return {
     number: numberOf(facts, health?.health ?? 'pending'),
     contact: key.contact,
@@ -140,19 +134,12 @@ export async function listConversationMessages(
 }
 
 function messageOf(row: MessageRow, sender: MessageSender | undefined): ConversationMessage {
-  const {
-    waiting_reason: _reason,
-    expected_at: _at,
-    ...message
-  } = messageDetailView(row, {
-    reason: null,
-    expectedAt: null,
-  });
+  const { waiting_reason: _reason, expected_at: _at, ...message } = messageDetailView(row, notWaiting);
   return { ...message, sender: sender ?? null };
 }
 
 async function explainHead(
-  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  services: Runtime,
   teamId: TeamId,
   headId: MessageId,
 ): Promise<ConversationMessageList['waiting']> {

@@ -62,15 +62,9 @@ export interface PositionedConversation extends ConversationKey {
 export function mergePage(
   waiting: readonly PositionedConversation[],
   others: readonly PositionedConversation[],
-  {
-    before,
-    bound,
-    limit,
-  }: {
-    readonly before: Position;
-    readonly bound: PositionedConversation | undefined;
-    readonly limit: number;
-  },
+  before: Position,
+  bound: PositionedConversation | undefined,
+  limit: number,
 ) {
   const latest = new Map<string, PositionedConversation>();
   for (const conversation of waiting) {

@@ -28,7 +28,7 @@ export const conversationPageExaminedMax = 2_000;
  * @throws AppError 400, param cursor
  */
 export async function listConversations(
-  { database: { pages } }: Pick<Runtime, 'database'>,
+  { database: { pages } }: Runtime,
   teamId: TeamId,
   reader: Reader,
   { number, unread = false, limit = listLimitDefault, cursor }: ListConversationsQuery,
@@ -45,11 +45,8 @@ export async function listConversations(
     limit: limit + 1 + waiting.length,
   });
   const bound = rows.find(({ is_bound }) => is_bound);
-  const page = mergePage(waiting.map(positionWaiting), rows.filter(({ fits }) => fits).map(position), {
-    before,
-    bound: bound && position(bound),
-    limit,
-  });
+  const others = rows.filter(({ fits }) => fits).map(position);
+  const page = mergePage(waiting.map(positionWaiting), others, before, bound && position(bound), limit);
   const facts = await listFacts(pages, teamId, page.rows, reader);
   return {
     conversations: facts.map(conversationView),
@@ -60,7 +57,7 @@ export async function listConversations(
 
 /** Counts conversations with unread messages among a team's newest ones. */
 export async function countUnreadConversations(
-  { database: { pages } }: Pick<Runtime, 'database'>,
+  { database: { pages } }: Runtime,
   teamId: TeamId,
   reader: Reader,
 ): Promise<number> {

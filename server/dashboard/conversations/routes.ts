@@ -19,6 +19,7 @@ import { countUnreadConversations, listConversations } from './list-conversation
 import { markConversationRead } from './mark-conversation-read.ts';
 
 const conversations = '/app/teams/:team_id/conversations';
+const readers = { audience: 'team', permission: 'messages:read' } as const;
 
 /** Routes of a team's conversations; unread messages are those of the calling member. */
 export function conversationRoutes(services: Runtime): Route[] {
@@ -31,8 +32,7 @@ export function conversationRoutes(services: Runtime): Route[] {
   };
   return [
     route(`GET ${conversations}`, {
-      audience: 'team',
-      permission: 'messages:read',
+      ...readers,
       query: ListConversationsQuery,
       answers: { 200: ConversationList },
       handle: async ({ principal, query }) => ({
@@ -40,8 +40,7 @@ export function conversationRoutes(services: Runtime): Route[] {
       }),
     }),
     route(`GET ${conversations}/unread`, {
-      audience: 'team',
-      permission: 'messages:read',
+      ...readers,
       answers: { 200: UnreadConversations },
       handle: async ({ principal }) => {
         const count = await countUnreadConversations(services, principal.teamId, await readerOf(principal));
@@ -49,23 +48,16 @@ export function conversationRoutes(services: Runtime): Route[] {
       },
     }),
     route(`GET ${conversations}/:phone_number/:contact/messages`, {
-      audience: 'team',
-      permission: 'messages:read',
+      ...readers,
       query: ListConversationMessagesQuery,
       answers: { 200: ConversationMessageList },
-      handle: async ({ principal, params, query }) => ({
-        body: await listConversationMessages(
-          services,
-          principal.teamId,
-          await readerOf(principal),
-          keyOf(params),
-          query,
-        ),
-      }),
+      handle: async ({ principal, params, query }) => {
+        const [reader, key] = [await readerOf(principal), keyOf(params)];
+        return { body: await listConversationMessages(services, principal.teamId, reader, key, query) };
+      },
     }),
     route(`PUT ${conversations}/:phone_number/:contact/read`, {
-      audience: 'team',
-      permission: 'messages:read',
+      ...readers,
       body: MarkConversationReadRequest,
       answers: { 200: ConversationRead },
       handle: async ({ principal, params, body }) => {

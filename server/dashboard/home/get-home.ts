@@ -79,10 +79,9 @@ export async function getHome(
 ): Promise<Home> {
   const { database, clock, config } = services;
   const { pages, pool } = database;
-  const now = clock.now();
   const failedAfter = clock.in(-failedPeriodMs);
   // The statements run one after the other, because each takes one of the process's few connections for pages.
-  const numbers = await listHomeNumbers(services, teamId, now);
+  const numbers = await listHomeNumbers(services, teamId);
   const webhooks = await countWebhookHealth(pool, { teamId });
   return {
     waiting_messages: await countWaitingMessages(pages, { teamId, max: homeCountMax }),
@@ -129,23 +128,16 @@ const keyChangeNames: Readonly<Record<KeyChangeRow['action'], KeyChange['change'
   'team.renamed': 'renamed',
 };
 
-async function listHomeNumbers(
-  { database, clock }: Runtime,
-  teamId: TeamId,
-  now: Date,
-): Promise<HomeNumber[]> {
+async function listHomeNumbers({ database, clock }: Runtime, teamId: TeamId): Promise<HomeNumber[]> {
+  const now = clock.now();
   const listed = await listNumbers(database.pool, { teamId, todayFirstId: firstIdOfDay(clock) });
-  const facts = await listNumberFacts(database.pages, {
-    teamId,
-    now,
-    waitingMax: homeNumberCountMax,
-    numberIds: null,
-  });
+  const asked = { teamId, now, waitingMax: homeNumberCountMax, numberIds: null };
+  const facts = await listNumberFacts(database.pages, asked);
   const byId = new Map(facts.map((row) => [row.id, row]));
   return listed.flatMap((number) => homeNumber(number, byId.get(number.id), now));
 }
 
-/** A number that was deleted between the two statements has no facts, and is skipped. */
+/** A number that was deleted between the two statements has no facts, and is left out. */
 function homeNumber(number: NumberListRow, facts: NumberFactsRow | undefined, now: Date): HomeNumber[] {
   if (!facts) return [];
   const isPaused = facts.state !== 'pending' && number.status === 'paused';

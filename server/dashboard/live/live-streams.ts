@@ -49,7 +49,7 @@ export class LiveStreams {
     const feed = this.#feeds.get(teamId) ?? new TeamFeed(this.#services, teamId);
     this.#feeds.set(teamId, feed);
     const stream = new LiveStream(this.#services.clock, call, (how) => this.#remove(feed, stream, how));
-    feed.add(stream);
+    feed.streams.add(stream);
     this.#byAccount.set(stream.accountId, this.#countOf(stream.accountId) + 1);
     this.#count += 1;
     if (this.#count === 1) this.#keepAliveLater();
@@ -63,7 +63,7 @@ export class LiveStreams {
 
   #remove(feed: TeamFeed, stream: LiveStream, how: StreamEnd): void {
     this.#countEnd(how);
-    feed.remove(stream);
+    feed.streams.delete(stream);
     if (feed.streams.size === 0) {
       feed.close();
       this.#feeds.delete(stream.teamId);

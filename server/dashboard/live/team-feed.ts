@@ -19,8 +19,8 @@ export type FeedServices = Runtime & { readonly changes: Changes };
  * types that its member may read.
  */
 export class TeamFeed {
-  readonly #streams = new Set<LiveStream>();
-  readonly #coalescer: Coalescer;
+  readonly streams = new Set<LiveStream>();
+  readonly #throttle: Throttle;
   readonly #unsubscribe: () => void;
   #changed = new Set<ResourceType>();
 
@@ -34,18 +34,6 @@ export class TeamFeed {
     this.#unsubscribe = changes.subscribe(teamId, (change) => this.#onChange(change));
   }
 
-  get streams(): ReadonlySet<LiveStream> {
-    return this.#streams;
-  }
-
-  add(stream: LiveStream): void {
-    this.#streams.add(stream);
-  }
-
-  remove(stream: LiveStream): void {
-    this.#streams.delete(stream);
-  }
-
   close(): void {
     this.#unsubscribe();
     this.#coalescer.stop();
@@ -53,9 +41,9 @@ export class TeamFeed {
 
   #onChange(change: Change | 'everything'): void {
     if (change === 'everything' || change.resource === 'member')
-      for (const stream of this.#streams) stream.check();
+      for (const stream of this.streams) stream.check();
     if (change === 'everything') {
-      for (const stream of this.#streams) stream.send(liveEvent('reload', {}));
+      for (const stream of this.streams) stream.send(liveEvent('reload', {}));
       return;
     }
     this.#changed.add(change.resource);
@@ -66,7 +54,7 @@ export class TeamFeed {
     const changed = this.#changed;
     this.#changed = new Set();
     // A stream that is too slow ends, and so leaves the set.
-    for (const stream of [...this.#streams]) {
+    for (const stream of [...this.streams]) {
       const resources = stream.visible.filter((type) => changed.has(type));
       if (resources.length > 0) stream.send(liveEvent('changed', { resources }));
     }

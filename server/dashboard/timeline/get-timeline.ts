@@ -105,19 +105,14 @@ function wasQueuedAgain({ message, handOuts }: TimelineFacts, { hand_out, outcom
 function stateSteps(facts: TimelineFacts): TimelineStep[] {
   const { message, events } = facts;
   const happened = events.map((event) => ({ ...event, at: event.at.toISOString() }));
-  const has = (type: StepEvent['type']) => happened.some((event) => event.type === type);
-  const own = { errorCode: message.error_code, errorMessage: message.error_message };
-  if (message.sent_at && !has('message.sent'))
-    happened.push({ type: 'message.sent', at: message.sent_at, errorCode: null, errorMessage: null });
-  if (message.delivered_at && !has('message.delivered'))
-    happened.push({
-      type: 'message.delivered',
-      at: message.delivered_at,
-      errorCode: null,
-      errorMessage: null,
-    });
-  if (message.failed_at && !has('message.failed'))
-    happened.push({ type: 'message.failed', at: message.failed_at, ...own });
+  const failure = { errorCode: message.error_code, errorMessage: message.error_message };
+  const times = [
+    ['message.sent', message.sent_at],
+    ['message.delivered', message.delivered_at],
+    ['message.failed', message.failed_at],
+  ] as const;
+  for (const [type, at] of times)
+    if (at && !happened.some((event) => event.type === type)) happened.push({ type, at, ...failure });
   return happened.map((event, index) => {
     if (event.type !== 'message.failed') {
       const kind = event.type === 'message.sent' ? 'sent' : 'delivered';

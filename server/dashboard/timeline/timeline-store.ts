@@ -37,16 +37,6 @@ export interface MessageEventRow extends EnvelopeColumns {
   readonly type: MessageEventType;
 }
 
-/** A delivery with its webhook's current url. */
-export interface NamedDeliveryRow extends DeliveryRow {
-  readonly url: string | null;
-}
-
-/** An attempt without the body of its answer. */
-export interface TimelineAttemptRow extends AttemptSummaryRow {
-  readonly delivery_id: DeliveryId;
-}
-
 export interface StoredFileRow {
   readonly name: string;
   readonly type: string;
@@ -76,10 +66,10 @@ export const listMessageEvents = query<{ teamId: TeamId; messageId: MessageId },
    WHERE e.team_id = :teamId AND e.message_id = :messageId ORDER BY e.sequence LIMIT ${timelineEventsMax}`,
 ).rows;
 
-/** Lists the deliveries of each event; at most one more than `timelineDeliveriesMax`. */
+/** Lists the deliveries of each event, with the current url of the webhook; one more than `timelineDeliveriesMax`. */
 export const listDeliveriesOfEvents = query<
   { teamId: TeamId; eventIds: readonly EventId[] },
-  NamedDeliveryRow
+  DeliveryRow & { readonly url: string | null }
 >(
   'timeline.deliveries',
   `SELECT ${deliveryColumns}, q.due_at, w.url
@@ -97,7 +87,7 @@ export const listDeliveriesOfEvents = query<
 /** Lists the latest `timelineAttemptsMax` attempts of each delivery, oldest first. */
 export const listAttemptsOfDeliveries = query<
   { teamId: TeamId; deliveryIds: readonly DeliveryId[] },
-  TimelineAttemptRow
+  AttemptSummaryRow & { readonly delivery_id: DeliveryId }
 >(
   'timeline.attempts',
   `SELECT a.* FROM unnest(:deliveryIds::uuid[]) AS d (delivery_id)

@@ -9,39 +9,27 @@ import { StaticAnswer } from '#server/http/static-answer.ts';
 import { readTestPicture, testPicturePath } from '#server/media/test-picture.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { readOverview } from '../read-overview.ts';
-import { builtWebFiles, renderShell, shellHeaders, type WebFiles } from './web-files.ts';
+import { builtWebFiles, renderShell, shellHeaders } from './web-files.ts';
 
 /** The Latin-1 letters in all weights, from the package of the dashboard's font. */
 const file = import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2');
 
-const cached = { 'cache-control': 'public, max-age=604800' };
-
-/** Serves files that need no build: the font and the icon, and the test picture. */
+/** Serves files that need no build: the font and the icon (specification section 12.3), and the test picture. */
 export function pageFileRoutes(): Route[] {
-  const font = new StaticAnswer(async () => ({
-    body: await readFile(fileURLToPath(file)),
-    headers: { 'content-type': 'font/woff2', ...cached },
-  }));
-  const drawing = new StaticAnswer(async () => ({
-    body: icon,
-    headers: { 'content-type': 'image/svg+xml', ...cached },
-  }));
-  const picture = new StaticAnswer(async () => ({
-    body: await readTestPicture(),
-    headers: { 'content-type': 'image/png', ...cached },
-  }));
   const files = [
-    [fontPath, font],
-    [iconPath, drawing],
-    [testPicturePath, picture],
+    [fontPath, 'font/woff2', () => readFile(fileURLToPath(file))],
+    [iconPath, 'image/svg+xml', async () => icon],
+    [testPicturePath, 'image/png', readTestPicture],
   ] as const;
-  return files.map(([path, content]) =>
-    route(`GET ${path}`, {
+  return files.map(([path, type, read]) => {
+    const headers = { 'content-type': type, 'cache-control': 'public, max-age=604800' };
+    const content = new StaticAnswer(async () => ({ body: await read(), headers }));
+    return route(`GET ${path}`, {
       audience: 'page',
       answers: { 200: Type.Unknown(), 304: Type.Undefined() },
       handle: ({ request }) => content.answer(request),
-    }),
-  );
+    });
+  });
 }
 
 /** Paths of the dashboard's pages; the web application renders the page of each (web/router.tsx). */
@@ -64,7 +52,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 export function webRoutes(services: Runtime & { readonly requireSession: RequireSession }): Route[] {
   const { config, requireSession } = services;
   const base = withAppBasePath(config.appUrl, '');
-  const assets = new WebAssets(builtWebFiles);
+  const answers = new Map<string, StaticAnswer>();
 
   const show = async ({ request }: HandlerContext): Promise<Answer> => {
     const signedIn = await findSignedIn(requireSession, request);
@@ -91,31 +79,23 @@ export function webRoutes(services: Runtime & { readonly requireSession: Require
     route('GET /assets/:name', {
       audience: 'page',
       answers: { 200: Type.Unknown(), 304: Type.Undefined() },
-      handle: async ({ request, params }) => (await assets.find(params.name ?? '')).answer(request),
+      handle: async ({ request, params: { name = '' } }) => {
+        const known = answers.get(name) ?? (await readAsset(name));
+        answers.set(name, known);
+        return known.answer(request);
+      },
     }),
   ];
 }
 
-/** Serves the build's files by name. Names contain a hash of the content, so browsers may cache them for ever. */
-class WebAssets {
-  readonly #files: WebFiles;
-  readonly #answers = new Map<string, StaticAnswer>();
-
-  constructor(files: WebFiles) {
-    this.#files = files;
-  }
-
-  async find(name: string): Promise<StaticAnswer> {
-    const known = this.#answers.get(name);
-    if (known) return known;
-    const file = (await this.#files.read()).find((one) => one.name === name);
-    const type = mediaTypes[name.split('.').at(-1) ?? ''];
-    if (!file || !type) throw notFound('file');
-    const answer = new StaticAnswer(async () => ({
-      body: file.bytes,
-      headers: { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' },
-    }));
-    this.#answers.set(name, answer);
-    return answer;
-  }
+/**
+ * Reads a file of the build. Its name contains a hash of the content, so browsers may cache it for ever.
+ * @throws AppError 404; 503 without a build
+ */
+async function readAsset(name: string): Promise<StaticAnswer> {
+  const file = (await builtWebFiles.read()).find((one) => one.name === name);
+  const type = mediaTypes[name.split('.').at(-1) ?? ''];
+  if (!file || !type) throw notFound('file');
+  const headers = { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' };
+  return new StaticAnswer(async () => ({ body: file.bytes, headers }));
 }

@@ -19,18 +19,11 @@ import {
   type DeliveryRow,
 } from '#server/webhooks/deliveries/deliveries.ts';
 import { findMissedSince } from '#server/webhooks/endpoints/find-missed-since.ts';
-import { findWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
+import { findWebhook, type WebhookIds } from '#server/webhooks/endpoints/webhook-store.ts';
 import { deliveryPageExaminedMax } from '#server/webhooks/limits.ts';
 
-interface WebhookTarget {
-  readonly teamId: TeamId;
-  readonly webhookId: WebhookId;
-}
-
 /** A failed attempt without the body of its answer. */
-interface FailedAttemptRow extends AttemptSummaryRow {
-  readonly delivery_id: DeliveryId;
-}
+type FailedAttemptRow = AttemptSummaryRow & { readonly delivery_id: DeliveryId };
 
 /** The latest attempt of a webhook. */
 interface WebhookAttemptRow extends AttemptSummaryRow {
@@ -44,8 +37,9 @@ const comparedMax = 50;
 /** The longest time from the start of an attempt until its result is written; WEBHOOK_TIMEOUT_MS is 30 s at most. */
 const longestAttemptMs = 60_000;
 
+// Finds the latest failed attempt among deliveries before `end` that have not succeeded.
 // During a backlog the newest deliveries have no attempt yet, but those in the lane retry do.
-const findFailure = query<WebhookTarget & { end: string }, FailedAttemptRow>(
+const findLastFailure = query<WebhookIds & { end: string }, FailedAttemptRow>(
   'webhooks.find-last-failure',
   `SELECT a.* FROM (
      SELECT id FROM (
@@ -70,15 +64,13 @@ const findFailure = query<WebhookTarget & { end: string }, FailedAttemptRow>(
    ) a
    WHERE a.outcome <> 'succeeded' ORDER BY a.id DESC LIMIT 1`,
 ).row;
+// When the first of the ten attempts began whose failures disabled a webhook; null if the log lacks them.
 // The ten attempts that failed in a row are the newest that counted before the webhook was disabled. Only the newest
 // deliveries are compared. If the ten were of older, replayed deliveries, the newest attempt found began long before.
 // Then the time is null.
-const findSince = query<
-  WebhookTarget & { end: string; disabledAt: Date; longestAttemptMs: number },
-  { since: Date | null }
->(
+const findFailingSince = query<WebhookIds & { end: string; disabledAt: Date }, { since: Date | null }>(
   'webhooks.find-failing-since',
-  `SELECT CASE WHEN count(*) = ${failuresMax} AND max(a.started_at) > :disabledAt::timestamptz - :longestAttemptMs * interval '1 ms' THEN min(a.started_at) END AS since
+  `SELECT CASE WHEN count(*) = ${failuresMax} AND max(a.started_at) > :disabledAt::timestamptz - interval '${longestAttemptMs} ms' THEN min(a.started_at) END AS since
    FROM (
      SELECT a.started_at FROM (
        SELECT id FROM (
@@ -125,7 +117,7 @@ type RequestBodyRow =
   | ({ readonly body: null } & EnvelopeColumns)
   | { readonly body: null; readonly data: null };
 
-const findBody = query<WebhookTarget & { id: DeliveryId; eventId: EventId }, RequestBodyRow>(
+const findBody = query<WebhookIds & { id: DeliveryId; eventId: EventId }, RequestBodyRow>(
   'webhooks.find-request-body',
   // The sample that a test delivers is no event.
   `SELECT q.body, e.* FROM (SELECT) one
@@ -136,26 +128,6 @@ const findBody = query<WebhookTarget & { id: DeliveryId; eventId: EventId }, Req
      SELECT team_id, id, type, sequence, created_at, data FROM events WHERE team_id = :teamId AND id = :eventId
    ) e ON true`,
 ).one;
-
-/**
- * Finds the latest failed attempt among a webhook's deliveries that have not succeeded.
- * @param before when the webhook was switched off: only deliveries of earlier events are read
- */
-function findLastFailure(
-  db: Queryable,
-  { before, ...target }: WebhookTarget & { readonly before: Date | null },
-): Promise<FailedAttemptRow | undefined> {
-  return findFailure(db, { ...target, end: before ? firstIdAfter(before) : idMax });
-}
-
-/** When the first of the ten attempts began whose failures disabled a webhook; null if the log lacks them. */
-async function findFailingSince(
-  db: Queryable,
-  target: WebhookTarget & { readonly disabledAt: Date },
-): Promise<Date | null> {
-  const end = firstIdAfter(target.disabledAt);
-  return (await findSince(db, { ...target, end, longestAttemptMs })).since;
-}
 
 /** The request body of a delivery: that of its event, or the sample of a waiting test; null if none is stored. */
 export async function findRequestBody(db: Queryable, delivery: DeliveryRow): Promise<string | null> {
@@ -174,15 +146,16 @@ export async function getWebhookHealth(
   teamId: TeamId,
   webhookId: WebhookId,
 ): Promise<WebhookHealth> {
-  const webhook = await findWebhook(pages, { teamId, webhookId });
+  const ids = { teamId, webhookId };
+  const webhook = await findWebhook(pages, ids);
   if (!webhook) throw notFound('webhook');
   const { is_active: isActive, disabled_at: at, disabled_by: by } = webhook;
-  const failure = await findLastFailure(pages, { teamId, webhookId, before: isActive ? null : at });
-  const { since, missed } = await findMissedSince(pages, { teamId, webhookId });
-  const failingSince =
-    at !== null && by === 'failures'
-      ? await findFailingSince(pages, { teamId, webhookId, disabledAt: at })
-      : null;
+  // Events after the webhook was switched off have no attempts.
+  const end = at === null ? idMax : firstIdAfter(at);
+  const failure = await findLastFailure(pages, { ...ids, end: isActive ? idMax : end });
+  const { since, missed } = await findMissedSince(pages, ids);
+  const failing =
+    at !== null && by === 'failures' ? await findFailingSince(pages, { ...ids, end, disabledAt: at }) : null;
   return {
     switched_off:
       isActive || at === null
@@ -190,7 +163,7 @@ export async function getWebhookHealth(
         : {
             at: at.toISOString(),
             by: by === 'failures' ? 'failures' : 'request',
-            failing_since: failingSince?.toISOString() ?? null,
+            failing_since: failing?.since?.toISOString() ?? null,
           },
     last_failure: failure
       ? { ...attemptSummaryView(failure), delivery_id: publicId('dlv', failure.delivery_id) }
