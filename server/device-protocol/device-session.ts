@@ -8,10 +8,9 @@ import {
   describeDevice,
   findDeviceByToken,
   lockCurrentSession,
-  type PreviousDescription,
   replaceDeviceSession,
 } from '#server/devices/device-store.ts';
-import { lockNumber, markVerified, type NumberRow } from '#server/numbers/number-store.ts';
+import { lockNumber, markVerified } from '#server/numbers/number-store.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import {
   type DeviceId,
@@ -37,31 +36,6 @@ const findGeneration = transactionQuery<{ teamId: TeamId; deviceId: DeviceId }, 
 ).row;
 
 /**
- * Records that a device's name or system changed: iCloud copies shortcuts with their token to the owner's other iPhones
- * (specification section 4.7).
- */
-async function recordDeviceChange(
-  trx: Transaction,
-  services: Runtime,
-  number: NumberRow,
-  now: DeviceDescription,
-  previous: PreviousDescription,
-): Promise<void> {
-  await recordAudit(trx, services, {
-    by: serverItself,
-    action: 'number.device_changed',
-    teamId: number.team_id,
-    target: publicId('num', number.id),
-    details: {
-      device_name: now.name,
-      os: now.systemVersion,
-      previous_device_name: previous.previous_name,
-      previous_os: previous.previous_system_version,
-    },
-  });
-}
-
-/**
  * Takeover: the poll's device and a new session become the current ones (specification section 11.2). The first poll
  * verifies the number. The look-up has released its locks, so the decision is repeated under those of number and session.
  */
@@ -70,52 +44,11 @@ export async function startDeviceSession(
   tokenHash: Buffer,
   found: PollLookUpRow,
   description: DeviceDescription,
-): Promise<{ readonly sessionId: DeviceSessionId } | { readonly stop: StopReason }> {
-  const { database, clock, ids, config } = services;
+): Promise<Started> {
+  const { database } = services;
   try {
-    const started = await database.transaction<{ sessionId: DeviceSessionId } | { stop: StopReason }>(
-      async (trx) => {
-        const { team_id: teamId, number_id: numberId } = found;
-        const key = { teamId, numberId };
-        const number = await lockNumber(trx, key);
-        const current = await lockCurrentSession(trx, key);
-        const device = await findDeviceByToken(trx, { tokenHash });
-        if (!number || !device) return { stop: 'unauthorized' };
-        const currentDevice = current && (await findGeneration(trx, { teamId, deviceId: current.device_id }));
-        const decision = decidePoll(
-          {
-            ...found,
-            number_deleted: number.deleted_at !== null,
-            device_ended: device.ended_at !== null,
-            current_generation: currentDevice?.generation ?? null,
-            current_session: current?.session_id ?? null,
-            expires_at: current?.expires_at ?? null,
-            session_used: current ? current.poll_sequence > 1 : null,
-          },
-          clock.now(),
-        );
-        if (decision.kind === 'stop') return { stop: decision.reason };
-        const now = clock.now();
-        if (number.verified_at === null) await markVerified(trx, { ...key, at: now });
-        // Each new session needs a higher id than all earlier ones, even if the clock of another process was ahead.
-        // After a restore, the session that the phone names may be the newest.
-        const known = [current?.session_id, found.asked_session].flatMap((id) => id ?? []);
-        const notBeforeMs = Math.max(0, ...known.map((id) => timeOfId(id).getTime() + 1));
-        const sessionId = ids.next('ses', Math.max(now.getTime(), notBeforeMs));
-        await replaceDeviceSession(trx, {
-          team_id: teamId,
-          number_id: numberId,
-          device_id: device.id,
-          session_id: sessionId,
-          expires_at: clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs), now),
-          last_seen_at: now,
-        });
-        await bringLeaseForward(trx, { numberId, graceMs: takeoverReportGraceMs });
-        const described = { ...key, ...description, deviceId: device.id, at: now };
-        const previous = await describeDevice(trx, described);
-        if (previous?.has_changed) await recordDeviceChange(trx, services, number, description, previous);
-        return { sessionId };
-      },
+    const started = await database.transaction((trx) =>
+      takeOver(trx, services, tokenHash, found, description),
     );
     if ('sessionId' in started)
       database.notify(sessionsChannel, [sessionPayload(found.number_id, started.sessionId)]);
@@ -125,6 +58,70 @@ export async function startDeviceSession(
     if (isUniqueViolation(error)) return { stop: 'taken' };
     throw error;
   }
+}
+
+type Started = { readonly sessionId: DeviceSessionId } | { readonly stop: StopReason };
+
+async function takeOver(
+  trx: Transaction,
+  services: Runtime,
+  tokenHash: Buffer,
+  found: PollLookUpRow,
+  description: DeviceDescription,
+): Promise<Started> {
+  const { clock, ids, config } = services;
+  const { team_id: teamId, number_id: numberId } = found;
+  const key = { teamId, numberId };
+  const number = await lockNumber(trx, key);
+  const current = await lockCurrentSession(trx, key);
+  const device = await findDeviceByToken(trx, { tokenHash });
+  if (!number || !device) return { stop: 'unauthorized' };
+  const currentDevice = current && (await findGeneration(trx, { teamId, deviceId: current.device_id }));
+  const decision = decidePoll(
+    {
+      ...found,
+      number_deleted: number.deleted_at !== null,
+      device_ended: device.ended_at !== null,
+      current_generation: currentDevice?.generation ?? null,
+      current_session: current?.session_id ?? null,
+      expires_at: current?.expires_at ?? null,
+      session_used: current ? current.poll_sequence > 1 : null,
+    },
+    clock.now(),
+  );
+  if (decision.kind === 'stop') return { stop: decision.reason };
+  const now = clock.now();
+  if (number.verified_at === null) await markVerified(trx, { ...key, at: now });
+  // Each new session needs a higher id than all earlier ones, even if the clock of another process was ahead.
+  // After a restore, the session that the phone names may be the newest.
+  const known = [current?.session_id, found.asked_session].flatMap((id) => id ?? []);
+  const notBeforeMs = Math.max(0, ...known.map((id) => timeOfId(id).getTime() + 1));
+  const sessionId = ids.next('ses', Math.max(now.getTime(), notBeforeMs));
+  await replaceDeviceSession(trx, {
+    team_id: teamId,
+    number_id: numberId,
+    device_id: device.id,
+    session_id: sessionId,
+    expires_at: clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs), now),
+    last_seen_at: now,
+  });
+  await bringLeaseForward(trx, { numberId, graceMs: takeoverReportGraceMs });
+  const previous = await describeDevice(trx, { ...key, ...description, deviceId: device.id, at: now });
+  // iCloud copies shortcuts with their token to the owner's other iPhones (specification section 4.7).
+  if (previous?.has_changed)
+    await recordAudit(trx, services, {
+      by: serverItself,
+      action: 'number.device_changed',
+      teamId,
+      target: publicId('num', numberId),
+      details: {
+        device_name: description.name,
+        os: description.systemVersion,
+        previous_device_name: previous.previous_name,
+        previous_os: previous.previous_system_version,
+      },
+    });
+  return { sessionId };
 }
 
 const shorten = query<PollIdentity & { expiresAt: Date; now: Date }>(

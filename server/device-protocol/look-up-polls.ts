@@ -104,12 +104,8 @@ async function lookUpPolls(
   });
 }
 
-export interface LookUpBatcher {
-  readonly lookUp: (poll: PollLookUp) => Promise<FoundPoll>;
-}
-
 /** Looks up polls in two group commits: one of polls that report, and one of idle polls, which wait longer. */
-export function createLookUpBatcher(services: Runtime): LookUpBatcher {
+export function createLookUpBatcher(services: Runtime) {
   const createGroupCommit = (name: string, windowMs: number) =>
     new GroupCommit<PollLookUp, FoundPoll>({
       name,
@@ -122,5 +118,5 @@ export function createLookUpBatcher(services: Runtime): LookUpBatcher {
     });
   const reporting = createGroupCommit('reporting_polls', reportingPollWindowMs);
   const idle = createGroupCommit('idle_polls', idlePollWindowMs);
-  return { lookUp: (poll) => (poll.isReporting ? reporting : idle).add(poll) };
+  return { lookUp: (poll: PollLookUp) => (poll.isReporting ? reporting : idle).add(poll) };
 }

@@ -2,16 +2,16 @@ import { phoneQueueChannel } from '#server/database/notify-sender.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { DeviceDescription } from '#server/devices/device-store.ts';
 import type { DeviceCaller, HandlerContext } from '#server/http/route.ts';
-import type { Claim, ClaimBatcher, ClaimingPoll } from '#server/messages/claim-message.ts';
+import type { Claim, ClaimingPoll, createClaimBatcher } from '#server/messages/claim-message.ts';
 import type { HandOut } from '#server/messages/claim-statement.ts';
 import { resolveUnconfirmed } from '#server/messages/hand-out-leases.ts';
-import type { ReportBatcher } from '#server/messages/report-message.ts';
+import type { createReportBatcher } from '#server/messages/report-message.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { DeviceSessionId, MessageId } from '#server/platform/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { shortenDeviceSession, startDeviceSession } from './device-session.ts';
 import { pacedCheckMaxMs, pacedContactsCheckMinMs, repeatedPollMs } from './limits.ts';
-import type { LookUpBatcher, PollLookUpRow } from './look-up-polls.ts';
+import type { createLookUpBatcher, PollLookUpRow } from './look-up-polls.ts';
 import { HeldPoll, type PollRegistry } from './poll-registry.ts';
 
 export interface PollRequest {
@@ -35,9 +35,9 @@ export type PollResult =
   | { readonly kind: 'unavailable' };
 
 export type PollServices = Runtime & {
-  readonly lookUps: LookUpBatcher;
-  readonly reports: ReportBatcher;
-  readonly claims: ClaimBatcher;
+  readonly lookUps: ReturnType<typeof createLookUpBatcher>;
+  readonly reports: ReturnType<typeof createReportBatcher>;
+  readonly claims: ReturnType<typeof createClaimBatcher>;
   readonly heldPolls: PollRegistry;
 };
 

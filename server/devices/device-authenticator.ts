@@ -2,7 +2,6 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuthenticatedRoute, Authenticator, EndedTokenReason } from '#server/http/route.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
 import { BoundedMap } from '#server/platform/bounded-map.ts';
-import type { DeviceId, NumberId, TeamId } from '#server/platform/ids.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import { createBodyLimiter } from './body-limiter.ts';
@@ -14,77 +13,32 @@ const shape = /^dev_[a-z0-9]{4}[\w-]{43}$/;
 /** Upper bound on remembered tokens, more than the phones of one process. */
 const keptMax = 50_000;
 
-class KnownToken {
-  readonly hash: Buffer;
-  readonly teamId: TeamId;
-  readonly deviceId: DeviceId;
-  readonly numberId: NumberId;
-  readonly phoneNumber: string;
-  #ended: EndedTokenReason | undefined;
-
-  constructor(row: KnownTokenRow) {
-    this.hash = row.hash;
-    this.teamId = row.team_id;
-    this.deviceId = row.id;
-    this.numberId = row.number_id;
-    this.phoneNumber = row.phone_number;
-    this.#ended = row.ended ?? undefined;
-  }
-
-  /** Why the token has ended; undefined if this process has not seen its end. */
-  get ended(): EndedTokenReason | undefined {
-    return this.#ended;
-  }
-
-  /** An ended token never becomes valid again. */
-  readonly end = (reason: EndedTokenReason): void => {
-    this.#ended = reason;
-  };
-}
-
 /**
  * Remembers the device tokens that this process found in the database, so that a poll costs no look-up of its own. No
- * device is ever deleted or moved to another number, so a known token stays known. Each call still checks in the database whether its device may
- * make the call.
+ * device is ever deleted or moved to another number, so a known token stays known. Each call still checks in the
+ * database whether its device may make the call. A refused token counts against the client's network. Beyond that limit
+ * the answer stays the same, but look-ups from the network are delayed.
+ * @returns a function that finds a token; undefined for an unknown one
  */
-class DeviceTokenLookup {
-  readonly #lookup: CredentialLookup<KnownTokenRow>;
+function createTokenLookup({ database, clock, config }: Runtime) {
+  const lookup = new CredentialLookup<KnownTokenRow>({
+    clock,
+    config,
+    find: (hashes) => findKnownTokens(database.hot, { hashes }),
+  });
   /** Known tokens by their text, the most recently used last. */
-  readonly #kept = new BoundedMap<string, KnownToken>(keptMax);
-
-  constructor({ database, clock, config }: Runtime) {
-    this.#lookup = new CredentialLookup({
-      clock,
-      config,
-      find: (hashes) => findKnownTokens(database.hot, { hashes }),
-    });
-  }
-
-  /** Finds a device token. @returns undefined for an unknown token, which is counted against the client's network */
-  async find(token: unknown, ip: string): Promise<KnownToken | undefined> {
-    if (typeof token !== 'string' || !shape.test(token)) return this.#refuse(ip);
-    const kept = this.#kept.get(token);
-    if (!kept) return this.#look(token, ip);
-    this.#kept.set(token, kept);
-    return kept;
-  }
-
-  async #look(token: string, ip: string): Promise<KnownToken | undefined> {
-    const row = await this.#lookup.find(token, ip);
-    if (!row) return this.#refuse(ip);
-    const known = this.#kept.get(token) ?? new KnownToken(row);
-    this.#kept.set(token, known);
-    return known;
-  }
-
-  /**
-   * Counts a refused token against the client's network. Beyond the limit the answer stays the same, but look-ups from
-   * this network are delayed.
-   */
-  #refuse(ip: string): undefined {
-    this.#lookup.refuse(ip);
+  const kept = new BoundedMap<string, KnownTokenRow>(keptMax);
+  return async (token: unknown, ip: string): Promise<KnownTokenRow | undefined> => {
+    if (typeof token === 'string' && shape.test(token)) {
+      const found = kept.get(token) ?? (await lookup.find(token, ip));
+      // Another call may have found the token meanwhile, and seen its end.
+      const known = kept.get(token) ?? found;
+      if (known) kept.set(token, known);
+      if (known) return known;
+    }
+    lookup.refuse(ip);
     return undefined;
-  }
+  };
 }
 
 /** The refusal of a call whose device token has ended. */
@@ -105,13 +59,13 @@ export class EndedTokenError extends AppError {
  * calls, and queues large bodies (section 11.7). A claim has no token yet: the setup link in its body authorizes it.
  */
 export function createDeviceAuthenticator(services: Runtime): Authenticator {
-  const tokens = new DeviceTokenLookup(services);
+  const findToken = createTokenLookup(services);
   const admitBody = createBodyLimiter(services);
   const isOverLimit = createTokenLimiter(services);
   return async (request, reply, route) => {
     if (route.admission?.byLink) return {};
     const { headers, ip } = request;
-    const token = await tokens.find(headers['x-device-token'], ip);
+    const token = await findToken(headers['x-device-token'], ip);
     if (!token)
       throw new AppError(
         'unauthorized',
@@ -120,17 +74,20 @@ export function createDeviceAuthenticator(services: Runtime): Authenticator {
     if (route.admission?.refusesEndedToken && token.ended) throw new EndedTokenError(token.ended);
     const key = token.hash.toString('hex');
     const device = {
-      teamId: token.teamId,
-      deviceId: token.deviceId,
-      numberId: token.numberId,
-      phoneNumber: token.phoneNumber,
+      teamId: token.team_id,
+      deviceId: token.id,
+      numberId: token.number_id,
+      phoneNumber: token.phone_number,
       tokenHash: token.hash,
       isPoll: route.admission?.permit === 'held',
       isOverLimit: isOverLimit(key, route),
-      endToken: token.end,
+      // An ended token never becomes valid again.
+      endToken: (reason: EndedTokenReason) => {
+        token.ended = reason;
+      },
     };
     if (device.isOverLimit && !device.isPoll) return { device, refusal: tooManyRequests(60) };
-    await admitBody(key, token.teamId, request, reply);
+    await admitBody(key, token.team_id, request, reply);
     return { device };
   };
 }

@@ -16,8 +16,8 @@ export interface DeviceRow {
 export interface KnownTokenRow extends Pick<DeviceRow, 'team_id' | 'id' | 'number_id'> {
   readonly hash: Buffer;
   readonly phone_number: string;
-  /** Why the token has ended; null while its device may deliver inbound messages. */
-  readonly ended: 'deleted' | 'superseded' | null;
+  /** Why the token has ended; null while its device may deliver inbound messages, as far as this process knows. */
+  ended: 'deleted' | 'superseded' | null;
 }
 
 export interface SetupLinkRow {
@@ -38,10 +38,6 @@ export interface DeviceSessionRow {
   readonly session_id: DeviceSessionId;
   readonly expires_at: Date;
   readonly last_seen_at: Date;
-}
-
-/** The current session of a number, read with a lock. */
-export interface LockedSessionRow extends DeviceSessionRow {
   /** Number of polls, including the one that started the session. */
   readonly poll_sequence: number;
 }
@@ -53,14 +49,17 @@ export interface DeviceDescription {
 }
 
 /** The description that a device had before it sent another one. */
-export interface PreviousDescription {
+interface PreviousDescription {
   /** Whether its name or system has changed since. */
   readonly has_changed: boolean;
   readonly previous_name: string;
   readonly previous_system_version: string;
 }
 
-type NumberKey = { readonly teamId: TeamId; readonly numberId: NumberId };
+export interface NumberKey {
+  readonly teamId: TeamId;
+  readonly numberId: NumberId;
+}
 
 const changedByKey = { changes: 'number', team: ':teamId', ids: ':numberId' } as const;
 const changedInRow = { changes: 'number', team: 'team_id', ids: 'number_id' } as const;
@@ -179,13 +178,13 @@ export const storeReceivedTests = query<
   { changes: 'number', team: ':teamId', ids: 'number_id' },
 ).run;
 
-export const lockCurrentSession = transactionQuery<NumberKey, LockedSessionRow>(
+export const lockCurrentSession = transactionQuery<NumberKey, DeviceSessionRow>(
   'devices.lock-session',
   `SELECT number_id, team_id, device_id, session_id, expires_at, last_seen_at, poll_sequence
    FROM device_sessions WHERE team_id = :teamId AND number_id = :numberId FOR UPDATE`,
 ).row;
 
-export const replaceDeviceSession = transactionQuery<DeviceSessionRow>(
+export const replaceDeviceSession = transactionQuery<Omit<DeviceSessionRow, 'poll_sequence'>>(
   'devices.start-session',
   `INSERT INTO device_sessions (number_id, team_id, device_id, session_id, poll_sequence, expires_at, last_seen_at)
    VALUES (:number_id, :team_id, :device_id, :session_id, 1, :expires_at, :last_seen_at)

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TransportFailure } from '#contract/attempt-outcome.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import type { OutboundHttp, OutboundOutcome } from '#server/platform/outbound-http/outbound-http.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
@@ -70,34 +71,24 @@ export function isTransientMediaFailure(failure: MediaFailure): boolean {
   return transient.has(failure) || status >= 500 || [408, 425, 429].includes(status);
 }
 
-/** Result of one try to fetch a file. `removed`: the message left the queue, so its file is not needed. */
-export type MediaFetchResult =
-  | { readonly kind: 'written'; readonly written: WrittenMedia }
-  | { readonly kind: 'failed'; readonly failure: MediaFailure }
-  | { readonly kind: 'removed' };
-
 interface MediaFetchRequest {
   readonly teamId: TeamId;
   readonly messageId: MessageId;
   readonly url: string;
-  /** Time-out, from the DNS look-up to the last byte, redirects included. */
-  readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Called before each write of bytes to the database. */
-  readonly onBytes: () => void;
 }
 
 /**
  * Fetches the file of a URL through the SSRF guard and stores it as it arrives (specification section 3.2). Arriving
  * bytes are counted, and never decompressed: Content-Length and Content-Type are not trusted. A failure of the host is
  * returned, not thrown.
+ * @returns the file, or why there is none. `removed`: the message left the queue, so its file is not needed
  * @throws if the database could not store the bytes
  */
 export async function fetchMedia(
   services: Runtime & { readonly outbound: OutboundHttp },
-  request: MediaFetchRequest,
-): Promise<MediaFetchResult> {
-  const { teamId, messageId, url, timeoutMs, signal } = request;
+  { teamId, messageId, url, signal }: MediaFetchRequest,
+): Promise<WrittenMedia | MediaFailure | 'removed'> {
   const wantedName = URL.parse(url)?.pathname;
   const writer = new MediaWriter(services, { teamId, messageId, wantedName, isOutbound: true });
   let refused: 'compressed' | 'too_large' | undefined;
@@ -105,12 +96,8 @@ export async function fetchMedia(
   const outcome = await services.outbound.send({
     url,
     method: 'GET',
-    headers: {
-      accept: '*/*',
-      'accept-encoding': 'identity',
-      'user-agent': `Ownline/${productVersion}`,
-    },
-    timeoutMs,
+    headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': `Ownline/${productVersion}` },
+    timeoutMs: services.config.mediaTimeoutMs,
     silenceMs: mediaSilenceMs,
     signal,
     redirectsMax: mediaRedirectsMax,
@@ -120,7 +107,7 @@ export async function fetchMedia(
         return refused === undefined;
       },
       write: async (bytes) => {
-        request.onBytes();
+        failpoint('media arriving');
         try {
           return await writer.write(bytes);
         } catch (error) {
@@ -134,15 +121,7 @@ export async function fetchMedia(
   const failure = refused ?? failureOf(services, url, outcome);
   // A writer that refuses the file ends the transfer, which looks like a failure of the host. So the writer's reason is
   // reported.
-  if (failure !== undefined && writer.problem === undefined) return { kind: 'failed', failure };
-  return mediaResultOf(writer);
-}
-
-/** Writes the rest of a file. */
-export async function mediaResultOf(writer: MediaWriter): Promise<MediaFetchResult> {
-  const written = await writer.end();
-  if (written === 'removed') return { kind: 'removed' };
-  return typeof written === 'string' ? { kind: 'failed', failure: written } : { kind: 'written', written };
+  return failure !== undefined && writer.problem === undefined ? failure : writer.end();
 }
 
 function refusalOf(headers: IncomingHttpHeaders): 'compressed' | 'too_large' | undefined {

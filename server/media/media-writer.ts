@@ -3,21 +3,14 @@ import type { Queryable, Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import { mediaChunkBytes, mediaMaxBytes } from './limits.ts';
-import {
-  appendMediaChunk,
-  completeMediaFile,
-  createMediaFile,
-  type MediaFileKey,
-  removeMedia,
-} from './media-store.ts';
+import { appendMediaChunk, createMediaFile, type MediaFileKey } from './media-store.ts';
 import { isSendable, mediaName, sniffMediaType } from './media-type.ts';
 
 /** Reason why a file was refused. `removed`: the file was deleted because its message left the queue. */
 export type MediaProblem = 'empty' | 'too_large' | 'unsupported_type' | 'removed';
 
 /** A file whose bytes are all stored, but which is not complete yet. */
-export interface WrittenMedia {
-  readonly key: MediaFileKey;
+export interface WrittenMedia extends MediaFileKey {
   readonly name: string;
   readonly sizeBytes: number;
   readonly sha256: Buffer;
@@ -35,20 +28,20 @@ interface MediaTarget {
 /**
  * Stores the file of a message as its bytes arrive: detects the type from the first chunk, counts and hashes the bytes.
  * The writer holds one chunk in memory, and no transaction is open between chunks. Readers do not find the file before
- * `completeWrittenMedia`. If the writer dies, a purge removes the file.
+ * `completeMediaFile`. If the writer dies, a purge removes the file.
  */
 export class MediaWriter {
-  readonly #services: Pick<Runtime, 'database' | 'clock'>;
+  readonly #services: Runtime;
   readonly #target: MediaTarget;
   readonly #hash = createHash('sha256');
   #buffer: Buffer | undefined;
   #buffered = 0;
   #sizeBytes = 0;
   #chunks = 0;
-  #file: { readonly key: MediaFileKey; readonly name: string } | undefined;
+  #file: Pick<WrittenMedia, keyof MediaFileKey | 'name'> | undefined;
   #problem: MediaProblem | undefined;
 
-  constructor(services: Pick<Runtime, 'database' | 'clock'>, target: MediaTarget) {
+  constructor(services: Runtime, target: MediaTarget) {
     this.#services = services;
     this.#target = target;
   }
@@ -93,25 +86,20 @@ export class MediaWriter {
     const data = (this.#buffer ?? Buffer.alloc(0)).subarray(0, this.#buffered);
     this.#file ??= await this.#begin(data);
     if (!this.#file) return this.#refuse('unsupported_type');
-    const isWanted = await appendMediaChunk(database.pool, {
-      ...this.#file.key,
-      position: this.#chunks,
-      data,
-    });
+    const isWanted = await appendMediaChunk(database.pool, { ...this.#file, position: this.#chunks, data });
     this.#chunks += 1;
     this.#buffered = 0;
     return isWanted || this.#refuse('removed');
   }
 
-  async #begin(head: Buffer): Promise<{ key: MediaFileKey; name: string } | undefined> {
+  async #begin(head: Buffer) {
     const found = await sniffMediaType(head);
     const { teamId, messageId, wantedName, isOutbound = false } = this.#target;
     if (!found || (isOutbound && !isSendable(found.type))) return undefined;
     const name = mediaName(wantedName, found.extension);
     const at = this.#services.clock.now();
     const file = { teamId, messageId, name, type: found.type, at };
-    const key = await createMediaFile(this.#services.database.pool, file);
-    return { key, name };
+    return { name, ...(await createMediaFile(this.#services.database.pool, file)) };
   }
 
   #refuse(problem: MediaProblem): false {
@@ -119,14 +107,4 @@ export class MediaWriter {
     this.#buffer = undefined;
     return false;
   }
-}
-
-/** Completes a written file, so that readers find it. @returns false if the file was removed meanwhile */
-export function completeWrittenMedia(trx: Transaction, written: WrittenMedia): Promise<boolean> {
-  return completeMediaFile(trx, { ...written.key, ...written });
-}
-
-/** Removes a written file that its message does not need. */
-export function discardWrittenMedia(db: Queryable, written: WrittenMedia): Promise<void> {
-  return removeMedia(db, [written.key]);
 }

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
-import { type MediaFetchResult, mediaResultOf } from './fetch-media.ts';
 import { MediaWriter } from './media-writer.ts';
 
 /** The path at which people see the picture of the setup page's test text. */
@@ -17,10 +16,10 @@ export const readTestPicture = () => readFile(new URL('./test-picture.png', impo
 
 /** Stores the test picture as the file of a message. @throws if the database could not store the bytes */
 export async function storeTestPicture(
-  services: Pick<Runtime, 'database' | 'clock'>,
+  services: Runtime,
   message: { readonly teamId: TeamId; readonly messageId: MessageId },
-): Promise<MediaFetchResult> {
+): ReturnType<MediaWriter['end']> {
   const writer = new MediaWriter(services, { ...message, wantedName: testPicturePath });
   await writer.write(await readTestPicture());
-  return mediaResultOf(writer);
+  return writer.end();
 }

@@ -73,7 +73,13 @@ export async function acceptSends(
   return results.map((result, position) => {
     const { verdict } = result;
     if (verdict === 'again' || verdict === 'month_missing' || repeats.has(position)) return again;
-    return toOutcome(verdict, result, batch[position], at);
+    return {
+      verdict,
+      createdAt: at,
+      messageId: verdict === 'accepted' ? (batch[position]?.messageId ?? null) : result.known_message_id,
+      monthlyLimit: result.monthly_limit,
+      used: result.used,
+    };
   });
 }
 
@@ -153,21 +159,6 @@ async function findIdempotentRepeats(
   );
 }
 
-function toOutcome(
-  verdict: SendOutcome['verdict'],
-  row: SendOutcomeGroupRow,
-  attempt: Attempt | undefined,
-  createdAt: Date,
-): SendOutcome {
-  return {
-    verdict,
-    createdAt,
-    messageId: verdict === 'accepted' ? (attempt?.messageId ?? null) : row.known_message_id,
-    monthlyLimit: row.monthly_limit,
-    used: row.used,
-  };
-}
-
 /** Says that a message may have been accepted, if the database went away. */
 export function throwOutcomeUnknown(error: unknown): never {
   const isStored = !(error instanceof NoConnectionError) && errorCodeOf(error) !== diskFullCode;
@@ -180,6 +171,7 @@ export function throwOutcomeUnknown(error: unknown): never {
   );
 }
 
+/** @returns one outcome per row, in order */
 async function runStatement(
   services: Runtime,
   rows: readonly Attempt[],
@@ -210,7 +202,9 @@ async function runStatement(
   );
   if (woken.size > 0) services.database.notify(phoneQueueChannel, woken);
   if (woken.size > 0 && rows.some((row) => row.media)) services.database.notify(mediaFetchesChannel, []);
-  return perRow(groups);
+  const results: SendOutcomeGroupRow[] = [];
+  for (const group of groups) for (const position of group.indexes) results[position - 1] = group;
+  return results;
 }
 
 type Sender = Pick<SendRow, 'teamId' | 'sentBy'>;
@@ -236,11 +230,4 @@ function listSenders(rows: readonly Sender[]) {
 /** Returns an empty array if all values are null: unnest fills up the shorter arrays with nulls. */
 function emptyIfNull<Value>(values: (Value | null)[]): (Value | null)[] {
   return values.some((value) => value !== null) ? values : [];
-}
-
-/** Returns one outcome per row, in order, from groups of rows that share an outcome. */
-function perRow(groups: readonly SendOutcomeGroupRow[]): SendOutcomeGroupRow[] {
-  const results: SendOutcomeGroupRow[] = [];
-  for (const group of groups) for (const position of group.indexes) results[position - 1] = group;
-  return results;
 }

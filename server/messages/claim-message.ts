@@ -35,15 +35,13 @@ export type Claim =
       readonly isWholeNumber: boolean;
     };
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
-
 /**
  * Claims the next message for each poll, and waits for no lock of a row.
  * @param sessionLifeMs life of a session after an answer
  * @returns `again` for a poll whose number, session or message another transaction has locked or changed
  */
 export async function claimMessages(
-  { database, clock, config }: Services,
+  { database, clock, config }: Runtime,
   claimants: readonly ClaimingPoll[],
   sessionLifeMs: number,
 ): Promise<(Claim | typeof again)[]> {
@@ -84,21 +82,10 @@ export const findNumbersWithMessages = query<{ numberIds: readonly NumberId[] },
    WHERE EXISTS (SELECT FROM send_queue q WHERE q.number_id = w.number_id AND q.is_ready OFFSET 0)`,
 ).rows;
 
-export interface ClaimBatcher {
-  /**
-   * Claims the next message of a number.
-   * @param hasEnded whether the poll has ended; a claim that waited for its batch takes nothing then
-   */
-  readonly claim: (claimant: ClaimingPoll, hasEnded: () => boolean) => Promise<Claim>;
-}
-
 type Claimant = ClaimingPoll & { readonly hasEnded: () => boolean };
 
 /** Claims messages in a group commit. @param sessionLifeMs life of a session after its poll is answered */
-export function createClaimBatcher(
-  services: Services & Pick<Runtime, 'metrics'>,
-  sessionLifeMs: number,
-): ClaimBatcher {
+export function createClaimBatcher(services: Runtime, sessionLifeMs: number) {
   const commit = new GroupCommit<Claimant, Claim>({
     name: 'claims',
     metrics: services.metrics,
@@ -113,5 +100,8 @@ export function createClaimBatcher(
     waitingMax: phonesWaitingMax,
     refuse: () => unavailable('Too many phones wait for their message. Poll again in a moment.'),
   });
-  return { claim: (claimant, hasEnded) => commit.add({ ...claimant, hasEnded }) };
+  return {
+    /** @param hasEnded whether the poll has ended; a claim that waited for its batch takes nothing then */
+    claim: (claimant: ClaimingPoll, hasEnded: () => boolean) => commit.add({ ...claimant, hasEnded }),
+  };
 }

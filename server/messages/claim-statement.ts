@@ -19,7 +19,7 @@ export interface HandOut {
 }
 
 /** Facts that a claim found for one poll, and the message that it handed out. `decideClaim` names the outcome. */
-export interface ClaimFacts {
+export interface ClaimFacts extends Omit<HandOut, 'message_id'> {
   /** Position of the poll in the batch, from 1. */
   readonly n: number;
   /** False if the number is paused or deleted; null if another transaction has locked it. */
@@ -40,10 +40,6 @@ export interface ClaimFacts {
   /** The message that was handed out, with its team; null if none was. */
   readonly team_id: TeamId | null;
   readonly message_id: MessageId | null;
-  readonly hand_out: number;
-  readonly to_handle: string;
-  readonly content: string;
-  readonly media_name: string | null;
 }
 
 /**

@@ -1,8 +1,8 @@
 import { again } from '#server/database/group-commit.ts';
 import { pacingChannel } from '#server/database/notify-sender.ts';
-import { type Transaction, transactionQuery } from '#server/database/query.ts';
+import { transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { failpoint } from '#server/platform/failpoint.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
 import { lateReportMs } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
@@ -147,16 +147,4 @@ export async function confirmSent(
   if (freed.length > 0) trx.notifyAfterCommit(pacingChannel, new Set(freed.map((row) => row.reporter)));
   const factsOf = new Map(rows.map((row) => [row.n, row]));
   return reports.map((_, index) => decideReport(factsOf.get(index + 1)));
-}
-
-/** Confirms a batch of reports in one transaction. */
-export function confirmSentReports(
-  services: Runtime,
-  reports: readonly SentReport[],
-): Promise<(boolean | typeof again)[]> {
-  return services.database.transaction(async (trx) => {
-    const outcomes = await confirmSent(services, trx, reports);
-    failpoint('reports before commit');
-    return outcomes;
-  }, services.database.batches);
 }

@@ -101,18 +101,17 @@ export const listWaitingOfContact = query<
 >('messages.list-waiting-of-contact', waitingOfContact).rows;
 
 type FinishedRange = Omit<MessagesOfHandle, 'direction'> & { teamId: TeamId; limit: number };
-const lockFinished = (column: 'to_handle' | 'from_handle', direction: 'outbound' | 'inbound') =>
-  `SELECT m.id FROM messages m
+const defineLock = (column: 'to_handle' | 'from_handle', direction: 'outbound' | 'inbound') =>
+  transactionQuery<FinishedRange, { id: MessageId }>(
+    `messages.lock-finished-${direction}`,
+    `SELECT m.id FROM messages m
    WHERE m.team_id = :teamId AND m.${column} = :handle AND m.direction = '${direction}' AND m.id > :after AND m.id <= :until AND ${sqlIsFinished('m')}
-   ORDER BY m.team_id, m.${column}, m.id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED`;
-const lockSent = transactionQuery<FinishedRange, { id: MessageId }>(
-  'messages.lock-sent-to-handle',
-  lockFinished('to_handle', 'outbound'),
-);
-const lockReceived = transactionQuery<FinishedRange, { id: MessageId }>(
-  'messages.lock-received-from-handle',
-  lockFinished('from_handle', 'inbound'),
-);
+   ORDER BY m.team_id, m.${column}, m.id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED`,
+  );
+const lockFinished = {
+  outbound: defineLock('to_handle', 'outbound'),
+  inbound: defineLock('from_handle', 'inbound'),
+};
 // The range of ids is an index condition: a plan that was made while the table was empty reads no other rows.
 const erase = transactionQuery<{ teamId: TeamId; ids: MessageId[]; first: MessageId; last: MessageId }>(
   'messages.erase',
@@ -178,8 +177,8 @@ export async function eraseMessages(
   { direction, handle, after, until }: MessagesOfHandle,
   limit: number,
 ): Promise<MessageId[]> {
-  const lock = direction === 'outbound' ? lockSent : lockReceived;
-  const ids = (await lock.rows(trx, { teamId, handle, after, until, limit })).map((row) => row.id);
+  const locked = await lockFinished[direction].rows(trx, { teamId, handle, after, until, limit });
+  const ids = locked.map((row) => row.id);
   const [first, last] = [ids[0], ids.at(-1)];
   if (!first || !last) return ids;
   await removeMediaOf(trx, { messageIds: ids });

@@ -46,7 +46,7 @@ export type UnsentCode = Extract<
  * Fails queued messages of a team, and ends their media fetches. The quota of messages that were never handed out is
  * refunded to their day and month, if they counted there. The caller has locked the team's usage.
  * @param isErased true while the contact is being erased: the events have neither text nor handle
- * @returns the number of failed messages; a message that a poll claimed meanwhile is skipped
+ * @returns the number of failed messages; a message that a poll claimed meanwhile is left out
  */
 export async function failQueued(
   trx: Transaction,

@@ -90,7 +90,7 @@ const polling = defineIdScan(
  * @throws AppError 400, param cursor, if it is no id of a message
  */
 export async function listMessages<View extends Message>(
-  services: Pick<Runtime, 'database'>,
+  services: Runtime,
   teamId: TeamId,
   asked: ListMessagesQuery,
   view: (message: MessageRow) => View,
@@ -126,7 +126,7 @@ function directionOf({ status, direction }: ListMessagesQuery): 'inbound' | 'out
 }
 
 async function chooseScan(
-  { database }: Pick<Runtime, 'database'>,
+  { database }: Runtime,
   teamId: TeamId,
   { status, from, to }: Pick<ListMessagesQuery, 'status' | 'to'> & { readonly from: string | undefined },
   direction: 'inbound' | 'outbound' | undefined,

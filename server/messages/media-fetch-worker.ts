@@ -1,16 +1,10 @@
 import { phoneQueueChannel } from '#server/database/notify-sender.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import {
-  fetchMedia,
-  isTransientMediaFailure,
-  type MediaFailure,
-  type MediaFetchResult,
-} from '#server/media/fetch-media.ts';
-import { removeIncompleteMedia } from '#server/media/media-store.ts';
-import { completeWrittenMedia, discardWrittenMedia, type WrittenMedia } from '#server/media/media-writer.ts';
+import { fetchMedia, isTransientMediaFailure, type MediaFailure } from '#server/media/fetch-media.ts';
+import { completeMediaFile, removeIncompleteMedia, removeMedia } from '#server/media/media-store.ts';
+import type { WrittenMedia } from '#server/media/media-writer.ts';
 import { ownOrigin, storeTestPicture } from '#server/media/test-picture.ts';
 import { QueueWorker } from '#server/platform/concurrency/queue-worker.ts';
-import { failpoint } from '#server/platform/failpoint.ts';
 import { publicId } from '#server/platform/ids.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { lockUsage } from '#server/usage/usage.ts';
@@ -70,18 +64,12 @@ async function attempt(services: Services, fetch: ClaimedFetch, signal: AbortSig
   if (fetch.tries - 1 - fetch.failed_tries >= mediaLostClaimsMax)
     return failMediaFetch(services, fetch, 'interrupted');
   const message = { teamId: fetch.team_id, messageId: fetch.message_id };
-  const result: MediaFetchResult =
+  const result =
     fetch.origin === ownOrigin
       ? await storeTestPicture(services, message)
-      : await fetchMedia(services, {
-          ...message,
-          url: fetch.url,
-          timeoutMs: services.config.mediaTimeoutMs,
-          signal,
-          onBytes: () => failpoint('media arriving'),
-        });
-  if (result.kind === 'written') await finishMediaFetch(services, fetch, result.written);
-  else if (result.kind === 'failed') await fail(services, fetch, result.failure);
+      : await fetchMedia(services, { ...message, url: fetch.url, signal });
+  if (typeof result === 'object') await finishMediaFetch(services, fetch, result);
+  else if (result !== 'removed') await fail(services, fetch, result);
 }
 
 async function fail(services: Services, fetch: ClaimedFetch, failure: MediaFailure): Promise<void> {
@@ -134,14 +122,13 @@ async function finishMediaFetch(
   try {
     await database.transaction(async (trx) => {
       const ended = await endWaitForMedia(trx, fetch);
-      if (!ended) throw new FetchTakenError();
-      if (!(await removeMediaFetch(trx, fetch))) throw new FetchTakenError();
-      if (!(await completeWrittenMedia(trx, written))) throw new FetchTakenError();
+      if (!ended || !(await removeMediaFetch(trx, fetch)) || !(await completeMediaFile(trx, written)))
+        throw new FetchTakenError();
       trx.notifyAfterCommit(phoneQueueChannel, [ended.number_id]);
     });
   } catch (error) {
     if (!(error instanceof FetchTakenError)) throw error;
-    await discardWrittenMedia(database.pool, written);
+    await removeMedia(database.pool, [written]);
     if (await isFetchCurrent(database.pool, fetch))
       throw new Error('the file of a media fetch was deleted before its message used it');
   }

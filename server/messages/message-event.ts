@@ -3,14 +3,7 @@ import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { appendEvents } from '#server/events/append-events.ts';
 import { eventData, type MessageRow } from './message.ts';
-import { type CountedOutcome, countOutcomes } from './message-metrics.ts';
-
-const outcomeOfType: Readonly<Record<MessageEventType, CountedOutcome>> = {
-  'message.received': 'received',
-  'message.sent': 'sent',
-  'message.delivered': 'delivered',
-  'message.failed': 'failed',
-};
+import { countOutcomes } from './message-metrics.ts';
 
 /**
  * Writes the event of each message's latest change. The statement that made the change has raised last_event_sequence.
@@ -30,5 +23,5 @@ export async function appendMessageEvents(
     data: eventData(message),
   }));
   await appendEvents(trx, services, events);
-  countOutcomes(trx, services, outcomeOfType[type], messages);
+  countOutcomes(trx, services, type, messages);
 }

@@ -1,15 +1,10 @@
 import { isDatabaseAway, isStatementTimeout } from '#server/database/database.ts';
 import { phoneQueueChannel } from '#server/database/notify-sender.ts';
-import { type Transaction, transactionQuery } from '#server/database/query.ts';
+import { transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { mediaLink } from '#server/media/media-store.ts';
-import {
-  completeWrittenMedia,
-  discardWrittenMedia,
-  type MediaProblem,
-  MediaWriter,
-  type WrittenMedia,
-} from '#server/media/media-writer.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { completeMediaFile, mediaLink, removeMedia } from '#server/media/media-store.ts';
+import { type MediaProblem, MediaWriter, type WrittenMedia } from '#server/media/media-writer.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import { effectivePacing } from '#server/numbers/pacing.ts';
 import { optIn, optOut } from '#server/opt-outs/change-opt-out.ts';
@@ -21,7 +16,7 @@ import { failpoint } from '#server/platform/failpoint.ts';
 import { firstIdAt, type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
 import { countInboundMessage, lockUsage } from '#server/usage/usage.ts';
-import { claimInbound } from './claim-inbound.ts';
+import { claimInbound, type InboundIdentity } from './claim-inbound.ts';
 import { sqlNoteActivity } from './conversation-store.ts';
 import { equalStartMs, handleMaxCharacters } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
@@ -29,18 +24,11 @@ import { appendMessageEvents } from './message-event.ts';
 import { hasSeveralSenders, isGroupMessage, normalizeSender } from './normalize-sender.ts';
 import { failMessagesToContact } from './sweep-messages.ts';
 
-export interface Inbound {
+export interface Inbound extends Omit<InboundIdentity, 'content'> {
   readonly from: string;
   readonly text: string;
   /** The recipients that the device reports; undefined if it reports none. */
   readonly recipients: string | undefined;
-  readonly deviceGivenId: string | undefined;
-  /** The run of the shortcut that reports the message, if it names one. */
-  readonly run: string | undefined;
-  /** True if the run has called before without an answer. */
-  readonly isAgain: boolean;
-  /** How many automations of the device are known to pass the text on. */
-  readonly automations: number;
   /** The message's file, and the name that its sender gave it. */
   readonly media: { readonly bytes: Buffer; readonly name: string | undefined } | undefined;
 }
@@ -118,7 +106,7 @@ export async function receiveMessage(
   const file = inbound.media && (await writeFile(services, number, id, inbound.media));
   const written = typeof file === 'object' ? file : undefined;
   const kept = await storeOnce(services, number, { ...inbound, from }, { id, at: now, written });
-  if (written && kept !== id) await discardWrittenMedia(services.database.pool, written);
+  if (written && kept !== id) await removeMedia(services.database.pool, [written]);
   if (hasSeveralSenders(inbound.from, number.phone_number))
     services.logger.warn(
       { messageId: publicId('msg', kept) },
@@ -200,7 +188,7 @@ function storeOnce(
       possibleRepeat: claimed.possibleRepeat || isLateStart,
       mediaUrl: written ? mediaLink(services, id, written.name) : null,
     });
-    if (written && !(await completeWrittenMedia(trx, written)))
+    if (written && !(await completeMediaFile(trx, written)))
       throw new Error('the media file of an inbound message was deleted before its message was stored');
     if (message?.is_erased) await restoreContact(trx, key);
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);

@@ -6,9 +6,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { unavailable } from '#server/platform/app-error.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
 import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
 import { findTeam } from '#server/teams/team/team.ts';
-import { confirmSent, confirmSentReports } from './confirm-sent.ts';
+import { confirmSent } from './confirm-sent.ts';
 import { uncountFailedHandOut } from './conversation-store.ts';
 import { phoneCommitWindowMs, phonesWaitingMax } from './limits.ts';
 import { appendMessageEvents } from './message-event.ts';
@@ -118,22 +119,21 @@ async function reportDelivered(
   });
   if (!delivered) return;
   if (withEvent) await appendMessageEvents(trx, services, 'message.delivered', [delivered]);
-  else countOutcomes(trx, services, 'delivered', [delivered]);
+  else countOutcomes(trx, services, 'message.delivered', [delivered]);
 }
 
-export interface ReportBatcher {
-  /** Applies a report. @returns false if the message does not belong to this device's number, or was never handed out */
-  readonly report: (device: ReportingDevice, report: Report) => Promise<boolean>;
-}
-
-/**
- * Confirms messages that were sent in a group commit. A report of a failure or a delivery runs alone.
- */
-export function createReportBatcher(services: Runtime): ReportBatcher {
+/** Confirms messages that were sent in a group commit. A report of a failure or a delivery runs alone. */
+export function createReportBatcher(services: Runtime) {
+  const { database } = services;
   const commit = new GroupCommit<ReportingDevice & Report, boolean>({
     name: 'reports',
     metrics: services.metrics,
-    run: (reports) => confirmSentReports(services, reports),
+    run: (reports) =>
+      database.transaction(async (trx) => {
+        const outcomes = await confirmSent(services, trx, reports);
+        failpoint('reports before commit');
+        return outcomes;
+      }, database.batches),
     runAlone: (report) => reportMessage(services, report, report),
     teamOf: ({ teamId }) => teamId,
     windowMs: phoneCommitWindowMs,
@@ -141,7 +141,8 @@ export function createReportBatcher(services: Runtime): ReportBatcher {
     refuse: () => unavailable('Too many phones report at once. Report again in a moment.'),
   });
   return {
-    report: ({ teamId, numberId }, report) =>
+    /** Applies a report. @returns false if the message is not of this device's number, or was never handed out */
+    report: ({ teamId, numberId }: ReportingDevice, report: Report) =>
       commit.add({ teamId, numberId, ...report }, report.status === 'sent' ? 'shared' : 'alone'),
   };
 }

@@ -158,7 +158,7 @@ export const notWaiting: Waiting = { reason: null, expectedAt: null };
 
 /** Explains why a queued message waits (specification section 4.3). */
 export async function explainWaiting(
-  { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  { database, clock, config }: Runtime,
   message: MessageRow,
 ): Promise<Waiting> {
   if (message.status !== 'queued') return notWaiting;

@@ -1,5 +1,6 @@
 import type { NumberStatus, UnconfirmedPolicy } from '#contract/number.ts';
 import { query, transactionQuery } from '#server/database/query.ts';
+import type { NumberKey } from '#server/devices/device-store.ts';
 import { firstIdAt, type NumberId, type TeamId } from '#server/platform/ids.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import type { OwnPacing } from './pacing.ts';
@@ -33,11 +34,6 @@ export interface NumberListRow extends NumberRow {
   readonly received_tests: readonly string[] | null;
   readonly last_seen_at: Date | null;
   readonly messages_today: number;
-}
-
-export interface NumberKey {
-  readonly teamId: TeamId;
-  readonly numberId: NumberId;
 }
 
 const columns =

@@ -7,6 +7,7 @@ import {
 } from '#contract/number-health.ts';
 import type { Pacing, PacingWarning } from '#contract/pacing.ts';
 import { query } from '#server/database/query.ts';
+import type { NumberKey } from '#server/devices/device-store.ts';
 import { anyText, inboundCoverageOf } from '#server/devices/inbound-tests.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { deviceChangeShownMs, lateAfterMs, offlineAfterMs } from './limits.ts';
@@ -17,7 +18,7 @@ import {
   sqlHealthSources,
   sqlHealthState,
 } from './number-health.ts';
-import { type NumberKey, type NumberListRow, type NumberRow, sqlReadyAndHeld } from './number-store.ts';
+import { type NumberListRow, type NumberRow, sqlReadyAndHeld } from './number-store.ts';
 
 /** Facts about a number that decide its health, and the count of its waiting messages. */
 export interface NumberFactsRow extends CauseFacts {

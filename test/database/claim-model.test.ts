@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { again } from '#server/database/group-commit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import { type Claim, claimMessages } from '#server/messages/claim-message.ts';
 import { readConfig } from '#server/platform/config.ts';
 import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids.ts';
@@ -197,7 +198,7 @@ describe(`the claim against its model, seed ${seed} (§8/pacing-order, §3.2/han
   it('each of 400 random numbers gets the message, or the reason, that the specification names', async () => {
     const claims: (Claim | typeof again)[] = [];
     const frozen = Object.assign(Object.create(clock), { now: () => now }) as Clock;
-    const services = { database: service, clock: frozen, config: readConfig({}) };
+    const services = { database: service, clock: frozen, config: readConfig({}) } as Runtime;
     for (let first = 0; first < numbers; first += 100)
       claims.push(
         ...(await claimMessages(

@@ -3,13 +3,14 @@ import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { incompleteMediaMs, mediaChunkBytes, mediaMaxBytes, mediaSliceBytes } from '#server/media/limits.ts';
 import {
+  completeMediaFile,
   findMediaFile,
   purgeAbandonedMedia,
   readMedia,
   readMediaSlice,
   removeIncompleteMedia,
 } from '#server/media/media-store.ts';
-import { completeWrittenMedia, MediaWriter, type WrittenMedia } from '#server/media/media-writer.ts';
+import { MediaWriter, type WrittenMedia } from '#server/media/media-writer.ts';
 import type { MessageId } from '#server/platform/ids.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { countStoredMedia } from '#test/support/media/stored-media.ts';
@@ -30,7 +31,7 @@ describe('the storage of media (decision 0025)', () => {
     }
     const written = await writer.end();
     if (isWritten(written))
-      assert.ok(await service.runtime.database.transaction((trx) => completeWrittenMedia(trx, written)));
+      assert.ok(await service.runtime.database.transaction((trx) => completeMediaFile(trx, written)));
     return { messageId, written };
   };
   const read = async (messageId: MessageId, range?: { start: number; end: number }) => {
