@@ -1,25 +1,9 @@
-import { components } from '#contract/components.ts';
-import { contactParameter } from '#contract/opt-out.ts';
-import { openApiDocument } from '#server/http/openapi.ts';
 import type { Route } from '#server/http/route.ts';
 import type { Config } from '#server/platform/config.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
 import { deliveryHeaderTexts, deliveryRequestTexts } from '#server/webhooks/dispatch/request-texts.ts';
-
-/** Creates the OpenAPI document of /v1 with its introduction, its sections and the requests to webhooks. */
-export function createApiDocument({ baseUrl }: Pick<Config, 'baseUrl'>, routes: readonly Route[]) {
-  return openApiDocument(routes, {
-    title: 'Ownline API',
-    version: productVersion,
-    description: introduction,
-    baseUrl,
-    tags,
-    components,
-    parameters: { contact: contactParameter },
-    errorResponses,
-    outgoing: { tag: 'Event deliveries', headers: deliveryHeaderTexts, requests: deliveryRequestTexts },
-  });
-}
+import { answerHeaders, headerParameter, operation, outgoingRequest, sharedParts } from './openapi.ts';
+import type { Json } from './openapi-schema.ts';
 
 const introduction = `Send and receive iMessages through your own iPhones.
 
@@ -44,16 +28,50 @@ const tags = {
   Members: 'The people of the team with their roles, and the invitations.',
 };
 
-const errorResponses: Readonly<Record<number, string>> = {
-  400: 'The request is malformed, or a field, parameter or header is not valid; `param` names it.',
-  401: 'The API key is missing or not valid.',
-  402: 'A limit of the plan is reached.',
-  403: 'The API key lacks the permission.',
-  404: 'The team has nothing with this id.',
-  409: 'The request conflicts with the current state.',
-  413: 'The body is larger than 16 KiB, or of a message larger than 128 KiB.',
-  415: 'The body is not sent with `Content-Type: application/json`.',
-  429: 'Too many requests; `retry-after` says how long to wait.',
-  500: 'Something failed on the server; repeat the request.',
-  503: 'The server is at its capacity or stopping; repeat the request after `retry-after`.',
-};
+/** The tag of the requests to webhooks. */
+const outgoingTag: keyof typeof tags = 'Event deliveries';
+
+/** Creates the OpenAPI 3.1 document of /v1 from the route table that serves it (specification section 9). */
+export function createApiDocument({ baseUrl }: Config, routes: readonly Route[]): Json {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    if (route.audience !== 'api' || route.text === undefined) continue;
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, route.text) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Ownline API',
+      version: productVersion,
+      description: introduction,
+      license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'The operator of this server', url: baseUrl },
+    },
+    servers: [{ url: baseUrl }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    security: [{ apiKey: [] }],
+    paths,
+    webhooks: Object.fromEntries(
+      deliveryRequestTexts.map((text) => [
+        text.type,
+        { post: outgoingRequest(text, outgoingTag, deliveryHeaderTexts) },
+      ]),
+    ),
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description: 'An API key of the team, sent in `x-api-key`.',
+        },
+      },
+      headers: answerHeaders,
+      parameters: Object.fromEntries(
+        deliveryHeaderTexts.map((header) => [header.name, headerParameter(header)]),
+      ),
+      ...sharedParts(),
+    },
+  };
+}

@@ -1,7 +1,6 @@
 import type { Changes } from '#server/dashboard/changes.ts';
 import { applySchema } from '#server/database/apply-schema.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
-import { errorCodeOf } from '#server/database/database.ts';
 import { createWriteErrorMapper, withDatabaseErrors } from '#server/database/database-errors.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { Jobs, registerJobMetrics } from '#server/database/jobs.ts';
@@ -21,6 +20,7 @@ import { recordAddress, warnOfUnreachableLinks } from '#server/operations/shared
 import { rehashOptOuts } from '#server/opt-outs/erase-opt-outs.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
 import type { Config } from '#server/platform/config.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { Lifecycle } from '#server/platform/process/lifecycle.ts';
 import type { Logger } from '#server/platform/process/logger.ts';

@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCodeOf } from '#server/database/database.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 
 /**
  * Pattern for the file names of this installation's backups, which contain the fingerprint of its secrets key. Other

@@ -6,6 +6,7 @@ import { writeNewFile } from '#server/backups/archive/backup-file.ts';
 import { readPassphraseFile } from '#server/backups/archive/backup-seal.ts';
 import { checkBackup } from '#server/backups/archive/check-backup.ts';
 import { createBackup } from '#server/backups/archive/create-backup.ts';
+import { messageOf } from '#server/platform/error-code.ts';
 import { type BackupOrder, type BackupOutcome, steadyNowMs } from './run-backup-worker.ts';
 
 /** Runs in the thread of a nightly backup: writes the file, and checks it before the file gets its final name. */
@@ -39,9 +40,8 @@ async function run(order: BackupOrder): Promise<BackupOutcome> {
     // Another process runs a backup, or has written a backup in the same second.
     if (error instanceof OtherBackupError || error instanceof ExistingFileError)
       return { kind: 'other_runs' };
-    const text = error instanceof Error ? error.message : String(error);
     const stack = error instanceof BackupError || !(error instanceof Error) ? undefined : error.stack;
-    return { kind: 'failed', error: text, stack };
+    return { kind: 'failed', error: messageOf(error), stack };
   }
 }
 

@@ -13,6 +13,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { loadSecretsKey } from '#server/database/secrets-key.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { queueMails } from '#server/mail/queue-mail.ts';
+import { messageOf } from '#server/platform/error-code.ts';
 import { listEmailsOf } from '#server/teams/members/members.ts';
 import { listTeams } from '#server/teams/team/team.ts';
 import { backupFileName, pruneAbandoned, pruneBackups } from './backup-files.ts';
@@ -156,7 +157,7 @@ export class NightlyBackup {
     ).catch(
       (error: unknown): BackupOutcome => ({
         kind: 'failed',
-        error: error instanceof Error ? error.message : String(error),
+        error: messageOf(error),
         stack: undefined,
       }),
     );

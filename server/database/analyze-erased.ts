@@ -1,4 +1,4 @@
-import { errorCodeOf } from './database.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import { query, transactionQuery } from './query.ts';
 import type { Runtime } from './runtime.ts';
 import { tableDeclarations } from './table-declaration.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
 import { StartError } from '#server/platform/start-error.ts';
 import { createClient } from './create-client.ts';
-import { errorCodeOf } from './database.ts';
 import { schemaFiles } from './table-declaration.ts';
 
 /** The version of the schema that this code needs: 1, the files of the folder `schema` (decision 0050). */

@@ -1,5 +1,5 @@
-import { type StatsFs, statfsSync } from 'node:fs';
-import { mkdir, open, statfs } from 'node:fs/promises';
+import { statfsSync } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
 
 /**
  * Creates DATA_DIR if it is missing, with mode 0700. As root the mode is 0711, so that PostgreSQL's user can pass
@@ -28,29 +28,17 @@ export const walFreeMinBytes = 32 * megabyte;
 const leastBytes = megabyte;
 
 /**
- * Checks if the disk of a folder has enough space for a database to write.
- * @param neededBytes minimum of free space
- * @returns a sentence with the path if it has too little
+ * Checks if the disk of a folder has enough space for a database to write. It is synchronous, for code that creates an
+ * error's message.
+ * @returns a sentence with the path if it has less than `neededBytes`; undefined also for a folder that is missing
  */
-export async function describeFullDisk(
-  folder: string,
-  neededBytes = leastBytes,
-): Promise<string | undefined> {
-  return sentence(folder, await statfs(folder), neededBytes);
-}
-
-/** describeFullDisk, synchronously, for code that creates an error's message. */
-export function describeFullDiskSync(folder: string, neededBytes = leastBytes): string | undefined {
-  return sentence(folder, statfsSync(folder), neededBytes);
-}
-
-function sentence(
-  folder: string,
-  { bavail, blocks, bsize }: StatsFs,
-  neededBytes: number,
-): string | undefined {
-  const freeBytes = bavail * bsize;
-  if (freeBytes >= neededBytes) return undefined;
-  const free = `${(freeBytes / megabyte).toFixed(1)} of ${Math.round((blocks * bsize) / megabyte)} MB`;
-  return `The disk of ${folder} is full: ${free} are free. Free space on it, or make it larger.`;
+export function describeFullDisk(folder: string, neededBytes = leastBytes): string | undefined {
+  try {
+    const { bavail, blocks, bsize } = statfsSync(folder);
+    if (bavail * bsize >= neededBytes) return undefined;
+    const free = `${((bavail * bsize) / megabyte).toFixed(1)} of ${Math.round((blocks * bsize) / megabyte)} MB`;
+    return `The disk of ${folder} is full: ${free} are free. Free space on it, or make it larger.`;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,10 +1,11 @@
 import { AppError, unavailable } from '#server/platform/app-error.ts';
 import type { Config } from '#server/platform/config.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import { type DatabaseAddress, parseDatabaseUrl } from '#server/platform/setting-reader.ts';
 import { StartError } from '#server/platform/start-error.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-import { describeFullDiskSync, walFreeMinBytes } from './data-dir.ts';
-import { connectionsMax, errorCodeOf, isDatabaseAway } from './database.ts';
+import { describeFullDisk, walFreeMinBytes } from './data-dir.ts';
+import { connectionsMax, isDatabaseAway } from './database.ts';
 import { NoConnectionError } from './no-connection.ts';
 
 /**
@@ -152,7 +153,7 @@ export function createWriteErrorMapper(
   let last: { readonly atMs: number; readonly text: string | undefined } | undefined;
   const look = () => {
     if (!last || clock.elapsedMs() - last.atMs >= lookMs) {
-      last = { atMs: clock.elapsedMs(), text: lookAtDisk(dataDir) };
+      last = { atMs: clock.elapsedMs(), text: describeFullDisk(dataDir, walFreeMinBytes) };
     }
     return last.text;
   };
@@ -183,13 +184,4 @@ export function createWriteErrorMapper(
     const { code, message, status, headers } = error;
     return new AppError(code, `${message} ${text}`, { status, headers, cause });
   };
-}
-
-/** Describes the disk of a folder if it is full; undefined if it has space, or the folder is missing. */
-function lookAtDisk(dataDir: string): string | undefined {
-  try {
-    return describeFullDiskSync(dataDir, walFreeMinBytes);
-  } catch {
-    return undefined;
-  }
 }

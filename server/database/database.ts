@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import type { ChangeRecorder } from './change.ts';
@@ -184,13 +185,6 @@ const connectionErrors = [
   'ENOTFOUND',
   'EAI_AGAIN',
 ];
-
-/** The SQLSTATE of a PostgreSQL error, or the code of a network error; undefined for anything else. */
-export function errorCodeOf(error: unknown): string | undefined {
-  if (error instanceof NoConnectionError) return errorCodeOf(error.cause);
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
 
 /** True if the database sent nothing within a time-out, as on a half-open connection. */
 function isTimeout(error: Error): boolean {

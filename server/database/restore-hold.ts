@@ -1,6 +1,6 @@
 import type { Actor } from '#server/platform/actor.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
-import { errorCodeOf } from './database.ts';
 import { type Queryable, query, type Transaction, transactionQuery } from './query.ts';
 
 const undefinedTable = '42P01';

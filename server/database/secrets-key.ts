@@ -3,9 +3,9 @@ import { chmod, chown, link, readFile, rm, stat, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import type { Config } from '#server/platform/config.ts';
 import { parseSecretsKey, Secrets } from '#server/platform/crypto.ts';
+import { errorCodeOf, messageOf } from '#server/platform/error-code.ts';
 import { ConfigError } from '#server/platform/start-error.ts';
 import { createDataDir } from './data-dir.ts';
-import { errorCodeOf } from './database.ts';
 import { type Queryable, query } from './query.ts';
 
 const findFingerprint = query<object, { secrets_key_fingerprint: Buffer }>(
@@ -105,7 +105,7 @@ export async function keepSecretsKey(config: SecretsKeyConfig, key: Buffer): Pro
     if (process.getuid?.() === 0) await chown(file, owner.uid, owner.gid);
   } catch (error) {
     throw new ConfigError([
-      `The key could not be written to ${file} (${reasonOf(error)}). Choose a DATA_DIR that this user may write to, or set ` +
+      `The key could not be written to ${file} (${errorCodeOf(error) ?? messageOf(error)}). Choose a DATA_DIR that this user may write to, or set ` +
         'SECRETS_KEY to the key that the backup was made with.',
     ]);
   }
@@ -123,7 +123,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
     text = await readFile(file, 'utf8');
   } catch (error) {
     if (errorCodeOf(error) === 'ENOENT') return undefined;
-    throw unreadable(file, reasonOf(error));
+    throw unreadable(file, errorCodeOf(error) ?? messageOf(error));
   }
   const key = parseSecretsKey(text.trim());
   if (key) return key;
@@ -147,7 +147,7 @@ async function makeKey(db: Queryable, dataDir: string, file: string): Promise<Bu
     await writeOnce(dataDir, file, `${randomBytes(32).toString('base64')}\n`);
   } catch (error) {
     throw new ConfigError([
-      `No key could be written to ${file} (${reasonOf(error)}). Choose a DATA_DIR that the user who runs Ownline may ` +
+      `No key could be written to ${file} (${errorCodeOf(error) ?? messageOf(error)}). Choose a DATA_DIR that the user who runs Ownline may ` +
         'write to, or set SECRETS_KEY to what `openssl rand -base64 32` prints.',
     ]);
   }
@@ -180,8 +180,4 @@ function unreadable(file: string, reason: string): ConfigError {
     `${file} exists and can't be read (${reason}). Let the user who runs Ownline read it, or set SECRETS_KEY ` +
       'to its text.',
   ]);
-}
-
-function reasonOf(error: unknown): string {
-  return errorCodeOf(error) ?? (error instanceof Error ? error.message : String(error));
 }

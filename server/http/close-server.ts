@@ -1,119 +1,8 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '#server/platform/time/clock.ts';
-import {
-  delayedCloseMs,
-  delayedClosesMax,
-  drainMaxBytes,
-  drainTimeoutMs,
-  stopFlushMs,
-  stopIncompleteRequestMs,
-  stopStalledMs,
-} from './limits.ts';
-
-/** The open connections of a server, which Node does not list. */
-export class OpenSockets {
-  readonly #sockets = new Set<Socket>();
-
-  watch(server: Server): void {
-    server.on('connection', (socket) => {
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
-    });
-  }
-
-  [Symbol.iterator](): Iterator<Socket> {
-    return this.#sockets.values();
-  }
-}
-
-/** The byte counters of a socket's internal handle; Node's own socket time-outs read writeQueueSize too. */
-interface StreamHandle {
-  /** Bytes written to the handle so far, sent or not. */
-  readonly bytesWritten: number;
-  /** Bytes written to the handle that the kernel has not taken yet. */
-  readonly writeQueueSize: number;
-}
-
-/**
- * Bytes that the kernel has taken. Unlike `socket.bytesWritten`, the result includes the taken part of a large Buffer.
- */
-export function flushedBytes(socket: Socket): number {
-  const { _handle: handle } = socket as Socket & { readonly _handle?: StreamHandle | null };
-  return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
-}
-
-/**
- * Lingering close (RFC 9112, section 9.6) for requests whose body is not read. The answer is sent, nothing more is
- * read, and the connection is closed 2 s later. An immediate close would reset it before the client reads the answer.
- * Reading the rest would spend event loop time on bodies that are discarded.
- */
-export class DelayedClose {
-  readonly #clock: Clock;
-  readonly #lingering = new Set<Socket>();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /**
-   * Delays the close of a request's connection. Call it before the answer is sent. Above the limit of such connections,
-   * this one is closed at once.
-   */
-  apply({ raw }: FastifyRequest, reply: FastifyReply): void {
-    reply.header('connection', 'close');
-    const { socket } = raw;
-    if (this.#lingering.size >= delayedClosesMax) return;
-    // Marks the body as read; otherwise Node would read and discard all of it after the answer.
-    raw.read(0);
-    socket.pause();
-    // Node calls destroySoon after the last answer of a connection.
-    socket.destroySoon = () => {
-      this.#lingering.add(socket);
-      const cancel = this.#clock.after(delayedCloseMs, () => socket.destroy());
-      socket.once('close', () => {
-        cancel();
-        this.#lingering.delete(socket);
-      });
-      socket.end();
-    };
-  }
-}
-
-/** Whether the unread rest of a body is too large to read and discard, or of unknown length. */
-export function hasLargeRest({ complete, headers }: IncomingMessage): boolean {
-  if (complete) return false;
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > drainMaxBytes;
-}
-
-/**
- * Drains a body, so that the answer to a refused request arrives. A connection that is closed while its client still
- * writes is reset, and the answer is lost.
- * @returns false for a body over 64 KB or slower than 10 s, whose connection must be closed
- */
-export async function drainBody({ raw }: FastifyRequest, clock: Clock): Promise<boolean> {
-  const { 'content-length': length = '0', 'transfer-encoding': coding } = raw.headers;
-  if (raw.readableEnded || (length === '0' && coding === undefined)) return true;
-  if (Number(length) > drainMaxBytes) return false;
-  return new Promise((resolve) => {
-    let bytes = 0;
-    const finish = (isDrained: boolean) => {
-      cancelTimeout();
-      raw.off('data', count).off('end', end).off('close', end);
-      if (!isDrained) raw.pause();
-      resolve(isDrained);
-    };
-    const end = () => finish(true);
-    const count = (piece: Buffer) => {
-      bytes += piece.length;
-      if (bytes > drainMaxBytes) finish(false);
-    };
-    const cancelTimeout = clock.after(drainTimeoutMs, () => finish(false));
-    raw.on('data', count).once('end', end).once('close', end);
-  });
-}
+import type { FastifyInstance } from 'fastify';
+import { stopFlushMs, stopIncompleteRequestMs, stopStalledMs } from './limits.ts';
 
 const idleCloseMs = 50;
 
@@ -215,4 +104,36 @@ function endOfRound(): Promise<void> {
 
 function stopListening(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
+}
+
+/** The open connections of a server, which Node does not list. */
+export class OpenSockets {
+  readonly #sockets = new Set<Socket>();
+
+  watch(server: Server): void {
+    server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+  }
+
+  [Symbol.iterator](): Iterator<Socket> {
+    return this.#sockets.values();
+  }
+}
+
+/** The byte counters of a socket's internal handle; Node's own socket time-outs read writeQueueSize too. */
+interface StreamHandle {
+  /** Bytes written to the handle so far, sent or not. */
+  readonly bytesWritten: number;
+  /** Bytes written to the handle that the kernel has not taken yet. */
+  readonly writeQueueSize: number;
+}
+
+/**
+ * Bytes that the kernel has taken. Unlike `socket.bytesWritten`, the result includes the taken part of a large Buffer.
+ */
+export function flushedBytes(socket: Socket): number {
+  const { _handle: handle } = socket as Socket & { readonly _handle?: StreamHandle | null };
+  return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 }

@@ -5,16 +5,17 @@ import type { Ids } from '#server/platform/ids.ts';
 import { clientNetwork } from '#server/platform/network/ip-address.ts';
 import { createProxyWarning, createTrustProxy } from '#server/platform/network/trusted-proxies.ts';
 import { ClientErrorResponder, framingError } from './client-error.ts';
-import { DelayedClose, hasLargeRest, OpenSockets } from './close-server.ts';
+import { OpenSockets } from './close-server.ts';
 import { bodyMaxBytes, pathMaxCharacters } from './limits.ts';
 import { ExtraListeners } from './listen.ts';
 import { isPathTooLong, PathIndex, unroutedPath } from './path-index.ts';
 import { PipelineQueue } from './pipelining.ts';
-import { type RouteOptions, registerRoute } from './register-route.ts';
-import { auditActorOf, type CompletedRequest } from './request-log.ts';
+import { auditActorOf, type RouteOptions, registerRoute } from './register-route.ts';
+import type { CompletedRequest } from './request-log.ts';
 import type { Audience, Caller, Route } from './route.ts';
 import { sendError } from './send-error.ts';
 import { SlowReaders } from './slow-readers.ts';
+import { DelayedClose, hasLargeRest } from './unread-body.ts';
 import { parseQueryString } from './validate.ts';
 
 declare module 'fastify' {

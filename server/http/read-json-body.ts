@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import { type AppError, invalid, unreadable } from '#server/platform/app-error.ts';
+import { unreadable } from '#server/platform/app-error.ts';
 import { jsonDepthMax, jsonValuesMax } from './limits.ts';
 import { validateStrings } from './validate.ts';
-import { printableName, shortenName } from './validation-error.ts';
+import { fieldError } from './validation-error.ts';
 
 /** Parses a JSON body. An empty or missing body reads as `{}`, so that the error names the missing fields. */
 export function readJsonBody(request: FastifyRequest): unknown {
@@ -69,7 +69,7 @@ export function checkJsonBounds(bytes: Uint8Array, max = jsonValuesMax): void {
         depth += 1;
         values += 1;
         if (depth > jsonDepthMax)
-          throw excess(field, `is nested too deeply. Send at most ${jsonDepthMax} levels`);
+          throw fieldError(readName(field), `is nested too deeply. Send at most ${jsonDepthMax} levels`);
         break;
       case 0x5d: // ]
       case 0x7d: // }
@@ -84,8 +84,8 @@ export function checkJsonBounds(bytes: Uint8Array, max = jsonValuesMax): void {
         break;
     }
     if (values > max) {
-      throw excess(
-        depth > 1 ? field : undefined,
+      throw fieldError(
+        readName(depth > 1 ? field : undefined),
         'has too many fields and entries. Send at most 500 in a body',
       );
     }
@@ -99,16 +99,10 @@ export function endOfString(bytes: Uint8Array, start: number): number {
   return index;
 }
 
-function excess(field: Uint8Array | undefined, problem: string): AppError {
-  const name = field && readName(field);
-  if (name === undefined) return unreadable(`The body ${problem}.`);
-  return invalid(shortenName(name), `${printableName(name)} ${problem}.`);
-}
-
 /** @returns undefined for bytes that are not a JSON string */
-function readName(bytes: Uint8Array): string | undefined {
+function readName(bytes: Uint8Array | undefined): string | undefined {
   try {
-    const name: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const name: unknown = JSON.parse(strictUtf8.decode(bytes));
     return typeof name === 'string' ? name : undefined;
   } catch {
     return undefined;

@@ -176,6 +176,16 @@ export interface HeaderText {
   readonly required?: boolean;
 }
 
+/** A request that the server sends to a receiver of its events. */
+export interface OutgoingRequestText {
+  /** The type of the event, which names the request. */
+  readonly type: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly body: TSchema;
+  readonly example: Readonly<Record<string, unknown>>;
+}
+
 /** Admission control of a route: its limits, and the checks before its handler runs. */
 interface Admission {
   /**

@@ -2,12 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, unavailable, unreadable } from '#server/platform/app-error.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-import { drainBody, hasLargeRest } from './close-server.ts';
 import { errorPage } from './html.ts';
 import { bodyMaxBytes } from './limits.ts';
 import { audienceOf, wantsHtml } from './path-index.ts';
 import type { Audience, Route } from './route.ts';
 import { isRequestAborted } from './stream-answer.ts';
+import { drainBody, hasLargeRest } from './unread-body.ts';
 
 export interface ErrorOptions {
   /** Maps a thrown error to an error that names the reason, such as a full disk. */

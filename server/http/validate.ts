@@ -4,7 +4,7 @@ import { AppError, invalid, unreadable } from '#server/platform/app-error.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
 import { decodePercent } from '#server/platform/text.ts';
 import { jsonDepthMax, queryMaxCharacters, queryParametersMax } from './limits.ts';
-import { printableName, shortenName, validationError } from './validation-error.ts';
+import { fieldError, shortenName, validationError } from './validation-error.ts';
 
 /** Schema of a form or a device's JSON object: the named fields are optional texts, and other fields are ignored. */
 export function textFieldsSchema(...names: readonly string[]): TObject {
@@ -19,12 +19,13 @@ export type BodyValidator = (body: unknown) => void;
  * @param param the top-level field of the value
  */
 export function validateStrings(value: unknown, param?: string, depth = 0): void {
-  if (depth > jsonDepthMax) throw refuse(param, `is nested too deeply. Send at most ${jsonDepthMax} levels`);
+  if (depth > jsonDepthMax)
+    throw fieldError(param, `is nested too deeply. Send at most ${jsonDepthMax} levels`);
   if (typeof value === 'string') {
     if (value.includes('\u0000'))
-      throw refuse(param, 'contains the character U+0000, which no phone can show. Leave it out');
+      throw fieldError(param, 'contains the character U+0000, which no phone can show. Leave it out');
     if (!value.isWellFormed())
-      throw refuse(param, 'contains half of a surrogate pair. Send well-formed Unicode');
+      throw fieldError(param, 'contains half of a surrogate pair. Send well-formed Unicode');
   } else if (typeof value === 'object' && value !== null) {
     // Object.entries would create an array per field; every request runs this loop.
     for (const name in value) {
@@ -33,12 +34,6 @@ export function validateStrings(value: unknown, param?: string, depth = 0): void
       validateStrings(value[name as keyof typeof value], within, depth + 1);
     }
   }
-}
-
-/** Creates the error. The field's name may be invalid, too, so it is made printable. */
-function refuse(param: string | undefined, problem: string): AppError {
-  if (param === undefined) return unreadable(`The body ${problem}.`);
-  return invalid(shortenName(param), `${printableName(param)} ${problem}.`);
 }
 
 /** Compiles the validator of a body's schema. Its error names the field and the rule. */
@@ -97,10 +92,7 @@ function validateEncoding(url: string): void {
   for (const pair of query.split('&')) {
     const [name = ''] = pair.split('=', 1);
     if (decodePercent(pair) !== undefined) continue;
-    throw invalid(
-      shortenName(name),
-      `${printableName(name)} must be percent-encoded UTF-8, with every % itself written as %25.`,
-    );
+    throw fieldError(name, 'must be percent-encoded UTF-8, with every % itself written as %25');
   }
 }
 
@@ -118,11 +110,8 @@ function excessive(url: string): AppError {
 
 /** The error for a parameter that an operation does not have. @param known the parameters that it has */
 export function unknownParameter(name: string, known: readonly string[]): AppError {
-  const hint = known.length > 0 ? `Known parameters: ${known.join(', ')}.` : 'It takes none.';
-  return invalid(
-    shortenName(name),
-    `${printableName(name)} is not a query parameter of this request. ${hint}`,
-  );
+  const hint = known.length > 0 ? `Known parameters: ${known.join(', ')}` : 'It takes none';
+  return fieldError(name, `is not a query parameter of this request. ${hint}`);
 }
 
 function readValue(name: string, text: string, schema: TSchema): unknown {

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { e164Pattern } from '#contract/phone-number.ts';
-import { type AppError, invalid } from '#server/platform/app-error.ts';
+import { type AppError, invalid, unreadable } from '#server/platform/app-error.ts';
+import { countText } from '#server/platform/text.ts';
 
 /** The part of JSON Schema that requests use. A test checks that their schemas have no other keyword. */
 interface RequestSchema {
@@ -43,17 +44,12 @@ interface ValidationProblem {
 const nameMaxCharacters = 100;
 
 /**
- * Formats a field's name for an error text: well-formed, so that every JSON parser can read the error, and visible even
- * if it is empty.
+ * The error for a field or a parameter, whose name may be invalid, too. Without a name it is for the whole body.
+ * @param says the rest of a sentence that begins with the name
  */
-export function printableName(name: string): string {
-  return name === '' ? '""' : shortenName(name);
-}
-
-/** Formats a field's name for `param`: well-formed, and cut to a maximum length. */
-export function shortenName(name: string): string {
-  const isLong = name.length > nameMaxCharacters;
-  return (isLong ? `${name.slice(0, nameMaxCharacters)}…` : name).toWellFormed();
+export function fieldError(name: string | undefined, says: string): AppError {
+  if (name === undefined) return unreadable(`The body ${says}.`);
+  return invalid(shortenName(name), `${printableName(name)} ${says}.`);
 }
 
 /**
@@ -72,6 +68,20 @@ export function validationError(schema: TSchema, value: unknown): AppError {
 function printablePath([first = '', ...rest]: Path): string {
   const parts = rest.map((part) => (typeof part === 'number' ? `[${part}]` : `.${printableName(part)}`));
   return printableName(String(first)) + parts.join('');
+}
+
+/**
+ * Formats a field's name for an error text: well-formed, so that every JSON parser can read the error, and visible even
+ * if it is empty.
+ */
+function printableName(name: string): string {
+  return name === '' ? '""' : shortenName(name);
+}
+
+/** Formats a field's name for `param`: well-formed, and cut to a maximum length. */
+export function shortenName(name: string): string {
+  const isLong = name.length > nameMaxCharacters;
+  return (isLong ? `${name.slice(0, nameMaxCharacters)}…` : name).toWellFormed();
 }
 
 function firstProblem(schema: RequestSchema, value: unknown, path: Path): ValidationProblem | undefined {
@@ -122,9 +132,9 @@ function problemOfText(
   const { minLength = 0, maxLength = Infinity, pattern, examples } = schema;
   // A text has at least half as many code points as code units, so a very long text is refused without counting.
   const tooLong = value.length > maxLength * 2 || (value.length > maxLength && [...value].length > maxLength);
-  if (tooLong) return wants(`may have at most ${counted(maxLength, 'character')}`);
+  if (tooLong) return wants(`may have at most ${countText(maxLength, 'character')}`);
   if (value.length < minLength * 2 && [...value].length < minLength)
-    return wants(`must have at least ${counted(minLength, 'character')}`);
+    return wants(`must have at least ${countText(minLength, 'character')}`);
   if (pattern === undefined || new RegExp(pattern, 'u').test(value)) return undefined;
   const example = examples === undefined ? '' : `, such as ${examples[0]}`;
   return wants(`must be ${pattern === e164Pattern ? e164 : 'in the right format'}${example}`);
@@ -137,9 +147,10 @@ function problemOfArray(
 ): ValidationProblem | undefined {
   if (value.length < minItems) {
     const choices = items?.enum === undefined ? '' : `, of: ${items.enum.join(', ')}`;
-    return { path, says: `must have at least ${entries(minItems)}${choices}` };
+    return { path, says: `must have at least ${countText(minItems, 'entry', 'entries')}${choices}` };
   }
-  if (value.length > maxItems) return { path, says: `may have at most ${entries(maxItems)}` };
+  if (value.length > maxItems)
+    return { path, says: `may have at most ${countText(maxItems, 'entry', 'entries')}` };
   if (!items) return undefined;
   for (const [index, item] of value.entries()) {
     const problem = firstProblem(items, item, [...path, index]);
@@ -186,12 +197,4 @@ function isOfType(type: string, value: unknown): boolean {
 function mustBe(schemas: readonly RequestSchema[]): string {
   const types = schemas.map(({ type }) => type ?? 'value').join(' or ');
   return `must be ${/^[aeiou]/.test(types) ? 'an' : 'a'} ${types}`;
-}
-
-function counted(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
-}
-
-function entries(count: number): string {
-  return count === 1 ? '1 entry' : `${count} entries`;
 }

@@ -1,4 +1,4 @@
-import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
+import { isDatabaseAway } from '#server/database/database.ts';
 import { diskFullCode } from '#server/database/database-errors.ts';
 import { again } from '#server/database/group-commit.ts';
 import { NoConnectionError } from '#server/database/no-connection.ts';
@@ -6,6 +6,7 @@ import { mediaFetchesChannel, phoneQueueChannel } from '#server/database/notify-
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import { dayOf, monthOf } from '#server/platform/time/calendar.ts';
 import { ensureUsageMonth } from '#server/usage/usage.ts';

@@ -2,9 +2,9 @@ import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createKey } from '#server/api-keys/api-keys.ts';
 import { createDataDir } from '#server/database/data-dir.ts';
-import { errorCodeOf } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { serverItself } from '#server/platform/actor.ts';
+import { errorCodeOf, messageOf } from '#server/platform/error-code.ts';
 import { commandLine } from '#server/platform/process/product-version.ts';
 import { ConfigError } from '#server/platform/start-error.ts';
 import { createOwnerLink } from '#server/teams/invitations/owner-link.ts';
@@ -65,7 +65,7 @@ async function writeForOwner(dataDir: string, text: string): Promise<string> {
     await chmod(file, 0o600);
     return file;
   } catch (error) {
-    const reason = errorCodeOf(error) ?? (error instanceof Error ? error.message : String(error));
+    const reason = errorCodeOf(error) ?? messageOf(error);
     throw new ConfigError([
       `The first API key could not be written to ${file} (${reason}). Choose a DATA_DIR that the user who runs Ownline ` +
         'may write to, or start once on a terminal, which shows the key instead.',

@@ -5,10 +5,10 @@ import { settingsChannel } from '#server/database/notify-sender.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Config } from '#server/platform/config.ts';
+import { fileErrorSentence } from '#server/platform/error-code.ts';
 import { explainUnreachableLinks } from '#server/platform/network/unreachable-links.ts';
 import type { Lifecycle } from '#server/platform/process/lifecycle.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
-import { fileErrorSentence } from '#server/platform/start-error.ts';
 
 const notifySettings = query<{ channel: string; payload: string }>(
   'settings.notify',

@@ -9,7 +9,7 @@ import { parseSecretsKey } from './crypto.ts';
 import { parseFailpoint } from './failpoint.ts';
 import { isMailAddress, parseNamedMailAddress } from './mail-address.ts';
 import { misspeltSettings, parseDatabaseUrl, SettingReader } from './setting-reader.ts';
-import { parseSignCommand, type ShortcutLinks, shortcutLinkProblem } from './shortcut-settings.ts';
+import { parseSignCommand, readShortcutLinks } from './shortcut-settings.ts';
 import { ConfigError } from './start-error.ts';
 import { decodePercent } from './text.ts';
 
@@ -243,26 +243,6 @@ function readWebhookOffsets(settings: SettingReader): number[] {
       `WEBHOOK_OFFSETS_SECONDS must be ${attemptsOfDelivery} whole numbers separated by commas, each larger than the one before, the first 0 and the last at most 86400, not "${text}".`,
   );
   return (offsetsSeconds ?? [0, 10, 60, 300]).map((seconds) => seconds * 1_000);
-}
-
-/** @returns undefined makes the setup page offer another way to install the shortcuts */
-function readShortcutLinks(
-  settings: SettingReader,
-  outboxName: string,
-  inboundName: string,
-): ShortcutLinks | undefined {
-  const outbox = settings.text(outboxName);
-  const inbound = settings.text(inboundName);
-  for (const [name, url] of Object.entries({ [outboxName]: outbox, [inboundName]: inbound })) {
-    const problem = url === undefined ? undefined : shortcutLinkProblem(name, url);
-    if (problem !== undefined) settings.problems.push(problem);
-  }
-  if ((outbox === undefined) !== (inbound === undefined)) {
-    settings.problems.push(
-      `${outboxName} and ${inboundName} must be set together: a phone needs both shortcuts.`,
-    );
-  }
-  return outbox !== undefined && inbound !== undefined ? { outbox, inbound } : undefined;
 }
 
 /**

@@ -42,22 +42,6 @@ export function typeIdOfUuid(prefix: string, uuid: string): string {
   return text;
 }
 
-/** Formats the 16 bytes of a UUID, like `typeIdOfUuid`. */
-export function typeIdOfBytes(prefix: string, bytes: Uint8Array): string {
-  let text = `${prefix}_`;
-  let bits = 0;
-  let count = 2;
-  for (const byte of bytes) {
-    bits = (bits << 8) | byte;
-    count += 8;
-    if (count < 10) continue;
-    count -= 10;
-    text += pairs[bits >> count];
-    bits &= (1 << count) - 1;
-  }
-  return text;
-}
-
 /** @returns the UUID in lower case; undefined for any text but a TypeID with this prefix */
 export function uuidOfTypeId(prefix: string, text: string): string | undefined {
   const start = prefix.length + 1;
@@ -142,7 +126,7 @@ export class Ids {
 
   /** Creates a public id for something that is never stored, such as a request. */
   nextPublic(prefix: IdPrefix): string {
-    return typeIdOfBytes(prefix, this.#generator.generateOrResetWithTs(this.#clock.nowMs()).bytes);
+    return typeIdOfUuid(prefix, this.next(prefix));
   }
 }
 

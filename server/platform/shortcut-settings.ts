@@ -1,3 +1,5 @@
+import type { SettingReader } from './setting-reader.ts';
+
 /** Addresses of the two shared shortcuts. */
 export interface ShortcutLinks {
   readonly outbox: string;
@@ -15,10 +17,30 @@ export interface SignCommand {
 const passedVariables = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR', 'SSH_AUTH_SOCK'];
 
 /** Checks the address of a shared shortcut. @returns a sentence about the problem; undefined for a valid address */
-export function shortcutLinkProblem(name: string, url: string): string | undefined {
+function shortcutLinkProblem(name: string, url: string): string | undefined {
   if (URL.canParse(url) && new URL(url).protocol === 'https:' && new URL(url).username === '')
     return undefined;
   return `${name} must be an address such as https://www.icloud.com/shortcuts/0123456789abcdef0123456789abcdef, not "${url}".`;
+}
+
+/** Reads the links to a pair of shared shortcuts. @returns undefined makes the setup page offer another way to install the shortcuts */
+export function readShortcutLinks(
+  settings: SettingReader,
+  outboxName: string,
+  inboundName: string,
+): ShortcutLinks | undefined {
+  const outbox = settings.text(outboxName);
+  const inbound = settings.text(inboundName);
+  for (const [name, url] of Object.entries({ [outboxName]: outbox, [inboundName]: inbound })) {
+    const problem = url === undefined ? undefined : shortcutLinkProblem(name, url);
+    if (problem !== undefined) settings.problems.push(problem);
+  }
+  if ((outbox === undefined) !== (inbound === undefined)) {
+    settings.problems.push(
+      `${outboxName} and ${inboundName} must be set together: a phone needs both shortcuts.`,
+    );
+  }
+  return outbox !== undefined && inbound !== undefined ? { outbox, inbound } : undefined;
 }
 
 /**

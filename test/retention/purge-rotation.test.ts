@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type PurgeEnd, PurgeRotation } from '#server/database/purge-walk.ts';
+import type { PurgeEnd } from '#server/database/purge-walk.ts';
+import { PurgeRotation } from '#server/operations/history-purge.ts';
 
 describe('the rotation of a purge (specification section 10.9)', () => {
   it('a purge step that never finishes delays no other step', async () => {

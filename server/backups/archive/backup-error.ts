@@ -4,12 +4,7 @@ import { StartError } from '#server/platform/start-error.ts';
  * Thrown if a backup can't be written, read or restored for a reason that the operator can remove. The message says
  * how.
  */
-export class BackupError extends StartError {
-  constructor(message: string, cause?: unknown) {
-    super(message, cause);
-    this.name = 'BackupError';
-  }
-}
+export class BackupError extends StartError {}
 
 /** Thrown while another backup, restore or migration of the database is running. */
 export class OtherBackupError extends BackupError {
@@ -18,7 +13,6 @@ export class OtherBackupError extends BackupError {
       'Another backup, restore or migration of this database is running. Try again when it has ended.',
       cause,
     );
-    this.name = 'OtherBackupError';
   }
 }
 
@@ -26,7 +20,6 @@ export class OtherBackupError extends BackupError {
 export class ExistingFileError extends BackupError {
   constructor(path: string) {
     super(`${path} exists already, and a backup never replaces a file. Choose another name.`);
-    this.name = 'ExistingFileError';
   }
 }
 
@@ -37,6 +30,5 @@ export class DamagedBackupError extends BackupError {
       `The backup is damaged: ${detail}. Take another copy of the file, or an older backup. Nothing of it was used.`,
       cause,
     );
-    this.name = 'DamagedBackupError';
   }
 }

@@ -3,9 +3,8 @@ import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path';
 import { Writable } from 'node:stream';
 import { flushPath } from '#server/database/data-dir.ts';
-import { errorCodeOf } from '#server/database/database.ts';
+import { errorCodeOf, fileErrorSentence, isFileError } from '#server/platform/error-code.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import { fileErrorSentence, isFileError } from '#server/platform/start-error.ts';
 import { BackupError, ExistingFileError } from './backup-error.ts';
 
 /**

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';
 import {
@@ -139,7 +140,7 @@ function kindOf(code: number): RecordKind | undefined {
  * causes such an error.
  */
 function explainDecompression(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCodeOf(error) ?? '';
   return code.startsWith('ZSTD_') || code === 'Z_BUF_ERROR'
     ? new DamagedBackupError('its data cannot be decompressed', error)
     : error;

@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { fileErrorSentence } from '#server/platform/start-error.ts';
+import { fileErrorSentence } from '#server/platform/error-code.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';
 import { type Encryption, tagBytes } from './backup-format.ts';
 

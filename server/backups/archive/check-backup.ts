@@ -1,7 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { walFreeMinBytes } from '#server/database/data-dir.ts';
-import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
+import { isDatabaseAway } from '#server/database/database.ts';
+import { errorCodeOf, messageOf } from '#server/platform/error-code.ts';
 import { BackupError } from './backup-error.ts';
 import type { Progress } from './backup-format.ts';
 import { BackupReader } from './backup-reader.ts';
@@ -83,7 +84,7 @@ async function loadOnTrial(
     return outcome ? outcome.reason : 'another check of a backup runs';
   } catch (error) {
     if (signal?.aborted || error instanceof BackupError) throw error;
-    return `the embedded PostgreSQL offers no scratch database (${textOf(error)})`;
+    return `the embedded PostgreSQL offers no scratch database (${messageOf(error)})`;
   }
 }
 
@@ -116,16 +117,12 @@ function reasonOf(error: unknown, signal: AbortSignal | undefined): string {
   if (isDatabaseAway(error)) return 'the embedded PostgreSQL ended the connection; its log says why';
   // Any other failure, such as of the disk, says nothing about the file.
   const isRefusal = error instanceof BackupError || /^(22|23|42)/.test(errorCodeOf(error) ?? '');
-  if (!isRefusal) return `the load failed (${textOf(error)})`;
+  if (!isRefusal) return `the load failed (${messageOf(error)})`;
   throw new BackupError(
-    `The backup was read back, but a restore would refuse it. ${textOf(error)} If no program changed the data, report this ` +
+    `The backup was read back, but a restore would refuse it. ${messageOf(error)} If no program changed the data, report this ` +
       'to the authors of Ownline. `ownline backup FILE` writes a file all the same.',
     error,
   );
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 async function readFreeBytes(dataDir: string): Promise<number> {

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { applySchemaInTransaction, readSchemaVersion, schemaVersion } from '#server/database/apply-schema.ts';
-import { errorCodeOf } from '#server/database/database.ts';
 import { columnList, hasRows, listBackupTables, quoteName } from '#server/database/tables.ts';
 import { parseSecretsKey, Secrets } from '#server/platform/crypto.ts';
+import { errorCodeOf, messageOf } from '#server/platform/error-code.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';
 import type { BackupHeader, BackupManifest, BackupTable, Progress } from './backup-format.ts';
@@ -180,7 +180,7 @@ class Load {
 function refuseForeignRecord(error: unknown): never {
   if (!/^(22|23|42P01|42703)/.test(errorCodeOf(error) ?? '')) throw error;
   throw new BackupError(
-    `The database refuses what is in the file (${error instanceof Error ? error.message : error}): another program made or changed ` +
+    `The database refuses what is in the file (${messageOf(error)}): another program made or changed ` +
       'the file. Take another copy of it, or another backup. Nothing of it was used.',
     error,
   );

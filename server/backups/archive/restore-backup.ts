@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream';
 import type pg from 'pg';
 import { schemaVersion } from '#server/database/apply-schema.ts';
-import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
+import { isDatabaseAway } from '#server/database/database.ts';
 import type { Transaction } from '#server/database/query.ts';
 import { keepSecretsKey, refuseOtherKey } from '#server/database/secrets-key.ts';
 import { analyzeFilled, listTables } from '#server/database/tables.ts';
 import type { Config } from '#server/platform/config.ts';
+import { errorCodeOf, messageOf } from '#server/platform/error-code.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import { BackupError } from './backup-error.ts';
 import type { BackupHeader, Progress } from './backup-format.ts';
@@ -187,9 +188,8 @@ function asTransaction(client: pg.Client): Transaction {
 
 function explain(error: unknown): unknown {
   if (errorCodeOf(error) === '53100') {
-    const reason = error instanceof Error ? error.message : String(error);
     return new BackupError(
-      `The disk of the database is full (${reason}). Nothing was restored. Free space on that disk, then restore again.`,
+      `The disk of the database is full (${messageOf(error)}). Nothing was restored. Free space on that disk, then restore again.`,
       error,
     );
   }

@@ -1,7 +1,6 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCodeOf } from '#server/database/database.ts';
-import { onErrorCode } from '#server/platform/start-error.ts';
+import { errorCodeOf, onErrorCode } from '#server/platform/error-code.ts';
 import type { BackupManifest } from './backup-format.ts';
 
 type SignedShortcut = BackupManifest['shortcuts'][number];

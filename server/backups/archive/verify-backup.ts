@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type pg from 'pg';
 import { createClient } from '#server/database/create-client.ts';
-import { errorCodeOf } from '#server/database/database.ts';
 import { administratorUrl, siblingUrl } from '#server/database/engine/engine-connection.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import { DamagedBackupError } from './backup-error.ts';
 import {
   type BackupManifest,

@@ -1,8 +1,8 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { LastBackups } from '#server/backups/archive/backups-store.ts';
-import { errorCodeOf } from '#server/database/database.ts';
 import type { Config } from '#server/platform/config.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import { type Check, failed, ok, sizeText, warning } from './check.ts';
 
 /** At this age the latest backup is too old, as in the alert OwnlineBackupOld. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { type LastBackups, readLastBackups } from '#server/backups/archive/backups-store.ts';
 import { schemaVersion } from '#server/database/apply-schema.ts';
 import { sampleDatabaseClock } from '#server/database/clock-store.ts';
-import { Database, errorCodeOf } from '#server/database/database.ts';
+import { Database } from '#server/database/database.ts';
 import { createWriteErrorMapper, withDatabaseErrors } from '#server/database/database-errors.ts';
 import { databaseUrlOf } from '#server/database/database-url.ts';
 import { engineLayout } from '#server/database/engine/engine-user.ts';
@@ -13,6 +13,7 @@ import { lagDays, type RetentionLag, readRetentionLags } from '#server/database/
 import { inspectSecretsKey } from '#server/database/secrets-key.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { Secrets } from '#server/platform/crypto.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { commandLine } from '#server/platform/process/product-version.ts';

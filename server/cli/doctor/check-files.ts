@@ -1,8 +1,8 @@
 import { stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { walFreeMinBytes } from '#server/database/data-dir.ts';
-import { errorCodeOf } from '#server/database/database.ts';
 import type { Config } from '#server/platform/config.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import { countText } from '#server/platform/text.ts';
 import { type Check, failed, ok, sizeText, warning } from './check.ts';
 

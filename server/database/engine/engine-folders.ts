@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, lchown, lstat, mkdir, readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { fileErrorSentence, onErrorCode } from '#server/platform/start-error.ts';
+import { fileErrorSentence, onErrorCode } from '#server/platform/error-code.ts';
 import { createDataDir } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineUser } from './engine-user.ts';

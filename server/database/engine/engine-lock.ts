@@ -1,5 +1,6 @@
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
+import { onErrorCode } from '#server/platform/error-code.ts';
 import { commandLine } from '#server/platform/process/product-version.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineLayout } from './engine-user.ts';
@@ -52,10 +53,8 @@ export function isDataDirOwned(layout: EngineLayout): boolean {
  * again, because closing it would release the lock.
  */
 async function makeLockFile(lockFile: string): Promise<void> {
-  await writeFile(lockFile, '', { mode: 0o600, flag: 'wx' }).catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-    await chmod(lockFile, 0o600);
-  });
+  await writeFile(lockFile, '', { mode: 0o600, flag: 'wx' }).catch(onErrorCode('EEXIST', undefined));
+  await chmod(lockFile, 0o600);
 }
 
 function takeLock({ dataDir, lockFile }: EngineLayout): DatabaseSync | undefined {

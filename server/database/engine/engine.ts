@@ -41,8 +41,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const signal = options.signal ?? new AbortController().signal;
   const source = await findEnginePackage();
   const layout = engineLayout(await prepareDataDir(options.dataDir));
-  const lock = await lockDataDir(layout).catch(async (error: unknown) => {
-    throw await toEngineError(error, layout.dataDir);
+  const lock = await lockDataDir(layout).catch((error: unknown) => {
+    throw toEngineError(error, layout.dataDir);
   });
   let supervisor: Supervisor | undefined;
   try {
@@ -67,7 +67,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     await removeOtherVersions(source, layout, options.logger);
     return runningEngine(supervisor, engineUrl(socketFolder), () => lock.release());
   } catch (error) {
-    const failure = signal.aborted ? error : await toEngineError(error, layout.dataDir);
+    const failure = signal.aborted ? error : toEngineError(error, layout.dataDir);
     await supervisor?.stop().catch(() => undefined);
     await lock.release();
     throw failure;

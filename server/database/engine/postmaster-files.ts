@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onErrorCode } from '#server/platform/start-error.ts';
+import { errorCodeOf, onErrorCode } from '#server/platform/error-code.ts';
 import { socketPort } from './socket-folder.ts';
 
 /** Entries in the postmaster.pid of a running PostgreSQL. */
@@ -77,6 +77,6 @@ function isPidInUse(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return errorCodeOf(error) === 'EPERM';
   }
 }

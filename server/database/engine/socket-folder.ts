@@ -1,7 +1,7 @@
 import { lstat, mkdir, mkdtemp, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onErrorCode } from '#server/platform/start-error.ts';
+import { onErrorCode } from '#server/platform/error-code.ts';
 import { EngineError } from './engine-error.ts';
 import { checkReachable, createPrivateFolder, makeFolderPrivate } from './engine-folders.ts';
 import type { EngineLayout, EngineUser } from './engine-user.ts';

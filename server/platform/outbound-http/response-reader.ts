@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { TransportFailure } from '#contract/attempt-outcome.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 
 /** Result of one request on one connection. */
 export type ExchangeResult =
@@ -212,7 +213,7 @@ const unexpectedResponses = new Set(['bad response', 'bad upgrade']);
 
 /** Classifies an error of undici, TLS or the system. An error that the receiver did not cause is internal_error. */
 export function failureClass(error: Error, { secure, connected, answering }: Progress): TransportFailure {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = errorCodeOf(error) ?? '';
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'headers_too_large';
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'incomplete_answer';
   if (error.name === 'HTTPParserError' || unexpectedResponses.has(error.message)) return 'invalid_answer';

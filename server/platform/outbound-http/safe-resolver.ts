@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { BoundedMap } from '#server/platform/bounded-map.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { isBlockedAddressText } from './validate-url.ts';
 
@@ -118,7 +119,9 @@ export class SafeResolver {
 
   async #hear<T>(questions: readonly Promise<T>[]): Promise<PromiseSettledResult<T>[]> {
     const answers = await Promise.allSettled(questions);
-    if (answers.some((answer) => answer.status === 'fulfilled' || denials.has(errorCodeOf(answer.reason)))) {
+    if (
+      answers.some((answer) => answer.status === 'fulfilled' || denials.has(errorCodeOf(answer.reason) ?? ''))
+    ) {
       this.#answeredAtMs = performance.now();
     }
     return answers;
@@ -141,8 +144,4 @@ export class SafeResolver {
 
 function isTimeout(answer: PromiseSettledResult<unknown>): boolean {
   return answer.status === 'rejected' && errorCodeOf(answer.reason) === 'ETIMEOUT';
-}
-
-function errorCodeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

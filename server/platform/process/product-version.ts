@@ -10,15 +10,16 @@ const program = join(import.meta.dirname, '../../cli/main.ts');
  * The command that runs this installation's command line, for advice in logs, errors and pages: `ownline`, or an npm
  * command.
  */
-export const commandLine = readText(installedCommand).includes(` ${program} `)
+export const commandLine = readText(installedCommand)?.includes(` ${program} `)
   ? 'ownline'
   : 'npm run -s ownline --';
 
-function readText(path: string): string {
+/** @returns undefined for a file that is missing */
+function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return '';
+    return undefined;
   }
 }
 
@@ -42,11 +43,7 @@ export function readCommit(root: string): string | undefined {
 }
 
 function readGitFile(root: string, name: string): string | undefined {
-  try {
-    return readFileSync(join(root, '.git', name), 'utf8');
-  } catch {
-    return undefined;
-  }
+  return readText(join(root, '.git', name));
 }
 
 /** `git gc` and `git clone` keep the branches as lines of the file packed-refs. */

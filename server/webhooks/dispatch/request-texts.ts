@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 import { type EventType, eventEnvelopes, eventTypes } from '#contract/event.ts';
 import { eventExamples } from '#contract/event-examples.ts';
 import { stringEnum } from '#contract/schema.ts';
-import type { OutgoingRequestText } from '#server/http/openapi.ts';
-import type { HeaderText } from '#server/http/route.ts';
+import type { HeaderText, OutgoingRequestText } from '#server/http/route.ts';
 
 const serviceSignature = '^sha256=[0-9a-f]{64}$';
 

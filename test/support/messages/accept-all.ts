@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorCodeOf } from '#server/database/database.ts';
 import { again } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { acceptSends, type SendOutcome } from '#server/messages/accept-sends.ts';
 import type { SendRow } from '#server/messages/accept-statement.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 
 /**
  * Accepts sends without a batcher, and tries rows again until each has an outcome. A batch that waits too long for the
