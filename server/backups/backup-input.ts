@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { fileErrorSentence } from '#server/platform/start-error.ts';
+import { fileErrorSentence } from '#server/platform/error-code.ts';
 import { BackupError } from './archive/backup-error.ts';
 import type { Progress } from './archive/backup-format.ts';
 import { readPassphraseFile } from './archive/backup-seal.ts';

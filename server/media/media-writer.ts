@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Queryable, Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import { mediaChunkBytes, mediaMaxBytes } from './limits.ts';

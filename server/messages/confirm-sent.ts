@@ -1,8 +1,7 @@
 import { again } from '#server/database/group-commit.ts';
 import { pacingChannel } from '#server/database/notify-sender.ts';
-import { transactionQuery } from '#server/database/query.ts';
+import { type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
 import { lateReportMs } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';

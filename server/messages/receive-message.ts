@@ -1,8 +1,7 @@
 import { isDatabaseAway, isStatementTimeout } from '#server/database/database.ts';
 import { phoneQueueChannel } from '#server/database/notify-sender.ts';
-import { transactionQuery } from '#server/database/query.ts';
+import { type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { completeMediaFile, mediaLink, removeMedia } from '#server/media/media-store.ts';
 import { type MediaProblem, MediaWriter, type WrittenMedia } from '#server/media/media-writer.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';

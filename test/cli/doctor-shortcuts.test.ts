@@ -7,8 +7,12 @@ import type { Check } from '#server/cli/doctor/check.ts';
 import { checkShortcuts } from '#server/cli/doctor/check-shortcuts.ts';
 import { findDifferences } from '#server/cli/doctor/compare-workflow.ts';
 import { readConfig } from '#server/platform/config.ts';
-import type { PropertyDictionary, PropertyList } from '#shortcut/property-list/property-list.ts';
-import { isPropertyArray, isPropertyDictionary } from '#shortcut/property-list/property-list.ts';
+import {
+  isPropertyArray,
+  isPropertyDictionary,
+  type PropertyDictionary,
+  type PropertyList,
+} from '#shortcut/property-list/property-list.ts';
 import { buildWorkflow, inbound, outbox, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';
 import type { Workflow, WorkflowAction } from '#shortcut/workflow.ts';
 import { given, givenFolder } from '#test/support/service/given.ts';

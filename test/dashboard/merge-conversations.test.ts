@@ -96,7 +96,7 @@ const cases: readonly Case[] = [
 
 describe('a page of conversations with waiting messages', () => {
   for (const { title, waiting, others, before = 100, bound, shows, last, hasMore } of cases) {
-    it(`${title} (§12.11/conversation-pages)`, () => {
+    it(`${title}`, () => {
       const stop = bound === undefined ? undefined : conversation(`zoe ${bound}`);
       const page = mergePage(conversations(waiting), conversations(others), at(before), stop, 3);
       assert.equal(page.rows.map(({ contact }) => contact).join(' '), shows);

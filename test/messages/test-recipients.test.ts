@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { testLine } from '#contract/test-line.ts';
-import type { ApiClient } from '#test/support/service/api-client.ts';
-import { field } from '#test/support/service/api-client.ts';
+import { type ApiClient, field } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { newTestClient } from '#test/support/service/test-client.ts';
 import { until } from '#test/support/service/until.ts';

@@ -12,9 +12,8 @@ import {
 import type { ClientInfo } from '#server/accounts/sessions/session.ts';
 import { countInWindow, isKnownNetwork } from '#server/accounts/throttling/throttle.ts';
 import { recordAudit } from '#server/audit/audit.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
 import { type AuditActor, operator } from '#server/platform/actor.ts';

@@ -1,6 +1,5 @@
-import { query, transactionQuery } from '#server/database/query.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 
 const ends = ['account_sessions', 'magic_links', 'passkey_challenges'].map(
   (table) => transactionQuery(`${table}.end-all`, `DELETE FROM ${table}`).run,

@@ -7,8 +7,8 @@ import {
 import { deletePasskeys } from '#server/accounts/passkeys/passkeys.ts';
 import { endSessions } from '#server/accounts/sessions/session.ts';
 import { recordAudit } from '#server/audit/audit.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { type AccountSessionId, publicId } from '#server/platform/ids.ts';
 

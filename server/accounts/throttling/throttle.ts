@@ -2,9 +2,8 @@ import { normalizeEmail, otherSignInHint } from '#server/accounts/account/accoun
 import { checkPassword } from '#server/accounts/account/password.ts';
 import { loginFailuresMax, loginWindowMs } from '#server/accounts/limits.ts';
 import { listSessions } from '#server/accounts/sessions/session.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
+import { type Queryable, query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Queryable, Transaction } from '#server/database/statement.ts';
 import { rateLimited } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { AccountId } from '#server/platform/ids.ts';

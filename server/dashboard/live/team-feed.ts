@@ -20,7 +20,7 @@ export type FeedServices = Runtime & { readonly changes: Changes };
  */
 export class TeamFeed {
   readonly streams = new Set<LiveStream>();
-  readonly #throttle: Throttle;
+  readonly #coalescer: Coalescer;
   readonly #unsubscribe: () => void;
   #changed = new Set<ResourceType>();
 

@@ -9,9 +9,8 @@ import type {
 import { assignableRoles, type Role } from '#contract/permissions.ts';
 import { normalizeEmail, parseEmail } from '#server/accounts/account/account.ts';
 import { recordAudit } from '#server/audit/audit.ts';
-import { query } from '#server/database/query.ts';
+import { query, type Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { cancelMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict, notFound } from '#server/platform/app-error.ts';
@@ -45,7 +44,7 @@ import {
   needsShownLink,
 } from './mail-invitation.ts';
 
-/** The Invitation object of the API (specification section 2.4). The API never shows owner links. */
+/** The Invitation object of the API. The API never shows owner links. */
 function invitationView(invitation: InvitationRow): Invitation {
   const role = assignableRoles.find((given) => given === invitation.role);
   if (role === undefined || invitation.email === null) throw new Error('the API must not show an owner link');

@@ -1,8 +1,8 @@
 import type { Role } from '#contract/permissions.ts';
 import type { AccountRow } from '#server/accounts/account/account.ts';
 import { recordAudit } from '#server/audit/audit.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict } from '#server/platform/app-error.ts';
 import { type MemberId, publicId } from '#server/platform/ids.ts';

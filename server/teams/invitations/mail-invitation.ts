@@ -1,7 +1,7 @@
 import { normalizeEmail } from '#server/accounts/account/account.ts';
 import { countInWindow } from '#server/accounts/throttling/throttle.ts';
+import type { Queryable, Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Queryable, Transaction } from '#server/database/statement.ts';
 import { isMailFailing, type MailHealth } from '#server/mail/mail-health.ts';
 import { findMailedReferences } from '#server/mail/mail-store.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';

@@ -8,8 +8,8 @@ import {
 import { operatorLinkHours } from '#server/accounts/limits.ts';
 import { createMagicLink } from '#server/accounts/magic-links/magic-link.ts';
 import { revokeUnverifiedCredentials } from '#server/accounts/sign-in/verify-email.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { type AuditActor, operator } from '#server/platform/actor.ts';
 import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';

@@ -1,8 +1,8 @@
 import type { GivenRole, Role } from '#contract/permissions.ts';
 import { recordAudit } from '#server/audit/audit.ts';
 import { runHooks } from '#server/database/hooks.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
 import { type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';

@@ -1,6 +1,6 @@
 import { countInWindow } from '#server/accounts/throttling/throttle.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { isMailEnabled, queueMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { rateLimited } from '#server/platform/app-error.ts';

@@ -6,9 +6,8 @@ import {
   roleGrants,
 } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
+import { type Queryable, query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Queryable, Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { type AppError, forbidden, notFound } from '#server/platform/app-error.ts';
 import { type AccountId, type MemberId, parseId, type TeamId } from '#server/platform/ids.ts';

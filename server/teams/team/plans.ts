@@ -1,7 +1,7 @@
 import { type PlanName, planNames, plans } from '#contract/plans.ts';
 import { recordAudit } from '#server/audit/audit.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import type { Config } from '#server/platform/config.ts';

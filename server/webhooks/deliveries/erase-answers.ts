@@ -1,5 +1,4 @@
-import { query, transactionQuery } from '#server/database/query.ts';
-import type { Transaction } from '#server/database/statement.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import { sqlDeliveryIdRange } from '#server/events/append-events.ts';
 import type { AttemptId, DeliveryId, EventId, TeamId } from '#server/platform/ids.ts';
 

@@ -6,7 +6,7 @@ import {
 } from '#contract/webhook.ts';
 import { recordAudit } from '#server/audit/audit.ts';
 import { dueDeliveriesChannel } from '#server/database/notify-sender.ts';
-import { type Transaction, transactionQuery } from '#server/database/query.ts';
+import { transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
 import { type DeliveryId, firstIdAt, publicId } from '#server/platform/ids.ts';

@@ -140,7 +140,7 @@ export async function disableWebhook(
     target: publicId('wh', webhookId),
     details: { url, failures: failuresMax, last_failure: lastFailure },
   });
-  const team = await findTeam(trx, teamId);
+  const team = await findTeam(trx, { teamId });
   const mail = disabledMail(services.config, team?.name ?? '', webhook, lastFailure, since ?? at);
   await queueMails(trx, services, await listEmailsOf(trx, teamId, 'owner', 'admin'), mail);
 }
