@@ -1,9 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { largeJpeg } from './media/large-jpeg.ts';
 
 /**
- * A receiver of webhooks, or a host of files, as a benchmark needs it.
+ * A receiver of webhooks, as a benchmark needs it.
  * usage: node bench/receiver.ts BEHAVIOUR PORT
  */
 const [name = '', port = '0'] = process.argv.slice(2);
@@ -42,13 +41,6 @@ function behaviours(): Readonly<Record<string, () => RequestListener>> {
     hangs: () => (request, answer) => {
       request.resume();
       if (request.method === 'GET') answer.end();
-    },
-    /** Answers every GET with a JPEG of 5 MiB. */
-    files: () => {
-      const file = largeJpeg();
-      return (_request, answer) => {
-        answer.writeHead(200, { 'content-length': file.length }).end(file);
-      };
     },
   };
 }

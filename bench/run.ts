@@ -1,9 +1,6 @@
-import { benchDashboards } from './dashboards/bench-dashboards.ts';
-import { benchFirstLoad } from './dashboards/bench-first-load.ts';
-import { benchGrowth } from './growth/bench-growth.ts';
+import { benchFilled } from './filled/bench-filled.ts';
 import { benchLife } from './life/bench-life.ts';
 import { benchPace } from './life/bench-pace.ts';
-import { benchMedia } from './media/bench-media.ts';
 import { benchPhones } from './phones/bench-phones.ts';
 import { benchRetention } from './retention/bench-retention.ts';
 import { benchCompare } from './send/bench-compare.ts';
@@ -22,11 +19,8 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   life: benchLife,
   pace: benchPace,
   phones: benchPhones,
-  growth: benchGrowth,
-  media: benchMedia,
+  filled: benchFilled,
   retention: benchRetention,
-  dashboards: benchDashboards,
-  'first-load': benchFirstLoad,
 };
 
 const name = process.argv[2] ?? '';

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { readOptions } from '#campaign/options.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { requireSpace } from '../growth/filled-installation.ts';
+import { requireSpace } from '../filled/filled-installation.ts';
 import { type Installation, openInstallation } from '../life/installation.ts';
 import { printLatency } from '../print-latency.ts';
 import { seed } from './seed.ts';

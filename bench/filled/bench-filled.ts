@@ -1,3 +1,4 @@
+import { readOptions } from '#campaign/options.ts';
 import { type MessageId, publicId } from '#server/platform/ids.ts';
 import { fillAndDrain } from '../life/fill-and-drain.ts';
 import { cpuParts, type Round, runRound } from '../life/run-round.ts';
@@ -19,10 +20,11 @@ const goals = { page: 1.5, throughput: 0.9 };
 
 /**
  * Benchmarks P7 and P9: pages, sends and hand-outs with many messages in the database, as ratios to those with 10,000.
- * Both databases are measured in turn.
+ * Both databases are measured in turn. usage: `npm run bench -- filled [--messages 10000000]`
  * @throws Error if the disk has too little free space
  */
-export async function benchFilled(messages: number): Promise<void> {
+export async function benchFilled(): Promise<void> {
+  const { messages } = readOptions(process.argv.slice(3), { messages: 10_000_000 });
   await requireSpace(messages);
   const opened: Filled[] = [];
   try {
