@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  HeldPoll,
-  type PollIdentity,
-  PollRegistry,
-  sessionPayload,
-} from '#server/device-protocol/poll-registry.ts';
+import { HeldPoll, type PollIdentity, PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import type { DeviceSessionId, NumberId } from '#server/platform/ids.ts';
 
 const one = '01990000-0000-7000-8000-000000000001' as NumberId;
 const other = '01990000-0000-7000-8000-000000000002' as NumberId;
 const session = '01990000-0000-7000-8000-00000000000a' as DeviceSessionId;
-const nextSession = '01990000-0000-7000-8000-00000000000b' as DeviceSessionId;
 const connected = new AbortController().signal;
 
 /** Number of the latest poll. */
@@ -86,26 +80,5 @@ describe('held polls (specification section 11.4)', () => {
     whole.endCheckPause();
     assert.equal(whole.awake, false, 'the whole number waits for its alarm');
     assert.deepEqual(registry.numbersWithoutTimer, []);
-  });
-
-  it('only the newest poll of a session waits, even if an older one arrives later', () => {
-    const registry = new PollRegistry();
-    const [older, newer] = [nextPoll(one), nextPoll(one)];
-    const first = held(registry, newer);
-    assert.equal(held(registry, older).ended, 'replaced');
-    assert.equal(first.ended, undefined);
-    assert.equal(held(registry, { ...older, sessionId: nextSession, poll: 1 }).ended, undefined);
-    assert.equal(first.ended, 'superseded');
-    assert.equal(held(registry, newer).ended, 'superseded');
-  });
-
-  it('a session that began on another process ends held polls of older sessions of its number only', () => {
-    const registry = new PollRegistry();
-    const older = held(registry, nextPoll(one));
-    const neighbour = held(registry, nextPoll(other));
-    registry.onSessionsStarted([sessionPayload(one, session)]);
-    assert.equal(older.ended, undefined, 'its own session');
-    registry.onSessionsStarted([sessionPayload(one, nextSession)]);
-    assert.deepEqual([older.ended, neighbour.ended], ['superseded', undefined]);
   });
 });

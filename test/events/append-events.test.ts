@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { eventTypes, type MessageEventType } from '#contract/event.ts';
-import { NotificationListener } from '#server/database/listener.ts';
-import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database/notify-sender.ts';
-import type { Transaction } from '#server/database/query.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import type { NumberId, TeamId } from '#server/platform/ids.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
 import { storedEvents, unpublishedEvents } from '#test/support/events/stored-events.ts';
 import { markNumberDeleted, putNumber } from '#test/support/numbers/given-numbers.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { appendWithMessages } from '#test/support/service/insert-events.ts';
-import { until } from '#test/support/service/until.ts';
 import { putWebhook } from '#test/support/webhooks/make-webhooks.ts';
 import { countDue, writtenDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 
@@ -104,39 +100,5 @@ describe('appending events (specification sections 6.1 and 6.3, decision 0017)',
     assert.deepEqual(await deliveries(), []);
     assert.deepEqual(await storedEvents(service, { teamId }), []);
     assert.deepEqual([await unpublished(), await due()], [[], 0]);
-  });
-
-  it('publisher and dispatcher are woken only after a commit, and never after a rollback', async (t) => {
-    await putWebhook(service, teamId, ['message.sent']);
-    const heard: string[] = [];
-    const notifications = new NotificationListener(service.databaseUrl, createLogger('fatal'));
-    t.after(() => notifications.stop());
-    for (const channel of [dueDeliveriesChannel, unpublishedEventsChannel, 'after_all']) {
-      notifications.on(channel, () => heard.push(channel));
-    }
-    await notifications.start();
-    // A new connection wakes every listener: these notifications are dropped.
-    heard.splice(0);
-    // Notifications arrive in order: once `after_all` is heard, all earlier ones are.
-    const heardUntilNow = async () => {
-      service.runtime.database.notify('after_all', []);
-      await until('the note', () => heard.includes('after_all'));
-      return heard.splice(0).filter((channel) => channel !== 'after_all');
-    };
-    await heardUntilNow();
-    await service.runtime.database.transaction(async (trx) => {
-      await write(trx, ['message.sent']);
-      assert.deepEqual(await heardUntilNow(), []);
-    });
-    assert.deepEqual((await heardUntilNow()).sort(), [dueDeliveriesChannel, unpublishedEventsChannel]);
-    await commit(['message.failed']);
-    assert.deepEqual(await heardUntilNow(), [unpublishedEventsChannel]);
-    await service.runtime.database
-      .transaction(async (trx) => {
-        await write(trx, ['message.sent']);
-        throw new Error('undone');
-      })
-      .catch(() => undefined);
-    assert.deepEqual(await heardUntilNow(), []);
   });
 });

@@ -115,27 +115,6 @@ describe('the batcher (decision 0005)', () => {
     assert.deepEqual(await Promise.all(calls), ['done 1', 'done 2', 'done 3']);
   });
 
-  it('the first call of a batcher with a window waits for later calls', async () => {
-    const { add, batches, inputs, turn } = manual({ windowMs: 300 });
-    const calls = [add(1)];
-    await turn();
-    calls.push(add(2));
-    await until('the window is over', () => batches.length > 0);
-    assert.equal(inputs().join(' '), '1,2');
-    batches[0]?.finish();
-    await Promise.all(calls);
-  });
-
-  it('a call is in the next batch, however many of another team wait', async () => {
-    const { add, addMany, batches, taken, turn } = manual();
-    addMany('burst', 4_500);
-    await turn();
-    add(0, 'other');
-    batches[0]?.finish();
-    assert.deepEqual(await taken(1, 'other'), [0]);
-    assert.equal(batches[1]?.inputs.length, 100, 'the burst fills what is left');
-  });
-
   it('teams are served round robin, even if a batch holds fewer calls than there are teams', async () => {
     const { addMany, batches, taken, turn } = manual({ sizeMax: 4 });
     addMany('burst', 100);
@@ -148,24 +127,6 @@ describe('the batcher (decision 0005)', () => {
       batches[index]?.finish();
     }
     assert.deepEqual([...served].sort(), teams, 'each has had a turn in 12 calls of 7 teams');
-  });
-
-  it('calls of one team stay in order', async () => {
-    const { addMany, batches, taken, turn } = manual({ sizeMax: 10 });
-    addMany('a', 35);
-    await turn();
-    addMany('b', 25);
-    const [ofA, ofB]: [number[], number[]] = [[], []];
-    for (let index = 0; ofA.length + ofB.length < 60; index += 1) {
-      ofA.push(...(await taken(index, 'a')));
-      ofB.push(...(await taken(index, 'b')));
-      batches[index]?.finish();
-    }
-    for (const [calls, count] of [
-      [ofA, 35],
-      [ofB, 25],
-    ] as const)
-      assert.deepEqual(calls, [...Array(count).keys()]);
   });
 
   it('a team that fills the queue is refused at once, and each other team only beyond its share', async () => {

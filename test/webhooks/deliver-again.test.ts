@@ -5,13 +5,7 @@ import { roundExaminedMax } from '#server/webhooks/deliveries/replay-deliveries.
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import {
-  newAttempt,
-  newDelivery,
-  newWebhook,
-  queueMany,
-  uuidOf,
-} from '#test/support/webhooks/make-webhooks.ts';
+import { newDelivery, newWebhook, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 
 describe('deliveries that are attempted again (specification section 4.4)', () => {
@@ -231,14 +225,6 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       assert.equal((await dueOf(id)).length, 0);
       await team.api.put(`/v1/webhooks/${id}`, { active: true });
       assert.deepEqual((await replay(id)).json, { queued: 1 });
-    });
-
-    it('a replay skips deliveries that succeeded before a redelivery of them failed (§4.4/replay)', async () => {
-      const { id } = await newWebhook(team.api);
-      const deliveryId = await newDelivery(service, team, id);
-      await newAttempt(service, team, deliveryId, { outcome: 'succeeded', statusCode: 200 });
-      await newAttempt(service, team, deliveryId);
-      assert.deepEqual((await replay(id)).json, { queued: 0 });
     });
 
     it('a replay queues a long backlog in rounds, in order, each delivery once, even if two requests are simultaneous (§4.4/replay)', async () => {

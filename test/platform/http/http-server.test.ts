@@ -72,13 +72,4 @@ describe('the HTTP server that stops after a client has disconnected (specificat
     await hangUpAt(door, handle, () => door.stay());
     assert.ok(done);
   });
-
-  it('the stop does not wait for requests that failed', async () => {
-    const place = new Place();
-    const handle = async () => {
-      await place.stay();
-      throw new Error('a mistake of ours');
-    };
-    await hangUpAt(place, handle, openDoor);
-  });
 });
