@@ -13,7 +13,6 @@ npm test runs the fast tests, npm test -- teams those of a slice, npm test -- te
   --processes=5         test processes at a time; 4 by default with slow tests
   --file-limit=600      seconds that a file may take
   --run-limit=3600      seconds that the run may take
-  --slow-world          delays notifications, results and requests, to find races (test/support/runner/slow-world.ts)
 
 Other options go to node: --test-name-pattern="a held poll".
 `;
@@ -27,11 +26,8 @@ const names = words.filter((word) => !word.startsWith('-'));
 const kind = (['all', 'slow', 'nightly'] as const).find((word) => words.includes(`--${word}`)) ?? 'fast';
 const numbers = new Map(words.flatMap((word) => readNumber(word) ?? []));
 const options = words.filter(
-  (word) => word.startsWith('-') && !readNumber(word) && !/^--(all|slow|nightly|slow-world)$/.test(word),
+  (word) => word.startsWith('-') && !readNumber(word) && !/^--(all|slow|nightly)$/.test(word),
 );
-const delays = words.includes('--slow-world')
-  ? { NODE_OPTIONS: `--import=${import.meta.resolve('#test/support/runner/slow-world.ts')}` }
-  : undefined;
 const found = findTestFiles(names, kind);
 // Builds the dashboard once, before the test processes that serve it start.
 execFileSync(process.execPath, ['web/build.ts'], { stdio: 'inherit' });
@@ -41,7 +37,7 @@ try {
     ({ url, crashes }, ending) =>
       runTests({
         files: found,
-        settings: { TEST_ENGINE_URL: url, ...(cluster && { TEST_CLUSTER: cluster.folder }), ...delays },
+        settings: { TEST_ENGINE_URL: url, ...(cluster && { TEST_CLUSTER: cluster.folder }) },
         options,
         ending,
         crashes,

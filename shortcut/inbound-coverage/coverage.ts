@@ -25,7 +25,7 @@ export type AutomationSet = keyof typeof automationSets;
 
 const automationSetNames = Object.keys(automationSets) as AutomationSet[];
 
-export function automationsFor(content: string, set: AutomationSet): readonly string[] {
+function automationsFor(content: string, set: AutomationSet): readonly string[] {
   return automationSets[set].filter((text) => contains(content, text));
 }
 
@@ -36,7 +36,7 @@ export interface CoverageRow {
   readonly percent: Readonly<Record<AutomationSet, number>>;
 }
 
-export function computeCoverage(): readonly CoverageRow[] {
+function computeCoverage(): readonly CoverageRow[] {
   return (Object.keys(replies) as ReplyGroup[]).map((group) => {
     const words = repliesOf(group);
     const shares = automationSetNames.map((set) => {

@@ -59,13 +59,4 @@ describe('ownline routes', () => {
       ],
     );
   });
-
-  it('ownline routes without --json prints a table', async () => {
-    const { output } = await commands.run(['routes'], noDatabase);
-    const [head, ...lines] = output.trimEnd().split('\n');
-    assert.match(head ?? '', /^method +path +audience +permission +body limit +notes$/);
-    assert.equal(lines.length, rows.length);
-    const column = (head ?? '').indexOf('audience');
-    for (const line of lines) assert.match(line.slice(column - 2, column + 1), /^ {2}\S$/, line);
-  });
 });

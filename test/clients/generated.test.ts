@@ -5,27 +5,10 @@ import { describe, it } from 'node:test';
 import { generateClientFiles } from '#test/support/clients/generated-files.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { clientParts } from '../../clients/client-parts.ts';
-import { generatePython, type OpenApi } from '../../clients/python/generate.ts';
+import type { OpenApi } from '../../clients/python/generate.ts';
 
 describe('the generated files of the clients (specification section 9)', () => {
   const service = givenService();
-
-  it('a field keeps its place in the clients if it has the name of a keyword of OpenAPI', () => {
-    const schema = { properties: { headers: { type: 'string', examples: ['a'] } } };
-    const { components } = clientParts({ components: { schemas: { Schema: schema } } });
-    assert.deepEqual(components, { schemas: { Schema: { properties: { headers: { type: 'string' } } } } });
-  });
-
-  it('the generator for Python refuses a body that has fields and no name, which no method would take', () => {
-    const schema = { properties: { name: { type: 'string' } } };
-    const requestBody = { content: { 'application/json': { schema } } };
-    const post = { operationId: 'createTeam', summary: 'Create a team', requestBody, responses: {} };
-    assert.throws(
-      () => generatePython({ paths: { '/v1/teams': { post } }, components: { schemas: {} } }),
-      /The body of createTeam has no name/,
-    );
-  });
 
   it('a list in pages has the name of the end of its path, by which the client for TypeScript reads it', async () => {
     const response = await fetch(`${service.baseUrl}/v1/openapi.json`);

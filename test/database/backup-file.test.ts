@@ -72,14 +72,4 @@ describe('the writing of a backup file (specification section 10.10)', () => {
     assert.equal(await readFile(path, 'utf8'), 'first');
     assert.deepEqual(await partials(), []);
   });
-
-  it('a backup replaces no file that got its name during the verification (§10.10/complete-or-absent)', async () => {
-    const written = writeNewFile(
-      path,
-      (destination) => put(destination, 'backup'),
-      () => writeFile(path, 'of another program'),
-    );
-    await assert.rejects(written, ExistingFileError);
-    assert.equal(await readFile(path, 'utf8'), 'of another program');
-  });
 });

@@ -54,24 +54,6 @@ describe('a simulated phone (specification section 11.2)', () => {
 
   const proxy = givenEach(() => startFlakyProxy(service.baseUrl));
 
-  it('a simulated phone also ends after a failure, and repeats a last report that a proxy swallowed', async () => {
-    const { token, ids } = await waitingLine();
-    const phone: SimulatedPhone = new SimulatedPhone({
-      server: proxy.url,
-      deviceToken: token,
-      count: 1,
-      failRate: 1,
-      waitSeconds: 0,
-      onLine: (line) => {
-        if (line.did === 'failed') proxy.next('error_page');
-      },
-    });
-    await phone.run();
-    assert.equal(phone.end, 'count');
-    assert.deepEqual(await statuses(ids), ['failed', 'queued', 'queued', 'queued', 'queued']);
-    assert.deepEqual(await messagesInFlight(service), []);
-  });
-
   it('a phone behind a proxy that repeats polls, loses answers and shows error pages sends no message twice (§3.2/device-timeout)', async () => {
     const { token, ids } = await waitingLine();
     const phone: SimulatedPhone = new SimulatedPhone({

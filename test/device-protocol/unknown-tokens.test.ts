@@ -130,18 +130,6 @@ describe('calls without a known device token (specification section 11.1)', () =
     await cutBlocked(service, 'devices.find-');
     assert.deepEqual(await answer, { ok: '0', reason: 'unavailable', wait: '15' });
   });
-
-  it('a poll of a known token has no separate statement to look up the token', async () => {
-    assert.equal((await number.wire.call('poll', stale)).reason, 'superseded');
-    const statements = watchStatements(['devices.', 'device-protocol.']);
-    try {
-      for (let n = 0; n < 3; n += 1)
-        assert.equal((await number.wire.call('poll', stale)).reason, 'superseded');
-      assert.deepEqual(statements.take(), Array(3).fill('device-protocol.look-up-polls'));
-    } finally {
-      statements.stop();
-    }
-  });
 });
 
 describe('claims (specification section 11.1)', () => {

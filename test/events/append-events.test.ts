@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { eventTypes, type MessageEventType } from '#contract/event.ts';
-import type { Transaction } from '#server/database/statement.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { NumberId, TeamId } from '#server/platform/ids.ts';
 import { storedEvents, unpublishedEvents } from '#test/support/events/stored-events.ts';
 import { markNumberDeleted, putNumber } from '#test/support/numbers/given-numbers.ts';

@@ -12,6 +12,7 @@ import { newApiKey } from '#server/api-keys/api-keys.ts';
 import { revokeKey } from '#server/api-keys/revoke-keys.ts';
 import type { Audience } from '#server/http/route.ts';
 import { operator } from '#server/platform/actor.ts';
+import { watchLocks } from '#test/support/database/watch-locks.ts';
 import { ofMembers } from '#test/support/http/member-operations.ts';
 import {
   addressOf,
@@ -106,6 +107,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
   let things: Things;
   // Without a dispatcher, deliveries do not change the state that refused requests must leave alone.
   const service = givenService({ ROLES: 'api,maintain' });
+  const locks = given(watchLocks, (watch) => watch.stop());
   const canary = given(() => plantCanary(service));
   const team = given(() => service.newTeam());
   /** This owner stays in the team, so that other owners may leave it. */
@@ -354,6 +356,11 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
         assert.deepEqual(bytesOf({ ...answer, text: asFree(answer.text) }), bytesOf(wanted), path);
       }
     });
+  });
+
+  it('the transactions of all these requests lock tables in the order of docs/internals/locks.md', () => {
+    assert.deepEqual([...locks.wrong], []);
+    assert.ok(locks.orders.size > 12, [...locks.orders].join('\n'));
   });
 });
 

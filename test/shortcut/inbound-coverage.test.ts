@@ -3,15 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { optOutWords } from '#contract/opt-out-words.ts';
-import {
-  automationSets,
-  automationsFor,
-  computeCoverage,
-  contains,
-  coverageDocument,
-  missedWords,
-} from '#shortcut/inbound-coverage/coverage.ts';
-import { type ReplyGroup, replies, repliesOf } from '#shortcut/inbound-coverage/replies.ts';
+import { contains, coverageDocument, missedWords } from '#shortcut/inbound-coverage/coverage.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
 
 describe('replies of one word, and the automations that catch them (docs/iphone.md)', () => {
@@ -35,37 +27,6 @@ describe('replies of one word, and the automations that catch them (docs/iphone.
       ['ok', ' '],
     ] as const)
       assert.ok(!contains(content, text), `${content} does not contain ${text}`);
-  });
-
-  it('automationsFor names the automations that fire for a text', () => {
-    assert.deepEqual(automationsFor('Yes', 'full'), ['e', 'y']);
-    assert.deepEqual(automationsFor('👍', 'full and digits'), []);
-    assert.deepEqual(automationsFor('14:00', 'full and digits'), ['0', '1', '4']);
-  });
-
-  it('the list has ten languages with equally many one-word replies, some 500 in all, without repeats', () => {
-    const groups = Object.keys(replies) as ReplyGroup[];
-    const counts = groups.map((group) => repliesOf(group).length);
-    assert.equal(new Set(counts.slice(0, 10)).size, 1);
-    assert.ok(counts.reduce((sum, count) => sum + count) >= 500);
-    for (const group of groups) {
-      const words = repliesOf(group);
-      assert.equal(new Set(words).size, words.length, group);
-      assert.ok(words.every((word) => word !== '' && !/\s/.test(word)));
-    }
-  });
-
-  it('each set of automations contains the one before it, and catches at least as many replies', () => {
-    const sets = Object.values(automationSets) as (readonly string[])[];
-    for (const [index, set] of sets.slice(1).entries())
-      assert.ok(sets[index]?.every((text) => set.includes(text)));
-    for (const { percent } of computeCoverage()) {
-      const shares = Object.values(percent);
-      assert.deepEqual(
-        shares,
-        shares.toSorted((one, other) => one - other),
-      );
-    }
   });
 
   it('the full set of automations catches every opt-out word', () => {

@@ -80,12 +80,4 @@ describe('a simulated phone that runs the shortcuts', () => {
     assert.match(line.reason, /^no answer: it closed the connection/);
     assert.equal(line.seconds, 15);
   });
-
-  it('the phone can be switched off during a long poll', async () => {
-    const { phone, phoneNumber } = await newPhone();
-    const running = phone.run();
-    await world.untilVerified({ phoneNumber });
-    phone.switchOff();
-    await running;
-  });
 });

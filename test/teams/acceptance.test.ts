@@ -362,14 +362,4 @@ describe('an invitation and its page', () => {
       return refused.reduce((sum, { details }) => sum + Number(field(details, 'repeats') ?? 1), 0) === 3;
     });
   });
-
-  it('the invitation page accepts form bodies only', async () => {
-    const link = await invite(newEmail());
-    for (const type of ['application/json', 'multipart/form-data; boundary=x', 'text/plain']) {
-      const answer = await browser().submit(link, { name: 'Ada' }, { 'content-type': type });
-      assert.equal(answer.status, 415, type);
-      assertPlain(answer);
-    }
-    assert.equal((await browser().submit(link, { name: 'a'.repeat(300_000) })).status, 413);
-  });
 });

@@ -34,18 +34,6 @@ describe('invitations (specification sections 3.5 and 4.1)', () => {
       }
     });
 
-    it('the link begins with APP_URL whatever Host and X-Forwarded-Host say', async () => {
-      const headers = {
-        'x-forwarded-host': 'evil.example',
-        'x-forwarded-proto': 'http',
-        forwarded: 'host=evil.example',
-      };
-      const ada = await newMember(service, team, 'admin');
-      const body = { email: 'host@example.com', role: 'viewer' };
-      const answer = await ada.post(ada.in('/team/members/invite'), body, headers);
-      assert.match(String(answer.json.accept_url), /^https:\/\/texts\.example\.com\/invite\//);
-    });
-
     it('the database has the hash of an invitation’s token, not the token', async () => {
       const { accept_url } = await invite(service, team, 'hash@example.com');
       const token = accept_url.split('/').at(-1) ?? '';
@@ -234,14 +222,6 @@ describe('invitations (specification sections 3.5 and 4.1)', () => {
       const beyond = await many.api.get(`/v1/team/invitations?cursor=${exact.json.cursor}&limit=1`);
       assert.deepEqual(beyond.json, { invitations: [], cursor: '', has_more: false });
       assert.equal((await many.api.get('/v1/team/invitations?cursor=')).text, first.text);
-    });
-
-    it('the list refuses a limit outside 1 to 100 and an invalid cursor', async () => {
-      const refused = ['limit=0', 'limit=101', 'limit=-1', 'limit=x', 'limit=', 'cursor=x', 'cursor=inv_x'];
-      for (const query of [...refused, `cursor=${here.publicId}`]) {
-        const answer = await here.api.get(`/v1/team/invitations?${query}`);
-        assertRefused(answer, 400, 'invalid_request', query.split('=')[0]);
-      }
     });
 
     it('an owner link can’t be listed, revoked or sent again, but takes a seat', async () => {
