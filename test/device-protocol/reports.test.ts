@@ -9,7 +9,6 @@ import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { type ConnectedNumber, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
-import { until } from '#test/support/service/until.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
@@ -42,10 +41,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
   const unconfirmed = async () => {
     const handed = await handedOut();
     service.clock.advance(600_001);
-    await until(
-      'it is unconfirmed',
-      async () => (await messageOf(handed.id)).error_code === 'device_timeout',
-    );
+    await resolveOverdue(service.runtime);
     return handed;
   };
 
@@ -247,7 +243,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       const handed = await handedOut(owner);
       await owner.api.put(`/v1/numbers/${handed.number.numberId}`, { on_unconfirmed: 'retry_once' });
       service.clock.advance(600_001);
-      await until('it is queued again', async () => (await messageOf(handed.id, owner)).status === 'queued');
+      await resolveOverdue(service.runtime);
       return handed;
     };
     const restart = async (handed: { wire: DeviceWire }) => {
@@ -263,7 +259,8 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       const { wire, answer } = await restart(handed);
       assert.equal(answer.id, handed.id);
       service.clock.advance(600_001);
-      await until('it failed', async () => (await messageOf(handed.id)).error_code === 'device_timeout');
+      await resolveOverdue(service.runtime);
+      assert.equal((await messageOf(handed.id)).error_code, 'device_timeout');
       assert.equal((await wire.poll({ session: 'new' })).id, later);
       assert.deepEqual(await eventsOf(handed.id), ['message.failed 1']);
     });
