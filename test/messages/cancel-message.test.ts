@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
+import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { roundTrip } from '#test/support/http/round-trip.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
@@ -133,30 +133,6 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.deepEqual(await usage(team), used);
     assert.equal((await wire.poll({ last: polling })).action, 'idle');
     assert.equal((await get(team, polling)).status, 'sent');
-  });
-
-  it('cancelling a message that expired, was cancelled or lost its number is 409', async () => {
-    const team = await newSender();
-    const expired = await send(team);
-    service.clock.advance(25 * 3_600_000);
-    while ((await failExpired(service.runtime)) > 0);
-    assertConflict(await cancel(team, expired), 'failed');
-    assert.equal((await get(team, expired)).error_code, 'expired');
-    const orphan = await send(team);
-    await team.api.delete(`/v1/numbers/${team.number.numberId}`);
-    assertConflict(await cancel(team, orphan), 'failed');
-    assert.equal((await get(team, orphan)).error_code, 'number_removed');
-  });
-
-  it('the cancel route accepts no field and no parameter', async () => {
-    const team = await newSender();
-    const id = await send(team);
-    const withField = await team.api.post(`/v1/messages/${id}/cancel`, { reason: 'mistake' });
-    assert.deepEqual([withField.status, field(withField.json, 'error.param')], [400, 'reason']);
-    const withParameter = await team.api.post(`/v1/messages/${id}/cancel?force=true`);
-    assert.deepEqual([withParameter.status, field(withParameter.json, 'error.param')], [400, 'force']);
-    assert.equal((await get(team, id)).status, 'queued');
-    assert.equal((await team.api.post(`/v1/messages/${id}/cancel`, {})).status, 200);
   });
 
   it('a cancelled message is refunded at once, so that another send is accepted (§3.2/refund)', async () => {

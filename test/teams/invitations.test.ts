@@ -151,35 +151,6 @@ describe('invitations (specification sections 3.5 and 4.1)', () => {
       const statuses = (await Promise.all(all)).map(({ status }) => status).sort();
       assert.deepEqual(statuses, [201, ...Array.from({ length: 19 }, () => 409)]);
     });
-
-    it('an invite is in the audit log with its actor, a key or a member', async () => {
-      const here = await service.newTeam();
-      const ada = await newMember(service, here, 'admin');
-      const byKey = (await ask(here.api, 'key@example.com', 'viewer')).json;
-      const answer = await ada.post(ada.in('/team/members/invite'), {
-        email: 'member@example.com',
-        role: 'admin',
-      });
-      assert.equal(answer.status, 201, answer.text);
-      const made = (await storedAuditEntries(service, { teamId: here.id })).filter(
-        ({ action }) => action === 'invitation.made',
-      );
-      assert.deepEqual(
-        made.map(({ actorKind, target, details }) => ({ actorKind, target, details })),
-        [
-          {
-            actorKind: 'key',
-            target: byKey.invitation_id,
-            details: { email: 'key@example.com', role: 'viewer' },
-          },
-          {
-            actorKind: 'member',
-            target: answer.json.invitation_id,
-            details: { email: 'member@example.com', role: 'admin' },
-          },
-        ],
-      );
-    });
   });
 
   describe('GET /v1/team/invitations', () => {
