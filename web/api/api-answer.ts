@@ -1,3 +1,5 @@
+import { texts } from './texts.ts';
+
 /** An error answer of the API. Its message is for a person; `param` names the field at fault. */
 export class ApiError extends Error {
   readonly status: number;
@@ -48,7 +50,4 @@ export function readError(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-const unreadable = {
-  code: 'internal_error',
-  message: 'The answer of the server could not be read. Try it again.',
-};
+const unreadable = { code: 'internal_error', message: texts.unreadable };

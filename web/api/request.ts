@@ -1,6 +1,7 @@
 import { ApiError, readAnswer, readError } from './api-answer.ts';
 import { basePath } from './base-path.ts';
 import { signIn } from './signed-out.ts';
+import { texts } from './texts.ts';
 
 export { ApiError } from './api-answer.ts';
 
@@ -29,10 +30,7 @@ export async function request<Answer>(
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, {
-      code: 'unreachable',
-      message: 'Ownline does not answer. Check your connection.',
-    });
+    throw new ApiError(0, { code: 'unreachable', message: texts.unreachable });
   });
   const text = await response.text();
   if (response.ok) return readAnswer(response.status, text) as Answer;

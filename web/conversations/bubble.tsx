@@ -2,12 +2,16 @@ import { Clock, Repeat2, UsersRound } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
 import { classNames } from '#web/kit/class-names.ts';
-import { nowMs } from '#web/kit/clock.ts';
 import { exactTime, timeOfDay } from '#web/kit/format.ts';
-import { dueTime } from '#web/kit/relative-time.ts';
 import { Attachment } from '#web/messages/attachment.tsx';
-import { possibleRepeatText, statusTexts, waitingTexts } from '#web/messages/status-texts.ts';
+import {
+  possibleRepeatText,
+  statusTexts,
+  waitingSentence,
+  waitingTexts,
+} from '#web/messages/status-texts.ts';
 import { splitLinks } from '../kit/split-links.ts';
+import { texts } from './texts.ts';
 
 type Waiting = ConversationMessageList['waiting'];
 
@@ -68,13 +72,13 @@ export const Bubble = memo(function Bubble(props: BubbleProps): ReactNode {
       {message.group && (
         <p className="px-1 text-xs text-quiet">
           <UsersRound aria-hidden="true" className="mr-1 inline size-3 align-[-1.5px]" />
-          Written in a group. A reply goes to this contact alone.
+          {texts.bubble.inGroup}
         </p>
       )}
       {message.possible_repeat && (
         <p className="px-1 text-xs text-quiet" title={possibleRepeatText}>
           <Repeat2 aria-hidden="true" className="mr-1 inline size-3 align-[-1.5px]" />
-          May be a repeat
+          {texts.bubble.mayBeRepeat}
         </p>
       )}
       <State {...props} />
@@ -88,7 +92,7 @@ function State(props: BubbleProps): ReactNode {
   if (direction === 'inbound') {
     return (
       <p className={isTimeShown ? 'px-1 text-xs text-quiet' : 'sr-only'}>
-        <span className="sr-only">Received </span>
+        <span className="sr-only">{texts.bubble.received} </span>
         {timeOfDay(created_at)}
       </p>
     );
@@ -99,12 +103,12 @@ function State(props: BubbleProps): ReactNode {
     return (
       <p className="px-1 text-right text-xs text-bad-ink">
         {by}
-        {!message.may_have_been_sent && message.error_code !== 'not_delivered' && 'Not sent. '}
+        {!message.may_have_been_sent && message.error_code !== 'not_delivered' && `${texts.bubble.notSent} `}
         {message.error_message}
         {retry && !message.may_have_been_sent && (
-          <RetryButton text="Send again" onClick={() => retry.send(message)} />
+          <RetryButton text={texts.bubble.sendAgain} onClick={() => retry.send(message)} />
         )}
-        {retry && <RetryButton text="Edit as another message" onClick={() => retry.edit(message)} />}
+        {retry && <RetryButton text={texts.bubble.edit} onClick={() => retry.edit(message)} />}
       </p>
     );
   }
@@ -112,7 +116,8 @@ function State(props: BubbleProps): ReactNode {
     return (
       <p className={style}>
         <Clock aria-hidden="true" className="mr-1 inline size-3 align-[-1.5px]" />
-        {by}Waiting. {reasonOf(message, waiting)}
+        {by}
+        {texts.bubble.waiting({ reason: reasonOf(message, waiting) })}
       </p>
     );
   }
@@ -142,10 +147,9 @@ function RetryButton({ text, onClick }: { readonly text: string; readonly onClic
 }
 
 function reasonOf({ id }: ConversationMessage, waiting: Waiting): string {
-  if (!waiting?.reason) return 'It goes out as soon as the iPhone takes it.';
+  if (!waiting?.reason) return texts.bubble.goesOut;
   if (waiting.message_id !== id) return waitingTexts.earlier_message;
-  const expected = waiting.expected_at ? ` Expected ${dueTime(waiting.expected_at, nowMs())}.` : '';
-  return `${waitingTexts[waiting.reason]}${expected}`;
+  return waitingSentence(waiting.reason, waiting.expected_at);
 }
 
 /** A stranger's text with its URLs as links. The links send no referrer. */

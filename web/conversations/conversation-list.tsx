@@ -17,8 +17,9 @@ import type { ConversationFilters } from './conversation-filters.ts';
 import { type ConversationKey, conversationsQuery } from './conversation-queries.ts';
 import { ConversationRow } from './conversation-row.tsx';
 import { NewMessageDialog } from './new-message-dialog.tsx';
+import { texts } from './texts.ts';
 
-const views = ['All', 'Unread'] as const;
+const views = [texts.list.all, texts.list.unread];
 
 /** The list of conversations, latest activity first. */
 export function ConversationList({ open }: { readonly open: ConversationKey | undefined }): ReactNode {
@@ -35,28 +36,28 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
     <>
       <header className="flex flex-col gap-2.5 border-b border-line px-4 pt-4 pb-3">
         <div className="flex items-center justify-between">
-          <h1 className="text-lg font-semibold tracking-[-0.01em]">Conversations</h1>
+          <h1 className="text-lg font-semibold tracking-[-0.01em]">{texts.title}</h1>
           {team.can('messages:send') && (
-            <IconButton label="New message" onClick={() => setIsWriting(true)}>
+            <IconButton label={texts.list.newMessage} onClick={() => setIsWriting(true)}>
               <MessageSquarePlus />
             </IconButton>
           )}
         </div>
         <div className="flex gap-2">
           <Segments
-            label="Conversations to show"
+            label={texts.list.toShow}
             options={views}
-            chosen={filters.unread ? 'Unread' : 'All'}
-            onChoose={(view) => filterBy({ unread: view === 'Unread' ? true : undefined })}
+            chosen={filters.unread ? texts.list.unread : texts.list.all}
+            onChoose={(view) => filterBy({ unread: view === texts.list.unread ? true : undefined })}
           />
           {hasMoreNumbers && (
             <Select
-              label="Number"
+              label={texts.list.number}
               isLabelHidden
               className="min-w-0 flex-1"
               value={filters.number ?? ''}
               options={[
-                ['', 'All numbers'],
+                ['', texts.list.allNumbers],
                 ...numbers.map((one) => [one.phone_number, numberName(one)] as const),
               ]}
               onChange={(number) => filterBy({ number: number || undefined })}
@@ -88,7 +89,7 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
           }}
         </Loaded>
         <LoadMore list={list} size="small" className="p-3">
-          Show more
+          {texts.list.showMore}
         </LoadMore>
       </div>
       <NewMessageDialog isOpen={isWriting} onClose={() => setIsWriting(false)} />
@@ -107,12 +108,12 @@ function withoutRepeats(conversations: readonly Conversation[]): readonly Conver
 
 function Empty({ isFiltered }: { readonly isFiltered: boolean }): ReactNode {
   return isFiltered ? (
-    <EmptyState icon={<MessagesSquare />} title="Nothing here">
-      No conversation fits these filters.
+    <EmptyState icon={<MessagesSquare />} title={texts.list.nothing}>
+      {texts.list.nothingHow}
     </EmptyState>
   ) : (
-    <EmptyState icon={<MessagesSquare />} title="No conversations yet">
-      The first message that is sent or received begins one.
+    <EmptyState icon={<MessagesSquare />} title={texts.list.none}>
+      {texts.list.noneHow}
     </EmptyState>
   );
 }

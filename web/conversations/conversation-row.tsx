@@ -8,6 +8,7 @@ import { Handle, Time } from '#web/kit/text.tsx';
 import { numberName } from '#web/numbers/number-name.ts';
 import { openedOver } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
+import { texts } from './texts.ts';
 import { isUnread, unreadText } from './unread.ts';
 
 export function ConversationRow({
@@ -52,7 +53,7 @@ export function ConversationRow({
           {isMarked && (
             <span className="shrink-0 rounded-full bg-accent px-1.5 text-[0.6875rem] leading-4.5 font-semibold text-on-accent">
               {unreadText(conversation)}
-              <span className="sr-only"> unread</span>
+              <span className="sr-only"> {texts.row.unread}</span>
             </span>
           )}
         </span>
@@ -61,10 +62,10 @@ export function ConversationRow({
             {isNumberShown && (
               <span className="truncate">
                 <bdi>{numberName({ label: number_label, phone_number })}</bdi>
-                {number_removed && ' (deleted)'}
+                {number_removed && ` ${texts.row.deleted}`}
               </span>
             )}
-            {simulated && <Badge>Simulated</Badge>}
+            {simulated && <Badge>{texts.simulated}</Badge>}
           </span>
         )}
       </Link>
@@ -79,15 +80,15 @@ function Mark({
   readonly conversation: Conversation;
 }) {
   const style = 'mr-1 inline size-3.5 align-[-2px]';
-  if (opted_out) return <Ban aria-label="Opted out." className={`${style} text-bad-ink`} />;
+  if (opted_out) return <Ban aria-label={texts.row.optedOut} className={`${style} text-bad-ink`} />;
   if (last_message?.status === 'failed') {
-    return <TriangleAlert aria-label="Failed." className={`${style} text-bad-ink`} />;
+    return <TriangleAlert aria-label={texts.row.failed} className={`${style} text-bad-ink`} />;
   }
-  if (waiting_count > 0) return <Clock aria-label="Waiting." className={`${style} text-warn-ink`} />;
+  if (waiting_count > 0) return <Clock aria-label={texts.row.waiting} className={`${style} text-warn-ink`} />;
   return null;
 }
 
 function preview({ direction, content, media_url }: Message): string {
-  const text = content || (media_url === null ? '' : 'Attachment');
-  return direction === 'outbound' ? `You: ${text}` : text;
+  const text = content || (media_url === null ? '' : texts.row.attachment);
+  return direction === 'outbound' ? texts.row.you({ text }) : text;
 }

@@ -5,6 +5,7 @@ import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { EmptyState } from '#web/kit/page.tsx';
 import { ConversationList } from './conversation-list.tsx';
+import { texts } from './texts.ts';
 import { Thread } from './thread.tsx';
 
 /** The list of conversations beside one thread. On a phone one of the two is shown. */
@@ -15,7 +16,7 @@ export function ConversationsPage(): ReactNode {
   });
   const list = useRef<HTMLElement>(null);
   useConversationKeys(list);
-  const title = open ? formatPhoneNumber(open.contact) : 'Conversations';
+  const title = open ? formatPhoneNumber(open.contact) : texts.title;
   useEffect(() => {
     document.title = `${title} · Ownline`;
   }, [title]);
@@ -24,7 +25,7 @@ export function ConversationsPage(): ReactNode {
     <div className="flex h-0 min-h-0 grow">
       <section
         ref={list}
-        aria-label="Conversations"
+        aria-label={texts.title}
         className={classNames(
           'flex w-full shrink-0 flex-col border-line bg-surface md:w-80 md:border-r lg:w-[22rem]',
           open && 'max-md:hidden',
@@ -33,16 +34,15 @@ export function ConversationsPage(): ReactNode {
         <ConversationList open={open} />
       </section>
       <section
-        aria-label={open ? `Conversation with ${title}` : 'No conversation is open'}
+        aria-label={open ? texts.with({ contact: title }) : texts.noneOpen}
         className={classNames('flex min-w-0 flex-1 flex-col', !open && 'max-md:hidden')}
       >
         {open ? (
           <Thread key={`${open.phoneNumber} ${open.contact}`} open={open} />
         ) : (
           <div className="m-auto">
-            <EmptyState icon={<MessagesSquare />} title="Choose a conversation">
-              The arrow keys go through the list, and Enter opens one. Alt with an arrow key opens the one
-              above or below, Esc leads back.
+            <EmptyState icon={<MessagesSquare />} title={texts.choose}>
+              {texts.chooseHow}
             </EmptyState>
           </div>
         )}

@@ -6,12 +6,14 @@ import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { teamRequest } from '#web/api/team-requests.ts';
 import type { DialogState } from '#web/kit/dialog.tsx';
 import { TextField } from '#web/kit/field.tsx';
-import { counted } from '#web/kit/format.ts';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { Handle } from '#web/kit/text.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import { texts as conversationTexts } from './texts.ts';
+
+const { erase: texts } = conversationTexts;
 
 const erase = (teamId: string, contact: string, dryRun: boolean) =>
   teamRequest<Erasure>(teamId, 'POST', '/erasures', { contact, dry_run: dryRun });
@@ -40,17 +42,16 @@ export function EraseDialog({
     onSuccess: async ({ status }) => {
       onClose();
       await navigate({ to: '/teams/$teamId/conversations', params: { teamId: team.id }, replace: true });
-      notify(status === 'erased' ? 'The contact is erased' : 'The contact is being erased');
+      notify(status === 'erased' ? texts.erased : texts.erasing);
     },
   });
-  const name = formatPhoneNumber(contact);
   return (
     <FormDialog
       isOpen={isOpen}
       onClose={onClose}
-      title={`Erase ${name}?`}
-      action="Erase contact"
-      cancel="Keep it"
+      title={texts.title({ contact: formatPhoneNumber(contact) })}
+      action={texts.erase}
+      cancel={texts.keep}
       look="danger"
       work={erasing}
       isHeld
@@ -61,7 +62,7 @@ export function EraseDialog({
       <Loaded query={counts}>{(found) => <Facts found={found} />}</Loaded>
       <TextField
         name="contact"
-        label="To confirm, type the handle"
+        label={texts.confirm}
         hint={<Handle value={contact} />}
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
@@ -75,30 +76,31 @@ function Facts({ found }: { readonly found: Erasure }): ReactNode {
   return (
     <div className="flex flex-col gap-3 text-quiet">
       <p>
-        <b className="font-medium text-ink">Goes for good:</b> the handle, texts and media of{' '}
-        {upToMax(messages, 'message')}
-        {andFiles(messages, files)}, with every number of the team; what webhooks answered; the conversation.
-        {waiting > 0 &&
-          ` Cancelled first: ${upToMax(waiting, 'message')} that ${waiting === 1 ? 'waits' : 'wait'}.`}
-        {inFlight > 0 && ' A message that an iPhone has now is erased once the iPhone has reported.'}
+        <b className="font-medium text-ink">{texts.goes}</b>{' '}
+        {texts.goesWhat({ messages: withFiles(messages, files) })}
+        {waiting > 0 && ` ${upToMax(waiting, texts.cancelled, texts.manyCancelled)}`}
+        {inFlight > 0 && ` ${texts.inFlight}`}
       </p>
       <p>
-        <b className="font-medium text-ink">Stays:</b> the times and states of the messages, the usage, and an
-        entry in the audit log without the handle.
-        {isOptedOut && ' The contact stays opted out: sends to it are refused.'}
+        <b className="font-medium text-ink">{texts.stays}</b> {texts.staysWhat}
+        {isOptedOut && ` ${texts.staysOptedOut}`}
       </p>
-      <p>Ownline can’t reach the iPhone’s own conversation, what webhooks were sent, and earlier backups.</p>
+      <p>{texts.outOfReach}</p>
     </div>
   );
 }
 
+type Counted = typeof texts.messages;
+
 /** The server counts up to one more than the maximum. */
-function upToMax(count: number, noun: string): string {
-  return count > erasureCountMax ? `more than ${counted(erasureCountMax, noun)}` : counted(count, noun);
-}
+const upToMax = (count: number, exactly: Counted, more: Counted) =>
+  count > erasureCountMax ? more({ count: erasureCountMax }) : exactly({ count });
 
 /** If the count of messages is only a lower bound, so is the count of files. */
-function andFiles(messages: number, files: number): string {
-  if (messages > erasureCountMax) return ' and their files';
-  return files > 0 ? ` and ${upToMax(files, 'file')}` : '';
+function withFiles(count: number, files: number): string {
+  const messages = upToMax(count, texts.messages, texts.manyMessages);
+  if (count > erasureCountMax) return texts.withTheirFiles({ messages });
+  return files === 0
+    ? messages
+    : texts.withFiles({ messages, files: upToMax(files, texts.files, texts.manyFiles) });
 }

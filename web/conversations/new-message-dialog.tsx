@@ -11,6 +11,9 @@ import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { realFirst } from '#web/numbers/real-first.ts';
 import { openedOver } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
+import { texts as conversationTexts } from './texts.ts';
+
+const { newMessage: texts } = conversationTexts;
 
 /** Asks for number and contact, and opens their conversation, which may be a new one. */
 export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
@@ -26,8 +29,8 @@ export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
   const open = (to: string) => {
     const contact = to.replaceAll(/[\s().-]/g, '');
     const problem = !/^\+[1-9]\d{6,14}$/.test(contact)
-      ? 'Write the number with + and its country code, such as +1 415 555 0123.'
-      : contact === from && 'A number can’t write to itself.';
+      ? texts.noPhoneNumber
+      : contact === from && texts.itself;
     setError(problem ? new ApiError(400, { code: 'invalid_request', message: problem, param: 'to' }) : null);
     if (problem || from === undefined) return;
     onClose();
@@ -41,26 +44,31 @@ export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
     <FormDialog
       isOpen={isOpen}
       onClose={onClose}
-      title="New message"
-      action="Continue"
+      title={texts.title}
+      action={texts.continue}
       work={{ error, isPending: false }}
       isDisabled={from === undefined}
       fields={['to']}
       onSubmit={({ to = '' }) => open(to)}
     >
       {from === undefined ? (
-        <p className="text-quiet">
-          No connected number can send at the moment. Connect an iPhone, or resume a number.
-        </p>
+        <p className="text-quiet">{texts.noNumber}</p>
       ) : (
         <>
           <Select
-            label="From"
+            label={texts.from}
             value={from}
             options={numbers.map((number) => [number.phone_number, nameOf(number)])}
             onChange={setChosen}
           />
-          <TextField name="to" label="To" type="tel" inputMode="tel" placeholder="+1 415 555 0123" required />
+          <TextField
+            name="to"
+            label={texts.to}
+            type="tel"
+            inputMode="tel"
+            placeholder="+1 415 555 0123"
+            required
+          />
         </>
       )}
     </FormDialog>
@@ -69,6 +77,7 @@ export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
 
 /** Labels an option: `Reception, +1 (415) 555-0100`. A simulated number is marked, as options have no badges. */
 function nameOf({ phone_number, label, simulated }: NumberResource): string {
-  const name = label ? `${label}, ${formatPhoneNumber(phone_number)}` : formatPhoneNumber(phone_number);
-  return simulated ? `${name} (simulated)` : name;
+  const number = formatPhoneNumber(phone_number);
+  const name = label ? texts.labelled({ label, number }) : number;
+  return simulated ? texts.simulated({ name }) : name;
 }

@@ -7,6 +7,9 @@ import { Note } from '#web/kit/error-note.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { type ConversationKey, optIn, rereadConversations } from './conversation-queries.ts';
+import { texts as conversationTexts } from './texts.ts';
+
+const { optOut: texts } = conversationTexts;
 
 /** States that the contact opted out, by which means, and that sends are refused. */
 export function OptOutBanner({
@@ -18,6 +21,7 @@ export function OptOutBanner({
 }): ReactNode {
   const team = useTeam();
   const [isOptingIn, setIsOptingIn] = useState(false);
+  const sentence = optOut.message_id === null ? texts.byRequest : texts.byContact;
   const optInAgain = async () => {
     await optIn(team.id, open.contact);
     await rereadConversations(team.id, open);
@@ -26,38 +30,26 @@ export function OptOutBanner({
     <Note tone="bad" icon={<Ban />} className="items-center rounded-none border-b border-line px-5">
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <p>
-          {optOut.message_id === null
-            ? 'This contact was opted out by request'
-            : 'This contact asked for no more messages'}{' '}
-          (<Time at={optOut.opted_out_at} />
-          ). Nothing is sent to this contact.
+          {sentence({ at: <Time at={optOut.opted_out_at} /> })}
           {optOut.ignored_start_at !== null && (
-            <>
-              {' '}
-              START came after that (<Time at={optOut.ignored_start_at} />
-              ). It may be a late repeat of an earlier START, so it changed nothing. If you know that the
-              contact wants messages, allow them again.
-            </>
+            <> {texts.ignoredStart({ at: <Time at={optOut.ignored_start_at} /> })}</>
           )}
         </p>
         {team.can('messages:send') && (
           <Button size="small" onClick={() => setIsOptingIn(true)}>
-            Allow messages again
+            {texts.allowAgain}
           </Button>
         )}
       </div>
       <Confirm
         isOpen={isOptingIn}
         onClose={() => setIsOptingIn(false)}
-        title="Allow messages to this contact again?"
-        action="Allow messages"
+        title={texts.allowTitle}
+        action={texts.allow}
         isDangerous={false}
         onConfirm={optInAgain}
       >
-        <p>
-          Do so only if <Handle value={open.contact} /> has asked for messages again. Every number of the team
-          can write to it then, and the audit log says that you allowed it.
-        </p>
+        <p>{texts.allowAbout({ contact: <Handle value={open.contact} /> })}</p>
       </Confirm>
     </Note>
   );

@@ -3,10 +3,12 @@ import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useLayou
 import { Button, IconButton } from '#web/kit/button.tsx';
 import { ErrorNote, Note } from '#web/kit/error-note.tsx';
 import { inputStyle } from '#web/kit/field.tsx';
-import { amount } from '#web/kit/format.ts';
 import { Handle } from '#web/kit/text.tsx';
 import { type Composition, countCharacters, type Outgoing } from './composition-store.ts';
+import { texts as conversationTexts } from './texts.ts';
 import type { CompositionActions } from './use-composition.ts';
+
+const { reply: texts } = conversationTexts;
 
 /** The API's limit for the text of a message (specification section 4.3). */
 const contentMaxCharacters = 5_000;
@@ -52,22 +54,19 @@ export function ReplyBox({
           error && <ErrorNote error={error} />
         )}
         {isGroup && (
-          <p className="px-1 text-xs text-quiet">
-            The last message came in a group. Your reply goes to <Handle value={contact} /> alone.
-          </p>
+          <p className="px-1 text-xs text-quiet">{texts.toGroup({ contact: <Handle value={contact} /> })}</p>
         )}
         {isTooLong && (
           <p role="status" className="px-1 text-xs text-bad-ink">
-            {amount(characters)} characters, and {amount(contentMaxCharacters)} are the most. Send it in
-            parts.
+            {texts.tooLong({ count: characters, max: contentMaxCharacters })}
           </p>
         )}
         {mediaUrl !== undefined && (
           <div className="flex items-center gap-1">
             <input
               type="url"
-              aria-label="Address of a file to attach"
-              placeholder="https:// address of a picture or PDF, 5 MB at most"
+              aria-label={texts.fileAddress}
+              placeholder={texts.fileExample}
               className={inputStyle}
               value={mediaUrl}
               onChange={(event) => actions.write({ text, mediaUrl: event.target.value })}
@@ -75,14 +74,14 @@ export function ReplyBox({
               // biome-ignore lint/a11y/noAutofocus: the person has just asked for this field
               autoFocus={mediaUrl === ''}
             />
-            <IconButton label="Attach nothing" onClick={() => actions.write({ text })}>
+            <IconButton label={texts.attachNothing} onClick={() => actions.write({ text })}>
               <X />
             </IconButton>
           </div>
         )}
         <div className="flex items-end gap-1 rounded-[1.4rem] border border-line-strong/60 bg-page p-1 focus-within:border-accent">
           <IconButton
-            label="Attach a file by its address"
+            label={texts.attach}
             className="size-9 rounded-full max-sm:size-9"
             aria-expanded={mediaUrl !== undefined}
             onClick={() => actions.write(mediaUrl === undefined ? { text, mediaUrl: '' } : { text })}
@@ -95,8 +94,8 @@ export function ReplyBox({
             dir="auto"
             value={text}
             aria-invalid={isTooLong}
-            aria-label="Reply"
-            placeholder="Message"
+            aria-label={texts.reply}
+            placeholder={texts.message}
             className="max-h-40 min-h-9 flex-1 resize-none bg-transparent py-2 leading-snug outline-none placeholder:text-faint"
             onChange={(event) => actions.write({ text: event.target.value, mediaUrl })}
             onKeyDown={onKeyDown}
@@ -104,8 +103,8 @@ export function ReplyBox({
           <Button
             look="primary"
             size="icon"
-            aria-label="Send"
-            title="Send (Enter)"
+            aria-label={texts.send}
+            title={texts.sendByEnter}
             className="size-9 rounded-full max-sm:size-9"
             isBusy={isSending}
             disabled={!canSend}
@@ -153,22 +152,19 @@ function UnansweredNote({
 }): ReactNode {
   return (
     <Note tone="warn">
-      <p role="alert">
-        No answer came, so this message may have been sent. Look whether it stands above. To try again is
-        safe: it is sent once.
-      </p>
+      <p role="alert">{texts.unanswered}</p>
       <blockquote dir="auto" className="mt-1 line-clamp-3 border-l-2 border-current pl-2 whitespace-pre-wrap">
         {message.text}
       </blockquote>
       <div className="mt-2 flex flex-wrap gap-2">
         <Button size="small" look="primary" onClick={send}>
-          Try again
+          {texts.tryAgain}
         </Button>
         <Button size="small" onClick={takeBack}>
-          Edit as another message
+          {texts.edit}
         </Button>
         <Button size="small" look="quiet" onClick={forget}>
-          It was sent
+          {texts.wasSent}
         </Button>
       </div>
     </Note>

@@ -12,12 +12,16 @@ import { useLeave } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { optOut, rereadConversations } from './conversation-queries.ts';
 import { EraseDialog } from './erase-dialog.tsx';
+import { texts } from './texts.ts';
+
+const { head } = texts;
 
 export function ThreadHead({ thread }: { readonly thread: ConversationMessageList }): ReactNode {
   const team = useTeam();
   const { number, contact, opt_out } = thread;
   const [isOptingOut, setIsOptingOut] = useState(false);
   const [isErasing, setIsErasing] = useState(false);
+  const ownNumber = <Handle value={number.phone_number} />;
   const mayOptOut = team.can('messages:send') && !opt_out;
   const mayErase = team.can('contacts:erase');
   const optingOut = useMutation({
@@ -39,7 +43,7 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
           event.preventDefault();
           leave();
         }}
-        aria-label="Back to the conversations"
+        aria-label={head.back}
         className={`${buttonStyle({ look: 'quiet', size: 'icon' })} -ml-2.5 md:hidden`}
       >
         <ChevronLeft />
@@ -50,33 +54,34 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
         </h2>
         <p className="flex items-center gap-1.5 truncate text-xs text-quiet">
           <span className="truncate">
-            via {number.label && `${number.label}, `}
-            <Handle value={number.phone_number} />
+            {number.label
+              ? head.viaLabel({ label: number.label, number: ownNumber })
+              : head.via({ number: ownNumber })}
           </span>
-          {number.simulated && <Badge>Simulated</Badge>}
-          {number.removed && <Badge tone="bad">Deleted</Badge>}
-          {!number.removed && number.status === 'paused' && <Badge tone="warn">Paused</Badge>}
+          {number.simulated && <Badge>{texts.simulated}</Badge>}
+          {number.removed && <Badge tone="bad">{head.deleted}</Badge>}
+          {!number.removed && number.status === 'paused' && <Badge tone="warn">{head.paused}</Badge>}
           {!number.removed && number.status === 'active' && number.health === 'offline' && (
-            <Badge tone="bad">Offline</Badge>
+            <Badge tone="bad">{head.offline}</Badge>
           )}
         </p>
       </div>
       {(mayOptOut || mayErase) && (
         <Menu
           trigger={
-            <IconButton label="More">
+            <IconButton label={head.more}>
               <Ellipsis />
             </IconButton>
           }
         >
           {mayOptOut && (
             <MenuItem isDangerous onSelect={() => setIsOptingOut(true)}>
-              <Ban aria-hidden="true" /> Opt out this contact
+              <Ban aria-hidden="true" /> {head.optOut}
             </MenuItem>
           )}
           {mayErase && (
             <MenuItem isDangerous onSelect={() => setIsErasing(true)}>
-              <Eraser aria-hidden="true" /> Erase this contact
+              <Eraser aria-hidden="true" /> {head.erase}
             </MenuItem>
           )}
         </Menu>
@@ -85,14 +90,11 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
       <Confirm
         isOpen={isOptingOut}
         onClose={() => setIsOptingOut(false)}
-        title="Opt out this contact?"
-        action="Opt out"
+        title={texts.optOut.title}
+        action={texts.optOut.optOut}
         onConfirm={() => optingOut.mutateAsync()}
       >
-        <p>
-          Every number of the team stops sending to <Handle value={contact} />, and waiting messages fail. The
-          contact is opted in again by writing START, or by you.
-        </p>
+        <p>{texts.optOut.about({ contact: <Handle value={contact} /> })}</p>
       </Confirm>
     </header>
   );

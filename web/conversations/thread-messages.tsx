@@ -5,6 +5,7 @@ import { nowMs } from '#web/kit/clock.ts';
 import { dayOf } from '#web/kit/relative-time.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { Bubble, type Retry } from './bubble.tsx';
+import { texts } from './texts.ts';
 
 /** A new message scrolls to the end only if the view is within this distance of the end. */
 const nearEndPixels = 120;
@@ -41,20 +42,18 @@ export function ThreadMessages({
       ref={frame}
       className="relative flex min-h-0 flex-1 flex-col overflow-y-auto px-4 py-4 md:px-6"
       role="log"
-      aria-label="Messages"
+      aria-label={texts.messages.title}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll it only while it has the focus
       tabIndex={0}
     >
       {hasEarlier && (
         <div className="mb-3 text-center">
           <Button size="small" isBusy={isLoadingEarlier} onClick={onLoadEarlier}>
-            Show earlier messages
+            {texts.messages.showEarlier}
           </Button>
         </div>
       )}
-      {shown.length === 0 && (
-        <p className="py-10 text-center text-quiet">No messages yet. Write the first one below.</p>
-      )}
+      {shown.length === 0 && <p className="py-10 text-center text-quiet">{texts.messages.none}</p>}
       <ol ref={list} className="mx-auto mt-auto flex w-full max-w-3xl flex-col">
         {shown.map((message, index) => {
           const day = dayOf(message.created_at, now);
@@ -97,7 +96,7 @@ function senderNameOf(
   ownId: string,
 ): string | undefined {
   if (!sender || sender.id === ownId || sender.id === next?.sender?.id) return undefined;
-  return sender.kind === 'key' ? `API key ${sender.name}` : sender.name;
+  return sender.kind === 'key' ? texts.bubble.key({ name: sender.name }) : sender.name;
 }
 
 /** Keeps the view at the end of the conversation, even after a picture loads, unless the person has scrolled up. */

@@ -15,10 +15,13 @@ import {
 } from './conversation-queries.ts';
 import { OptOutBanner } from './opt-out-banner.tsx';
 import { ReplyBox } from './reply-box.tsx';
+import { texts } from './texts.ts';
 import { ThreadHead } from './thread-head.tsx';
 import { ThreadMessages } from './thread-messages.tsx';
 import { markOf } from './unread.ts';
 import { useComposition } from './use-composition.ts';
+
+const { hindrances } = texts;
 
 export function Thread({ open }: { readonly open: ConversationKey }): ReactNode {
   const team = useTeam();
@@ -114,15 +117,13 @@ function useHindrance({ number, contact, opt_out }: ConversationMessageList): st
   const team = useTeam();
   const administrators = useAdministratorNames();
   const canManage = team.can('numbers:write');
-  if (!team.can('messages:send'))
-    return `You can read here. To reply, ask ${administrators} for the role Member.`;
-  if (opt_out) return 'This contact opted out, so nothing can be sent.';
-  if (number.removed) return 'The number was deleted, so nothing can be sent from it.';
-  if (!number.verified) return 'No iPhone is connected to this number yet.';
-  if (number.status === 'paused') {
-    return `The number is paused. ${canManage ? 'Resume it to send.' : `Ask ${administrators} to resume it.`}`;
-  }
-  if (!/^\+[1-9]\d{6,14}$/.test(contact)) return 'Replies go to phone numbers only.';
+  if (!team.can('messages:send')) return hindrances.role({ administrators });
+  if (opt_out) return hindrances.optedOut;
+  if (number.removed) return hindrances.deleted;
+  if (!number.verified) return hindrances.notConnected;
+  if (number.status === 'paused')
+    return canManage ? hindrances.pausedResume : hindrances.paused({ administrators });
+  if (!/^\+[1-9]\d{6,14}$/.test(contact)) return hindrances.noPhoneNumber;
   return undefined;
 }
 

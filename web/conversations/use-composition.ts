@@ -7,6 +7,7 @@ import { notify } from '#web/kit/toast.tsx';
 import { type Composition, CompositionStore, type Draft, joinDrafts } from './composition-store.ts';
 import { type ConversationKey, rereadConversations, sendMessage } from './conversation-queries.ts';
 import { newIdempotencyKey } from './idempotency-key.ts';
+import { texts } from './texts.ts';
 
 /** Statuses that the server returns before it looks up the Idempotency-Key (specification section 4.3). */
 const beforeRepeats: readonly number[] = [401, 403, 429];
@@ -61,8 +62,9 @@ export function useComposition(
       if (outcome !== undefined) void rereadConversations(teamId, { phoneNumber, contact });
       if (outcome === undefined || outcome === 'sent' || compositions.isShown(key)) return;
       const to = formatPhoneNumber(contact);
-      const title = outcome === 'refused' ? `Not sent to ${to}` : `The message to ${to} may have been sent`;
-      notify(title, compositions.get(key).error?.message, { text: 'Open the conversation', onSelect: open });
+      const title = outcome === 'refused' ? texts.reply.notSent : texts.reply.maybeSent;
+      const reason = compositions.get(key).error?.message;
+      notify(title({ contact: to }), reason, { text: texts.openConversation, onSelect: open });
     };
     return {
       write: (draft: Draft) => compositions.write(key, draft),

@@ -2,6 +2,7 @@ import { Paperclip } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Message } from '#contract/message.ts';
 import { basePath } from '#web/api/base-path.ts';
+import { texts } from './texts.ts';
 
 /** Shows a received picture. Other received files, and sent files, which are on another host, are links. */
 export function Attachment({
@@ -21,7 +22,7 @@ export function Attachment({
       <a href={href} target="_blank" rel="noopener noreferrer" className="block w-fit max-w-full">
         <img
           src={href}
-          alt={`Received: ${name}`}
+          alt={texts.receivedFile({ name })}
           onError={() => setIsBroken(true)}
           className="max-h-80 min-h-24 min-w-24 rounded-2xl border border-line bg-sunken object-contain"
         />
@@ -54,7 +55,7 @@ const hostOf = (url: string) => parse(url)?.host ?? url;
 function nameOf(url: string): string {
   const last = pathOf(url).split('/').at(-1) ?? '';
   try {
-    return decodeURIComponent(last) || 'Attachment';
+    return decodeURIComponent(last) || texts.attachment;
   } catch {
     return last;
   }

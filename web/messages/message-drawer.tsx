@@ -9,20 +9,21 @@ import { sendMessage } from '#web/conversations/conversation-queries.ts';
 import { newIdempotencyKey } from '#web/conversations/idempotency-key.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button, buttonStyle } from '#web/kit/button.tsx';
-import { nowMs } from '#web/kit/clock.ts';
 import { CopyButton } from '#web/kit/copy.tsx';
 import { Drawer } from '#web/kit/dialog.tsx';
 import { ErrorNote, Note } from '#web/kit/error-note.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
-import { dueTime } from '#web/kit/relative-time.ts';
 import { Handle } from '#web/kit/text.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useNumberNames } from '#web/numbers/number-name.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { cancelMessage, timelineQuery } from './message-queries.ts';
-import { possibleRepeatText, statusTexts, waitingTexts } from './status-texts.ts';
+import { possibleRepeatText, statusTexts, waitingSentence } from './status-texts.ts';
+import { texts } from './texts.ts';
 import { TimelineEvents } from './timeline-events.tsx';
 import { TimelineSteps } from './timeline-steps.tsx';
+
+const { details } = texts;
 
 /** The details of a message: content, status, steps, and events with their deliveries. */
 export function MessageDrawer({
@@ -38,7 +39,7 @@ export function MessageDrawer({
   if (id !== undefined && id !== shownId) setShownId(id);
   const timeline = useQuery({ ...timelineQuery(team.id, shownId ?? ''), enabled: id !== undefined });
   return (
-    <Drawer isOpen={id !== undefined} onClose={onClose} title="Message">
+    <Drawer isOpen={id !== undefined} onClose={onClose} title={details.title}>
       <Loaded query={timeline}>{(data) => <Details timeline={data} />}</Loaded>
     </Drawer>
   );
@@ -46,7 +47,7 @@ export function MessageDrawer({
 
 /** A message has no handle if its contact was erased or its sender is unknown. */
 function Contact({ handle }: { readonly handle: string }): ReactNode {
-  return handle === '' ? 'An unknown or erased contact' : <Handle value={handle} />;
+  return handle === '' ? details.unknownContact : <Handle value={handle} />;
 }
 
 function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
@@ -59,8 +60,9 @@ function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
       <section className="flex flex-col gap-3">
         <div className="flex flex-wrap items-center justify-between gap-2">
           <p className="text-quiet">
-            {isInbound ? <Contact handle={message.from} /> : ownName} to{' '}
-            {isInbound ? ownName : <Contact handle={message.to} />}
+            {isInbound
+              ? details.fromTo({ from: <Contact handle={message.from} />, to: ownName })
+              : details.fromTo({ from: ownName, to: <Contact handle={message.to} /> })}
           </p>
           <Badge tone={statusTexts[message.status].tone} hasDot>
             {statusTexts[message.status].text}
@@ -83,14 +85,15 @@ function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
         )}
         {sender && (
           <p className="text-quiet">
-            Sent {sender.kind === 'key' ? 'with the API key' : 'by'}{' '}
-            <b className="font-medium text-ink">{sender.name}</b>
+            {details[sender.kind === 'key' ? 'byKey' : 'by']({
+              name: <b className="font-medium text-ink">{sender.name}</b>,
+            })}
           </p>
         )}
         <Standing timeline={timeline} />
         <div className="flex flex-wrap gap-2">
           <ConversationLink message={message} isInbound={isInbound} />
-          <CopyButton text={message.id} label="Copy the id" />
+          <CopyButton text={message.id} label={details.copyId} />
           {message.status === 'queued' && <CancelButton message={message} />}
           {message.status === 'failed' && !message.may_have_been_sent && (
             <SendAgainButton message={message} />
@@ -98,12 +101,12 @@ function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
         </div>
       </section>
       <section>
-        <h3 className="mb-3 font-semibold">Timeline</h3>
+        <h3 className="mb-3 font-semibold">{details.timeline}</h3>
         <TimelineSteps steps={steps} />
       </section>
       {events.length > 0 && (
         <section>
-          <h3 className="mb-3 font-semibold">Events and their deliveries</h3>
+          <h3 className="mb-3 font-semibold">{details.events}</h3>
           <TimelineEvents events={events} />
         </section>
       )}
@@ -118,25 +121,15 @@ function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
 function Standing({ timeline }: { readonly timeline: Timeline }): ReactNode {
   const { message, reports_delivery } = timeline;
   if (message.status === 'queued' && message.waiting_reason !== null) {
-    return (
-      <Note tone="warn">
-        {waitingTexts[message.waiting_reason]}
-        {message.expected_at !== null && ` Expected ${dueTime(message.expected_at, nowMs())}.`}
-      </Note>
-    );
+    return <Note tone="warn">{waitingSentence(message.waiting_reason, message.expected_at)}</Note>;
   }
   if (message.status === 'sent' && reports_delivery === false) {
-    return (
-      <p className="text-quiet">
-        “Sent” is the last that is known: this iPhone has reported no delivery, and one with the shortcuts
-        can’t. Messages on the iPhone shows whether it arrived.
-      </p>
-    );
+    return <p className="text-quiet">{details.sentIsLast}</p>;
   }
   if (message.possible_repeat) {
     return (
       <p className="text-quiet">
-        <b className="font-medium text-ink">May be a repeat.</b> {possibleRepeatText}
+        <b className="font-medium text-ink">{details.mayBeRepeat}</b> {possibleRepeatText}
       </p>
     );
   }
@@ -161,7 +154,7 @@ function ConversationLink({
       params={{ teamId: team.id, phoneNumber, contact }}
       className={buttonStyle({ size: 'small' })}
     >
-      <MessagesSquare /> Open the conversation
+      <MessagesSquare /> {details.openConversation}
     </Link>
   );
 }
@@ -174,7 +167,7 @@ function SendAgainButton({ message }: { readonly message: MessageDetail }): Reac
   const { from, to, content, media_url } = message;
   const sending = useMutation({
     mutationFn: () => sendMessage(team.id, { from, to, content, media_url }, idempotencyKey),
-    onSuccess: () => notify('Sent again', 'It is a new message. The failed one stays in the list.'),
+    onSuccess: () => notify(details.sentAgain, details.sentAgainAbout),
   });
   if (!team.can('messages:send') || (content === '' && media_url === null)) return null;
   return (
@@ -185,7 +178,7 @@ function SendAgainButton({ message }: { readonly message: MessageDetail }): Reac
         disabled={sending.isSuccess}
         onClick={() => sending.mutate()}
       >
-        <RotateCw /> Send again
+        <RotateCw /> {details.sendAgain}
       </Button>
       {sending.error && <ErrorNote error={sending.error} />}
     </>
@@ -207,7 +200,7 @@ function CancelButton({ message }: { readonly message: MessageDetail }): ReactNo
         isBusy={cancelling.isPending}
         onClick={() => cancelling.mutate()}
       >
-        Cancel message
+        {details.cancel}
       </Button>
       {cancelling.error && <ErrorNote error={cancelling.error} />}
     </>

@@ -6,6 +6,7 @@ import { classNames } from '#web/kit/class-names.ts';
 import { inputStyle, Select } from '#web/kit/field.tsx';
 import type { MessageFilters } from './message-filters.ts';
 import { statusTexts } from './status-texts.ts';
+import { texts } from './texts.ts';
 
 const statuses = Object.keys(statusTexts) as MessageStatus[];
 
@@ -23,24 +24,24 @@ export function MessageFilterBar({
         onChange={(contact) => onChange({ contact: contact || undefined })}
       />
       <Select
-        label="Direction"
+        label={texts.filters.direction}
         isLabelHidden
         className="w-40 max-sm:flex-1"
         value={filters.direction ?? ''}
         options={[
-          ['', 'Any direction'],
-          ['outbound', 'Sent'],
-          ['inbound', 'Received'],
+          ['', texts.filters.anyDirection],
+          ['outbound', texts.filters.sent],
+          ['inbound', texts.filters.received],
         ]}
         onChange={(chosen) => onChange({ direction: chosen || undefined })}
       />
       <Select
-        label="Status"
+        label={texts.filters.status}
         isLabelHidden
         className="w-40 max-sm:flex-1"
         value={filters.status ?? ''}
         options={[
-          ['', 'Any status'],
+          ['', texts.filters.anyStatus],
           ...statuses.map((status) => [status, statusTexts[status].text] as const),
         ]}
         onChange={(status) => onChange({ status: status || undefined })}
@@ -72,8 +73,8 @@ function ContactField({
       />
       <input
         type="text"
-        aria-label="Number or address"
-        placeholder="Number or address, such as +1 415 555 0123"
+        aria-label={texts.filters.contact}
+        placeholder={texts.filters.contactExample}
         className={classNames(inputStyle, 'pr-9 pl-9')}
         value={text}
         onChange={(event) => setText(event.target.value)}
@@ -82,7 +83,7 @@ function ContactField({
       />
       {text !== '' && (
         <IconButton
-          label="Clear"
+          label={texts.filters.clear}
           size="small"
           className="absolute top-1/2 right-1 h-7 -translate-y-1/2 px-1.5 max-sm:h-9"
           onClick={() => {

@@ -23,6 +23,9 @@ import { MessageFilterBar } from './message-filter-bar.tsx';
 import { messagesQuery } from './message-queries.ts';
 import type { MessagesSearch } from './messages-search.ts';
 import { failureTexts, heldText, statusTexts } from './status-texts.ts';
+import { texts } from './texts.ts';
+
+const { columns: heads } = texts;
 
 /** The message log with its filters. Details of a message open in a drawer. */
 export function MessagesPage(): ReactNode {
@@ -39,7 +42,7 @@ export function MessagesPage(): ReactNode {
   const { message: open, status, direction, contact } = filters;
   const isFiltered = [status, direction, contact].some((value) => value !== undefined);
   return (
-    <Page title="Messages" description="Everything that was sent and received, newest first.">
+    <Page title={texts.title} description={texts.about}>
       <Card isFlush>
         <MessageFilterBar filters={filters} onChange={change} />
         <Loaded query={log.query}>
@@ -54,7 +57,7 @@ export function MessagesPage(): ReactNode {
             }
             return (
               <Table
-                label="Messages"
+                label={texts.title}
                 columns={columns(filters, numbers, nameOf)}
                 rows={rows}
                 keyOf={({ id }) => id}
@@ -63,7 +66,7 @@ export function MessagesPage(): ReactNode {
           }}
         </Loaded>
         <LoadMore list={log} size="small" className="border-t border-line p-3">
-          Show older messages
+          {texts.showOlder}
         </LoadMore>
       </Card>
       <MessageDrawer id={open} onClose={leave} />
@@ -85,7 +88,7 @@ function columns(
 ): readonly Column<ListedMessage>[] {
   return [
     {
-      head: 'Contact',
+      head: heads.contact,
       className: 'w-60',
       cell: (message) => (
         <span className="flex items-center gap-2.5">
@@ -96,27 +99,27 @@ function columns(
             state={openedOver}
             className={classNames(rowLink, 'truncate')}
           >
-            {isErased(message) ? 'Erased contact' : <Handle value={sidesOf(message).contact} />}
+            {isErased(message) ? texts.log.erasedContact : <Handle value={sidesOf(message).contact} />}
           </Link>
         </span>
       ),
     },
     {
-      head: 'Message',
+      head: heads.message,
       cell: (message) => (
         <>
           <span className="line-clamp-1 text-quiet max-md:line-clamp-2">
             {message.media_url !== null && (
-              <Paperclip aria-label="With a file." className="mr-1 inline size-3.5 align-[-2px]" />
+              <Paperclip aria-label={texts.log.withFile} className="mr-1 inline size-3.5 align-[-2px]" />
             )}
-            {isErased(message) ? 'The text was erased' : message.content || 'Attachment'}
+            {isErased(message) ? texts.log.erasedText : message.content || texts.attachment}
           </span>
           <Reason message={message} numbers={numbers} />
         </>
       ),
     },
     {
-      head: 'Number',
+      head: heads.number,
       className: 'w-40',
       isDesktopOnly: true,
       cell: (message) => (
@@ -124,7 +127,7 @@ function columns(
       ),
     },
     {
-      head: 'Status',
+      head: heads.status,
       className: 'w-32 max-md:absolute max-md:right-4 max-md:bottom-3',
       cell: ({ status }) => (
         <Badge tone={statusTexts[status].tone} hasDot>
@@ -133,7 +136,7 @@ function columns(
       ),
     },
     {
-      head: 'Time',
+      head: heads.time,
       className: 'w-32 text-right text-quiet max-md:text-xs',
       cell: ({ created_at }) => <Time at={created_at} />,
     },
@@ -169,7 +172,7 @@ function DirectionMark({ direction }: Pick<Message, 'direction'>): ReactNode {
         isInbound ? 'bg-sunken text-quiet' : 'bg-accent-tint text-accent-ink',
       )}
     >
-      <Icon aria-label={isInbound ? 'Received from' : 'Sent to'} className="size-4" />
+      <Icon aria-label={isInbound ? texts.log.receivedFrom : texts.log.sentTo} className="size-4" />
     </span>
   );
 }
@@ -185,16 +188,16 @@ function Empty({
     return (
       <EmptyState
         icon={<MessageSquareText />}
-        title="No message fits"
-        action={<Button onClick={onReset}>Clear the filters</Button>}
+        title={texts.log.noneFits}
+        action={<Button onClick={onReset}>{texts.log.clearFilters}</Button>}
       >
-        Choose another status or direction, or look for another number.
+        {texts.log.noneFitsHow}
       </EmptyState>
     );
   }
   return (
-    <EmptyState icon={<MessageSquareText />} title="No messages yet">
-      Messages appear here as soon as one is sent or received.
+    <EmptyState icon={<MessageSquareText />} title={texts.log.none}>
+      {texts.log.noneHow}
     </EmptyState>
   );
 }

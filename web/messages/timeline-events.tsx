@@ -3,10 +3,10 @@ import type { ReactNode } from 'react';
 import type { TimelineDelivery, TimelineEvent } from '#contract/timeline.ts';
 import { Badge, type Tone } from '#web/kit/badge.tsx';
 import { nowMs } from '#web/kit/clock.ts';
-import { counted } from '#web/kit/format.ts';
 import { dueTime } from '#web/kit/relative-time.ts';
 import { Code, Hint, StepTime } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import { texts } from './texts.ts';
 
 export function TimelineEvents({ events }: { readonly events: readonly TimelineEvent[] }): ReactNode {
   return (
@@ -20,12 +20,12 @@ export function TimelineEvents({ events }: { readonly events: readonly TimelineE
             </span>
           </div>
           {deliveries.length === 0 ? (
-            <p className="border-t border-line px-3.5 py-2.5 text-quiet">No webhook listens to this event.</p>
+            <p className="border-t border-line px-3.5 py-2.5 text-quiet">{texts.events.noWebhook}</p>
           ) : (
             deliveries.map((delivery) => <Delivery key={delivery.id} delivery={delivery} />)
           )}
           {more_deliveries && (
-            <p className="border-t border-line px-3.5 py-2.5 text-quiet">And to more webhooks.</p>
+            <p className="border-t border-line px-3.5 py-2.5 text-quiet">{texts.events.more}</p>
           )}
         </li>
       ))}
@@ -33,13 +33,12 @@ export function TimelineEvents({ events }: { readonly events: readonly TimelineE
   );
 }
 
-const statuses: Readonly<Record<TimelineDelivery['status'], { readonly text: string; readonly tone: Tone }>> =
-  {
-    pending: { text: 'Pending', tone: 'warn' },
-    succeeded: { text: 'Delivered', tone: 'good' },
-    failed: { text: 'Failed', tone: 'bad' },
-    skipped: { text: 'Skipped', tone: 'neutral' },
-  };
+const tones: Readonly<Record<TimelineDelivery['status'], Tone>> = {
+  pending: 'warn',
+  succeeded: 'good',
+  failed: 'bad',
+  skipped: 'neutral',
+};
 
 function Delivery({ delivery }: { readonly delivery: TimelineDelivery }): ReactNode {
   const team = useTeam();
@@ -48,7 +47,7 @@ function Delivery({ delivery }: { readonly delivery: TimelineDelivery }): ReactN
     <div className="flex flex-col gap-1 border-t border-line px-3.5 py-2.5">
       <div className="flex items-start justify-between gap-3">
         {url === null ? (
-          <span className="text-quiet">A webhook that was deleted</span>
+          <span className="text-quiet">{texts.events.deletedWebhook}</span>
         ) : (
           <Link
             to="/teams/$teamId/webhooks/$webhookId"
@@ -59,8 +58,8 @@ function Delivery({ delivery }: { readonly delivery: TimelineDelivery }): ReactN
             {url}
           </Link>
         )}
-        <Badge tone={statuses[status].tone} hasDot>
-          {statuses[status].text}
+        <Badge tone={tones[status]} hasDot>
+          {texts.events.statuses[status]}
         </Badge>
       </div>
       <Hint>{sentenceOf(delivery)}</Hint>
@@ -71,10 +70,10 @@ function Delivery({ delivery }: { readonly delivery: TimelineDelivery }): ReactN
 /** Describes the last attempt of a delivery and the time of the next one. */
 function sentenceOf({ attempts, attempt_count, next_attempt_at, status }: TimelineDelivery): string {
   const last = attempts.at(-1);
-  if (!last)
-    return status === 'skipped' ? 'It was skipped: the webhook was off.' : 'No attempt was made yet.';
-  const answer =
-    last.status_code === null ? '' : ` It answered ${last.status_code} after ${last.duration_ms} ms.`;
-  const next = next_attempt_at === null ? '' : ` The next one is due ${dueTime(next_attempt_at, nowMs())}.`;
-  return `${counted(attempt_count, 'attempt')}.${last.error_message === null ? answer : ` ${last.error_message}`}${next}`;
+  if (!last) return status === 'skipped' ? texts.events.skipped : texts.events.noAttempt;
+  const { status_code, duration_ms, error_message } = last;
+  const answer = status_code && texts.events.answered({ status: status_code, ms: duration_ms });
+  const next = next_attempt_at && texts.events.next({ when: dueTime(next_attempt_at, nowMs()) });
+  const parts = [texts.events.attempts({ count: attempt_count }), error_message ?? answer, next];
+  return parts.filter(Boolean).join(' ');
 }

@@ -4,6 +4,9 @@ import type { TimelineActor, TimelineStep } from '#contract/timeline.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { StepTime } from '#web/kit/text.tsx';
 import { failureTexts } from './status-texts.ts';
+import { texts as messageTexts } from './texts.ts';
+
+const { steps: texts } = messageTexts;
 
 export function TimelineSteps({ steps }: { readonly steps: readonly TimelineStep[] }): ReactNode {
   return (
@@ -42,65 +45,62 @@ const colours: Readonly<Record<TimelineStep['kind'], string>> = {
 };
 
 function sentenceOf({ kind, actor, details }: TimelineStep): string {
-  const device = actor?.kind === 'device' && actor.name !== '' ? actor.name : 'The iPhone';
+  const device = actor?.kind === 'device' && actor.name !== '' ? actor.name : texts.iphone;
   switch (kind) {
     case 'accepted':
-      return `Ownline accepted the message${by(actor)}.`;
+      return accepted(actor);
     case 'received':
-      return `${device} received the message.`;
+      return texts.received({ device });
     case 'media_stored':
       return details.media
-        ? `The file ${details.media.name} was stored (${sizeOf(details.media.size_bytes)}).`
-        : 'The file was stored.';
+        ? texts.fileStored({ name: details.media.name, size: sizeOf(details.media.size_bytes) })
+        : texts.aFileStored;
     case 'handed_out':
-      return details.hand_out === 2
-        ? `${device} took the message a second time.`
-        : `${device} took the message.`;
+      return details.hand_out === 2 ? texts.tookAgain({ device }) : texts.took({ device });
     case 'queued_again':
-      return 'The iPhone did not say what became of it, so the message waits for a second hand-out.';
+      return texts.queuedAgain;
     case 'sent':
-      return details.late
-        ? `${device} reported late that the message was sent.`
-        : `${device} sent the message.`;
+      return details.late ? texts.sentLate({ device }) : texts.sent({ device });
     case 'delivered':
-      return `${device} reported that the message was delivered.`;
+      return texts.delivered({ device });
     case 'failed':
-      return `The message failed${because(actor)}. ${details.error_code ? `${failureTexts[details.error_code]}.` : ''}`.trim();
+      return details.error_code
+        ? `${failed(actor)} ${texts.reason({ reason: failureTexts[details.error_code] })}`
+        : failed(actor);
     case 'opted_out':
-      return 'With this message the contact opted out. Nothing more is sent to this contact.';
+      return texts.optedOut;
   }
 }
 
 /** Names who made a message fail: the person who cancelled it or deleted its number, or the contact who opted out. */
-function because(actor: TimelineActor | null): string {
+function failed(actor: TimelineActor | null): string {
   switch (actor?.kind) {
     case 'key':
-      return ` because of a request with the API key “${actor.name}”`;
+      return texts.failedBecause.key({ name: actor.name });
     case 'member':
-      return ` because of ${actor.name}`;
-    case 'operator':
-      return ' because of a command of the operator';
     case 'contact':
-      return ` because of ${formatPhoneNumber(actor.name)}`;
+      return texts.failedBecause.person({ name: formatPhoneNumber(actor.name) });
+    case 'operator':
+      return texts.failedBecause.operator;
     default:
-      return '';
+      return texts.failed;
   }
 }
 
 /** Names who sent a message. */
-function by(actor: TimelineActor | null): string {
+function accepted(actor: TimelineActor | null): string {
   switch (actor?.kind) {
     case 'key':
-      return ` from the API key “${actor.name}”`;
     case 'member':
-      return ` from ${actor.name}`;
+      return texts.acceptedFrom[actor.kind]({ name: actor.name });
     case 'operator':
-      return ' from the operator';
+      return texts.acceptedFrom.operator;
     default:
-      return '';
+      return texts.accepted;
   }
 }
 
-function sizeOf(bytes: number): string {
-  return bytes < 100_000 ? `${Math.ceil(bytes / 1_000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
+const sizeOf = (bytes: number) =>
+  bytes < 100_000
+    ? texts.kilobytes({ size: Math.ceil(bytes / 1_000) })
+    : texts.megabytes({ size: Math.round(bytes / 100_000) / 10 });
