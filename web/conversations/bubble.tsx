@@ -129,7 +129,7 @@ function State(props: BubbleProps): ReactNode {
   return (
     <p className={style}>
       {by}
-      {statusTexts[status].text} {timeOfDay(at)}
+      {statusTexts[status]} {timeOfDay(at)}
     </p>
   );
 }

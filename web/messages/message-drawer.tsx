@@ -18,6 +18,7 @@ import { notify } from '#web/kit/toast.tsx';
 import { useNumberNames } from '#web/numbers/number-name.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { cancelMessage, timelineQuery } from './message-queries.ts';
+import { statusTones } from './message-statuses.ts';
 import { possibleRepeatText, statusTexts, waitingSentence } from './status-texts.ts';
 import { texts } from './texts.ts';
 import { TimelineEvents } from './timeline-events.tsx';
@@ -64,8 +65,8 @@ function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
               ? details.fromTo({ from: <Contact handle={message.from} />, to: ownName })
               : details.fromTo({ from: ownName, to: <Contact handle={message.to} /> })}
           </p>
-          <Badge tone={statusTexts[message.status].tone} hasDot>
-            {statusTexts[message.status].text}
+          <Badge tone={statusTones[message.status]} hasDot>
+            {statusTexts[message.status]}
           </Badge>
         </div>
         {message.content !== '' && (

@@ -42,7 +42,7 @@ export function MessageFilterBar({
         value={filters.status ?? ''}
         options={[
           ['', texts.filters.anyStatus],
-          ...statuses.map((status) => [status, statusTexts[status].text] as const),
+          ...statuses.map((status) => [status, statusTexts[status]] as const),
         ]}
         onChange={(status) => onChange({ status: status || undefined })}
       />

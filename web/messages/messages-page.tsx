@@ -21,6 +21,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { MessageDrawer } from './message-drawer.tsx';
 import { MessageFilterBar } from './message-filter-bar.tsx';
 import { messagesQuery } from './message-queries.ts';
+import { statusTones } from './message-statuses.ts';
 import type { MessagesSearch } from './messages-search.ts';
 import { failureTexts, heldText, statusTexts } from './status-texts.ts';
 import { texts } from './texts.ts';
@@ -130,8 +131,8 @@ function columns(
       head: heads.status,
       className: 'w-32 max-md:absolute max-md:right-4 max-md:bottom-3',
       cell: ({ status }) => (
-        <Badge tone={statusTexts[status].tone} hasDot>
-          {statusTexts[status].text}
+        <Badge tone={statusTones[status]} hasDot>
+          {statusTexts[status]}
         </Badge>
       ),
     },

@@ -1,20 +1,10 @@
 import type { HomeNumber } from '#contract/home.ts';
 import type { FailureCode, MessageStatus, WaitingReason } from '#contract/message.ts';
-import type { Tone } from '#web/kit/badge.tsx';
 import { nowMs } from '#web/kit/clock.ts';
 import { dueTime } from '#web/kit/relative-time.ts';
 import { texts } from './texts.ts';
 
-const { statuses } = texts;
-
-export const statusTexts: Readonly<Record<MessageStatus, { readonly text: string; readonly tone: Tone }>> = {
-  queued: { text: statuses.queued, tone: 'warn' },
-  polling: { text: statuses.polling, tone: 'warn' },
-  sent: { text: statuses.sent, tone: 'accent' },
-  delivered: { text: statuses.delivered, tone: 'good' },
-  failed: { text: statuses.failed, tone: 'bad' },
-  received: { text: statuses.received, tone: 'neutral' },
-};
+export const statusTexts: Readonly<Record<MessageStatus, string>> = texts.statuses;
 
 /** The reason why a message waits, as a sentence. */
 export const waitingTexts: Readonly<Record<WaitingReason, string>> = texts.waiting;

@@ -1,74 +1,17 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { History } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
-import { heldCountMax, type RestoreState } from '#contract/restore.ts';
-import { teamRequest } from '#web/api/team-requests.ts';
-import { Button } from '#web/kit/button.tsx';
-import { exactTime } from '#web/kit/format.ts';
-import { overviewQuery, useOverview } from '#web/shell/session.ts';
-import { ResumeDialog } from './resume-dialog.tsx';
-import { texts } from './texts.ts';
+import { lazy, type ReactNode, Suspense } from 'react';
+import { useOverview } from '#web/shell/session.ts';
 
-const lookMs = 30_000;
+// Few servers are restored, so the banner is no part of the first load.
+const HeldBanner = lazy(async () => ({ default: (await import('./held-banner.tsx')).HeldBanner }));
 
 /** A banner on every page during a restore hold (specification section 10.8). */
 export function RestoreBanner({ teamId }: { readonly teamId: string }): ReactNode {
   const { restore_hold: isHeld } = useOverview();
-  return isHeld ? <HeldBanner teamId={teamId} /> : null;
-}
-
-function HeldBanner({ teamId }: { readonly teamId: string }): ReactNode {
-  const client = useQueryClient();
-  const [isOpen, setOpen] = useState(false);
-  const { data } = useQuery({
-    queryKey: [teamId, 'restore'],
-    queryFn: () => teamRequest<RestoreState>(teamId, 'GET', '/restore'),
-    refetchInterval: lookMs,
-  });
-  if (!data?.held || data.backup_taken_at === null) return null;
-  const { waiting } = data;
   return (
-    <section
-      aria-label={texts.restoredServer}
-      className="flex items-center gap-x-4 gap-y-2 border-b border-line bg-warn-tint px-4 py-2.5 text-[0.8125rem] text-warn-ink max-sm:flex-wrap md:px-6"
-    >
-      <History aria-hidden="true" className="size-4 shrink-0 max-sm:hidden" />
-      <p className="min-w-0 flex-1 max-sm:basis-full">
-        <strong className="font-semibold">{texts.restored({ at: exactTime(data.backup_taken_at) })}</strong>{' '}
-        {waiting
-          ? texts.waiting({
-              messages: upToMax(waiting.messages, texts.messages, texts.manyMessages),
-              deliveries: upToMax(waiting.deliveries, texts.deliveries, texts.manyDeliveries),
-              mails: upToMax(waiting.mails, texts.mails, texts.manyMails),
-            })
-          : texts.whoDecides}
-      </p>
-      {waiting && (
-        <>
-          <Button size="small" onClick={() => setOpen(true)}>
-            {texts.resume}
-          </Button>
-          <ResumeDialog
-            isOpen={isOpen}
-            onClose={() => setOpen(false)}
-            backupTakenAt={data.backup_taken_at}
-            onResume={async (choices) => {
-              await teamRequest(teamId, 'POST', '/restore/resume', choices);
-              client.setQueryData(
-                overviewQuery.queryKey,
-                (overview: ReturnType<typeof useOverview> | undefined) =>
-                  overview && { ...overview, restore_hold: false },
-              );
-              await client.invalidateQueries({ queryKey: [teamId] });
-            }}
-          />
-        </>
-      )}
-    </section>
+    isHeld && (
+      <Suspense fallback={null}>
+        <HeldBanner teamId={teamId} />
+      </Suspense>
+    )
   );
 }
-
-type Counted = typeof texts.messages;
-
-const upToMax = (count: number, exactly: Counted, more: Counted) =>
-  count > heldCountMax ? more({ count: heldCountMax }) : exactly({ count });
