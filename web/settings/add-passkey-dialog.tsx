@@ -10,6 +10,7 @@ import { addPasskey, passkeyOptions, rereadAccount } from './account-queries.ts'
 import { deviceName } from './browser-name.ts';
 import { createPasskey } from './create-passkey.ts';
 import { useRecentSignIn } from './recent-sign-in.ts';
+import { texts } from './texts.ts';
 
 /** Asks for a name, and for the password if the sign-in is not recent. Then the browser creates the passkey. */
 export function AddPasskeyDialog({ isOpen, onClose }: DialogState): ReactNode {
@@ -24,7 +25,7 @@ export function AddPasskeyDialog({ isOpen, onClose }: DialogState): ReactNode {
     },
     onSuccess: async ({ name }) => {
       close();
-      notify('The passkey is added', `Sign in with “${name}” next time.`);
+      notify(texts.passkeys.added, texts.passkeys.signInWith({ name }));
       await rereadAccount();
     },
     onError: (error) => {
@@ -47,9 +48,9 @@ export function AddPasskeyDialog({ isOpen, onClose }: DialogState): ReactNode {
     <FormDialog
       isOpen={isOpen}
       onClose={close}
-      title="Add a passkey"
-      description="Your browser asks for your fingerprint, your face or a PIN next."
-      action="Add passkey"
+      title={texts.passkeys.addTitle}
+      description={texts.passkeys.addNext}
+      action={texts.passkeys.add}
       work={work}
       error={error}
       fields={['name', 'current_password']}
@@ -57,8 +58,8 @@ export function AddPasskeyDialog({ isOpen, onClose }: DialogState): ReactNode {
     >
       <TextField
         name="name"
-        label="Name"
-        hint="So that you recognise it in the list."
+        label={texts.passkeys.name}
+        hint={texts.passkeys.nameHint}
         defaultValue={deviceName()}
         required
         maxLength={100}
@@ -66,8 +67,8 @@ export function AddPasskeyDialog({ isOpen, onClose }: DialogState): ReactNode {
       {needsPassword && (
         <TextField
           name="current_password"
-          label="Current password"
-          hint="You signed in more than 15 minutes ago."
+          label={texts.password.current}
+          hint={texts.password.currentHint}
           type="password"
           autoComplete="current-password"
           required

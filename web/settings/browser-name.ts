@@ -1,3 +1,5 @@
+import { texts } from './texts.ts';
+
 /** Patterns of browsers in a user agent. The first match counts, because user agents also name other browsers. */
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/Edg(e|A|iOS)?\//, 'Edge'],
@@ -24,11 +26,11 @@ const find = (names: typeof browsers, userAgent: string) =>
 export function browserName(userAgent: string): string {
   const browser = find(browsers, userAgent);
   const system = find(systems, userAgent);
-  if (browser && system) return `${browser} on ${system}`;
-  return browser ?? system ?? (userAgent.split(' ')[0] || 'Unknown browser');
+  if (browser && system) return texts.sessions.browser({ name: browser, system });
+  return browser ?? system ?? (userAgent.split(' ')[0] || texts.sessions.unknownBrowser);
 }
 
 /** The type of this device, `Mac` for example, as the default name of its passkey. */
 export function deviceName(): string {
-  return find(systems, navigator.userAgent) ?? 'This device';
+  return find(systems, navigator.userAgent) ?? texts.sessions.thisDevice;
 }

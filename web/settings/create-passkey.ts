@@ -1,3 +1,5 @@
+import { texts } from './texts.ts';
+
 /* The JSON form of WebAuthn's options, converted by hand because browsers before 2025 have no function for it. */
 
 interface OptionsJson {
@@ -47,11 +49,9 @@ export async function createPasskey(options: Record<string, unknown>): Promise<o
 
 function reasonOf(error: unknown): string {
   const name = error instanceof DOMException ? error.name : undefined;
-  if (name === 'ConstraintError')
-    return 'This device can’t verify you. Set up a PIN, fingerprint or face on it or on your security key, then try again.';
-  if (name === 'InvalidStateError')
-    return 'This device has a passkey for your account already. Sign in with that one.';
-  return 'No passkey was made: the question of your browser was closed, took too long, or found no PIN, fingerprint or face. Try it again.';
+  if (name === 'ConstraintError') return texts.passkeys.notVerified;
+  if (name === 'InvalidStateError') return texts.passkeys.exists;
+  return texts.passkeys.notMade;
 }
 
 function bytesOf(base64Url: string): Uint8Array<ArrayBuffer> {

@@ -14,6 +14,7 @@ import { notify } from '#web/kit/toast.tsx';
 import { passkeysQuery, removePasskey, renamePasskey, rereadAccount } from './account-queries.ts';
 import { AddPasskeyDialog } from './add-passkey-dialog.tsx';
 import { canMakePasskeys } from './create-passkey.ts';
+import { texts } from './texts.ts';
 
 export function PasskeysCard(): ReactNode {
   const passkeys = useQuery(passkeysQuery);
@@ -22,23 +23,21 @@ export function PasskeysCard(): ReactNode {
   const [removed, setRemoved] = useState<Passkey>();
   const add = canMakePasskeys && (
     <Button size="small" onClick={() => setIsAdding(true)}>
-      <Plus /> Add passkey
+      <Plus /> {texts.passkeys.add}
     </Button>
   );
   return (
     <Card
       isFlush
-      title="Passkeys"
-      description="Sign in with your fingerprint, your face or the PIN of your device, without a password."
+      title={texts.passkeys.title}
+      description={texts.passkeys.description}
       actions={passkeys.data && passkeys.data.passkeys.length > 0 && add}
     >
       <Loaded query={passkeys}>
         {({ passkeys: list }) =>
           list.length === 0 ? (
-            <EmptyState icon={<Fingerprint />} title="No passkeys yet" action={add}>
-              {canMakePasskeys
-                ? 'Add one for this device. It can’t be guessed, and no other site can ask for it.'
-                : 'This browser offers passkeys on https only. Open Ownline at an address that begins with https.'}
+            <EmptyState icon={<Fingerprint />} title={texts.passkeys.none} action={add}>
+              {canMakePasskeys ? texts.passkeys.whyAdd : texts.passkeys.onlyHttps}
             </EmptyState>
           ) : (
             <ul>
@@ -49,32 +48,23 @@ export function PasskeysCard(): ReactNode {
                 >
                   <div className="min-w-0">
                     <p className="font-medium">{passkey.name}</p>
-                    <Hint>
-                      Added <Time at={passkey.created_at} />,{' '}
-                      {passkey.last_used_at === null ? (
-                        'not used yet'
-                      ) : (
-                        <>
-                          used <Time at={passkey.last_used_at} />
-                        </>
-                      )}
-                    </Hint>
+                    <Hint>{usesOf(passkey)}</Hint>
                   </div>
                   <div className="flex gap-2">
                     <Button
                       size="small"
-                      aria-label={`Rename ${passkey.name}`}
+                      aria-label={texts.passkeys.renameOne(passkey)}
                       onClick={() => setRenamed(passkey)}
                     >
-                      Rename
+                      {texts.passkeys.rename}
                     </Button>
                     <Button
                       size="small"
                       look="dangerQuiet"
-                      aria-label={`Remove ${passkey.name}`}
+                      aria-label={texts.passkeys.removeOne(passkey)}
                       onClick={() => setRemoved(passkey)}
                     >
-                      Remove
+                      {texts.passkeys.remove}
                     </Button>
                   </div>
                 </li>
@@ -88,19 +78,27 @@ export function PasskeysCard(): ReactNode {
       <Confirm
         isOpen={removed !== undefined}
         onClose={() => setRemoved(undefined)}
-        title={`Remove “${removed?.name}”?`}
-        action="Remove passkey"
+        title={texts.passkeys.removeTitle({ name: removed?.name ?? '' })}
+        action={texts.passkeys.removeAction}
         onConfirm={async () => {
           if (!removed) return;
           await removePasskey(removed.id);
           await rereadAccount();
-          notify('The passkey is removed');
+          notify(texts.passkeys.removed);
         }}
       >
-        <p>It no longer signs you in here. Your device keeps it until you delete it there too.</p>
+        <p>{texts.passkeys.removeEffect}</p>
       </Confirm>
     </Card>
   );
+}
+
+/** When a passkey was added and last used. */
+function usesOf({ created_at, last_used_at }: Passkey): ReactNode {
+  const added = <Time at={created_at} />;
+  return last_used_at === null
+    ? texts.passkeys.unused({ added })
+    : texts.passkeys.used({ added, used: <Time at={last_used_at} /> });
 }
 
 /** @param passkey undefined while the dialog is closed */
@@ -126,8 +124,8 @@ function RenamePasskeyDialog({
     <FormDialog
       isOpen={passkey !== undefined}
       onClose={close}
-      title="Rename passkey"
-      action="Rename passkey"
+      title={texts.passkeys.renameTitle}
+      action={texts.passkeys.renameTitle}
       work={work}
       fields={['name']}
       onSubmit={({ name = '' }) => work.mutate(name)}
@@ -135,7 +133,7 @@ function RenamePasskeyDialog({
       <TextField
         key={passkey?.id}
         name="name"
-        label="Name"
+        label={texts.passkeys.name}
         defaultValue={passkey?.name ?? ''}
         required
         maxLength={100}

@@ -8,6 +8,7 @@ import { notify } from '#web/kit/toast.tsx';
 import { useOverview } from '#web/shell/session.ts';
 import { rereadAccount, setPassword } from './account-queries.ts';
 import { useRecentSignIn } from './recent-sign-in.ts';
+import { texts } from './texts.ts';
 
 export function PasswordCard(): ReactNode {
   const { account } = useOverview();
@@ -18,7 +19,7 @@ export function PasswordCard(): ReactNode {
       setPassword(values.password ?? '', values.current_password),
     onSuccess: async () => {
       setTimes(times + 1);
-      notify('Your password is set', 'Every other browser of yours is signed out.');
+      notify(texts.password.saved, texts.password.othersOut);
       await rereadAccount();
     },
   });
@@ -27,31 +28,21 @@ export function PasswordCard(): ReactNode {
   // error.
   const error = isAsked && !work.variables?.current_password ? null : work.error;
   const needsCurrent = isAsked || (account.has_password && !(isRecent && session?.method === 'link'));
-  const title = account.has_password ? 'Change your password' : 'Set a password';
+  const title = account.has_password ? texts.password.changeTitle : texts.password.setTitle;
   if (!account.has_password && session !== undefined && !isRecent) {
     return (
       <Card title={title}>
-        <p className="text-quiet">
-          You have none yet, and signed in more than 15 minutes ago. To set one, sign out, sign in again, and
-          come back here.
-        </p>
+        <p className="text-quiet">{texts.password.signInAgain}</p>
       </Card>
     );
   }
   return (
-    <Card
-      title={title}
-      description={
-        account.has_password
-          ? 'A new password signs every other browser of yours out.'
-          : 'You have none yet: you sign in with a passkey or a link.'
-      }
-    >
+    <Card title={title} description={account.has_password ? texts.password.effect : texts.password.none}>
       <Form key={times} error={error} fields={['password', 'current_password']} onSubmit={work.mutate}>
         <input
           type="email"
           autoComplete="username"
-          aria-label="E-mail address"
+          aria-label={texts.account.email}
           value={account.email}
           readOnly
           hidden
@@ -59,7 +50,7 @@ export function PasswordCard(): ReactNode {
         {needsCurrent && (
           <TextField
             name="current_password"
-            label="Current password"
+            label={texts.password.current}
             type="password"
             autoComplete="current-password"
             required
@@ -67,16 +58,16 @@ export function PasswordCard(): ReactNode {
         )}
         <TextField
           name="password"
-          label="New password"
+          label={texts.password.new}
           type="password"
           autoComplete="new-password"
-          hint="12 characters or more. A sentence is easier to remember than a word."
+          hint={texts.password.newHint}
           required
           minLength={12}
           maxLength={200}
         />
         <Button type="submit" isBusy={work.isPending} className="self-start max-sm:self-stretch">
-          {account.has_password ? 'Change password' : 'Set password'}
+          {account.has_password ? texts.password.change : texts.password.set}
         </Button>
       </Form>
     </Card>

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import type { AccountSession, SignInMethod } from '#contract/account.ts';
+import type { AccountSession } from '#contract/account.ts';
 import { basePath } from '#web/api/base-path.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
@@ -12,24 +12,14 @@ import { Hint, Time } from '#web/kit/text.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { endSession, rereadAccount, sessionsQuery, signOutEverywhere } from './account-queries.ts';
 import { browserName } from './browser-name.ts';
-
-const methodTexts: Readonly<Record<SignInMethod, string>> = {
-  link: 'by a link',
-  password: 'with the password',
-  passkey: 'with a passkey',
-  invitation: 'by joining a team',
-};
+import { texts } from './texts.ts';
 
 /** The signed-in browsers of the account, each with a button to sign it out. */
 export function SessionsCard(): ReactNode {
   const sessions = useQuery(sessionsQuery);
   const [isAsking, setIsAsking] = useState(false);
   return (
-    <Card
-      isFlush
-      title="Where you are signed in"
-      description="Sign out a browser that you no longer use or don’t know. It stops working at once."
-    >
+    <Card isFlush title={texts.sessions.title} description={texts.sessions.description}>
       <Loaded query={sessions}>
         {({ sessions: list }) => (
           <ul>
@@ -40,25 +30,22 @@ export function SessionsCard(): ReactNode {
         )}
       </Loaded>
       <div className="flex flex-wrap items-center justify-between gap-3 border-t border-line px-5 py-3.5 max-sm:px-4">
-        <p className="text-quiet">A device is lost? Sign out everywhere, this browser included.</p>
+        <p className="text-quiet">{texts.sessions.lost}</p>
         <Button look="dangerQuiet" size="small" onClick={() => setIsAsking(true)}>
-          Sign out everywhere
+          {texts.sessions.everywhere}
         </Button>
       </div>
       <Confirm
         isOpen={isAsking}
         onClose={() => setIsAsking(false)}
-        title="Sign out everywhere?"
-        action="Sign out everywhere"
+        title={texts.sessions.everywhereTitle}
+        action={texts.sessions.everywhere}
         onConfirm={async () => {
           await signOutEverywhere();
           location.assign(`${basePath}/sign-in`);
         }}
       >
-        <p>
-          Every browser is signed out at once, and links to sign in that are open end. Afterwards you sign in
-          again here.
-        </p>
+        <p>{texts.sessions.everywhereEffect}</p>
       </Confirm>
     </Card>
   );
@@ -70,7 +57,7 @@ function SessionRow({ session }: { readonly session: AccountSession }): ReactNod
   const work = useMutation({
     mutationFn: () => endSession(id),
     onSuccess: async () => {
-      notify(`${name} is signed out`);
+      notify(texts.sessions.signedOut({ name }));
       await rereadAccount();
     },
   });
@@ -80,21 +67,25 @@ function SessionRow({ session }: { readonly session: AccountSession }): ReactNod
         <div className="min-w-0">
           <p className="flex flex-wrap items-center gap-2 font-medium" title={user_agent}>
             {name}
-            {current && <Badge tone="accent">This browser</Badge>}
+            {current && <Badge tone="accent">{texts.sessions.this}</Badge>}
           </p>
           <Hint>
-            Used <Time at={last_used_at} />. Signed in <Time at={created_at} /> {methodTexts[method]}, from{' '}
-            <span className="tabular-nums">{ip}</span>
+            {texts.sessions.facts({
+              used: <Time at={last_used_at} />,
+              signedIn: <Time at={created_at} />,
+              method: texts.sessions.methods[method],
+              ip: <span className="tabular-nums">{ip}</span>,
+            })}
           </Hint>
         </div>
         {!current && (
           <Button
             size="small"
-            aria-label={`Sign out ${name}`}
+            aria-label={texts.sessions.signOutOne({ name })}
             isBusy={work.isPending}
             onClick={() => work.mutate()}
           >
-            Sign out
+            {texts.sessions.signOut}
           </Button>
         )}
       </div>

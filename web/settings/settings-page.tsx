@@ -9,25 +9,23 @@ import { Page } from '#web/kit/page.tsx';
 import { Segments } from '#web/kit/segments.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useOverview, useTeam } from '#web/shell/session.ts';
-import { chooseTheme, chosenTheme, type Theme, themes } from '#web/shell/theme.ts';
+import { chooseTheme, chosenTheme, themes } from '#web/shell/theme.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { renameAccount, rereadAccount } from './account-queries.ts';
 import { PasskeysCard } from './passkeys-card.tsx';
 import { PasswordCard } from './password-card.tsx';
 import { SessionsCard } from './sessions-card.tsx';
+import { texts } from './texts.ts';
 
-const names = { system: 'System', light: 'Light', dark: 'Dark' } as const satisfies Record<Theme, string>;
+const { names } = texts.theme;
 
 function ThemeCard(): ReactNode {
   const [chosen, setChosen] = useState(chosenTheme);
   return (
-    <Card
-      title="Appearance"
-      description="In this browser, the pages for signing in included. System follows your device."
-    >
+    <Card title={texts.theme.title} description={texts.theme.description}>
       <div className="flex">
         <Segments
-          label="Theme"
+          label={texts.theme.label}
           options={themes.map((theme) => names[theme])}
           chosen={names[chosen]}
           onChoose={(name) => {
@@ -44,7 +42,7 @@ function ThemeCard(): ReactNode {
 /** The team's name, and the person's own settings: name, sign-in, sessions, theme. */
 export function SettingsPage(): ReactNode {
   return (
-    <Page title="Settings" description="The name of the team, and your own account.">
+    <Page title={texts.title} description={texts.description}>
       <div className="flex max-w-[46rem] flex-col gap-5">
         <TeamCard />
         <AccountCard />
@@ -62,19 +60,19 @@ function TeamCard(): ReactNode {
   const administrators = useAdministratorNames();
   if (!team.can('team:write')) {
     return (
-      <Card title="Team">
+      <Card title={texts.team.title}>
         <p className="font-medium">{team.name}</p>
-        <p className="mt-1 text-quiet">To change the name, ask {administrators}.</p>
+        <p className="mt-1 text-quiet">{texts.team.ask({ administrators })}</p>
       </Card>
     );
   }
   return (
-    <Card title="Team">
+    <Card title={texts.team.title}>
       <NameForm
-        label="Name of the team"
-        hint="Members see it, and people that you invite."
+        label={texts.team.name}
+        hint={texts.team.nameHint}
         value={team.name}
-        saved="The team has its new name"
+        saved={texts.team.saved}
         save={async (name) => {
           await teamRequest(team.id, 'PUT', '/team', { name });
           await queryClient.invalidateQueries({ queryKey: [team.id, 'team'] });
@@ -88,25 +86,22 @@ function TeamCard(): ReactNode {
 function AccountCard(): ReactNode {
   const { account } = useOverview();
   return (
-    <Card title="You">
+    <Card title={texts.account.title}>
       <NameForm
-        label="Your name"
-        hint="Your teams see it beside what you do."
+        label={texts.account.name}
+        hint={texts.account.nameHint}
         value={account.name}
         autoComplete="name"
-        saved="Your name is saved"
+        saved={texts.account.saved}
         save={async (name) => {
           await renameAccount(name);
           await rereadAccount();
         }}
       />
       <dl className="mt-4 border-t border-line pt-4">
-        <dt className="font-medium">E-mail address</dt>
+        <dt className="font-medium">{texts.account.email}</dt>
         <dd className="mt-0.5">{account.email}</dd>
-        <dd className="text-[0.8125rem] text-quiet">
-          You sign in with it, and it can’t be changed. With another address you are another person: have it
-          invited.
-        </dd>
+        <dd className="text-[0.8125rem] text-quiet">{texts.account.emailHint}</dd>
       </dl>
     </Card>
   );
@@ -141,7 +136,7 @@ function NameForm({
         maxLength={100}
       />
       <Button type="submit" isBusy={work.isPending} className="self-start max-sm:self-stretch">
-        Save name
+        {texts.saveName}
       </Button>
     </Form>
   );
