@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Role } from '#contract/permissions.ts';
+import { pageLocale } from '#web/kit/format.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { membersQuery } from './member-queries.ts';
+import { texts } from './texts.ts';
 
-const either = new Intl.ListFormat('en', { type: 'disjunction' });
+const either = new Intl.ListFormat(pageLocale, { type: 'disjunction' });
 const namesMax = 3;
 const administrators: readonly Role[] = ['owner', 'admin'];
 
@@ -13,7 +15,7 @@ export function useAdministratorNames(roles = administrators): string {
   const members = useQuery(membersQuery(team.id)).data?.members ?? [];
   const names = members.filter(({ role }) => roles.includes(role)).map(({ name }) => name);
   if (names.length > 0) return either.format(names.slice(0, namesMax));
-  return roles.includes('admin') ? 'an owner or an admin of the team' : 'an owner of the team';
+  return roles.includes('admin') ? texts.adminToAsk : texts.ownerToAsk;
 }
 
 const owners: readonly Role[] = ['owner'];

@@ -10,6 +10,7 @@ import { roleNames } from '#web/shell/role-names.ts';
 import { overviewQuery, useTeam } from '#web/shell/session.ts';
 import { changeRole, type MemberDialogProps } from './member-queries.ts';
 import { RoleChoice } from './role-choice.tsx';
+import { texts } from './texts.ts';
 
 /** Changes a member's role and lists the keys that the change revokes. */
 export function ChangeRoleDialog({ member, onClose }: MemberDialogProps): ReactNode {
@@ -24,7 +25,7 @@ export function ChangeRoleDialog({ member, onClose }: MemberDialogProps): ReactN
     mutationFn: () => changeRole(team.id, member, role),
     onSuccess: async () => {
       onClose();
-      notify(`${member.name} is ${roleNames[role].toLowerCase()} now`);
+      notify(texts.changeRole.changed({ name: member.name, role: roleNames[role].toLowerCase() }));
       if (isOwn) await queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
     },
     // The data is read again even after a failure, because the first of the change's requests may have succeeded.
@@ -34,9 +35,9 @@ export function ChangeRoleDialog({ member, onClose }: MemberDialogProps): ReactN
     <ActionDialog
       isOpen
       onClose={onClose}
-      title={`Role of ${member.name}`}
+      title={texts.changeRole.title(member)}
       description={member.email}
-      action="Change role"
+      action={texts.members.changeRole}
       work={change}
       isDisabled={role === member.role}
     >
@@ -45,13 +46,10 @@ export function ChangeRoleDialog({ member, onClose }: MemberDialogProps): ReactN
         chosen={role}
         onChoose={setRole}
       />
-      {isOwn && role !== member.role && (
-        <Note tone="warn">This is you: you lose what the new role does not include, at once.</Note>
-      )}
+      {isOwn && role !== member.role && <Note tone="warn">{texts.changeRole.isYou}</Note>}
       {ended.length > 0 && role !== member.role && (
         <Note tone="warn">
-          These keys may do more than the role and are revoked:{' '}
-          {ended.map(({ name }) => `“${name}”`).join(', ')}.
+          {texts.changeRole.keysRevoked({ keys: ended.map(texts.changeRole.key).join(', ') })}
         </Note>
       )}
     </ActionDialog>

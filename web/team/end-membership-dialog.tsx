@@ -11,6 +11,7 @@ import { Hint } from '#web/kit/text.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { endMembership, type MemberDialogProps } from './member-queries.ts';
+import { texts } from './texts.ts';
 
 /** Removes a member, or lets the person leave, and asks which of the member's keys to revoke. */
 export function EndMembershipDialog({ member, onClose }: MemberDialogProps): ReactNode {
@@ -30,7 +31,7 @@ export function EndMembershipDialog({ member, onClose }: MemberDialogProps): Rea
     onSuccess: () => {
       if (isOwn) return location.assign(`${basePath}/`);
       onClose();
-      notify(`${member.name} is removed`);
+      notify(texts.end.removed(member));
     },
     onSettled: () => !isOwn && queryClient.invalidateQueries({ queryKey: [team.id] }),
   });
@@ -44,17 +45,13 @@ export function EndMembershipDialog({ member, onClose }: MemberDialogProps): Rea
     <ActionDialog
       isOpen
       onClose={onClose}
-      title={isOwn ? `Leave ${team.name}?` : `Remove ${member.name}?`}
-      action={isOwn ? 'Leave team' : 'Remove member'}
+      title={isOwn ? texts.end.leaveTitle({ team: team.name }) : texts.end.removeTitle(member)}
+      action={isOwn ? texts.members.leave : texts.end.removeAction}
       look="danger"
       work={ending}
       isBusy={ending.isPending || (keys.isEnabled && keys.isPending)}
     >
-      <p className="text-quiet">
-        {isOwn
-          ? 'You lose access to the team at once. Only a new invitation brings you back.'
-          : 'They lose access to the team at once. Their messages, webhooks and numbers stay.'}
-      </p>
+      <p className="text-quiet">{isOwn ? texts.end.leaveEffect : texts.end.removeEffect}</p>
       {theirs.length > 0 && <KeysToRevoke keys={theirs} isOwn={isOwn} revoked={revoked} onToggle={toggle} />}
     </ActionDialog>
   );
@@ -73,9 +70,7 @@ function KeysToRevoke({
 }) {
   return (
     <fieldset className="flex flex-col gap-2.5">
-      <legend className="mb-2 font-medium">
-        Which of {isOwn ? 'your' : 'their'} keys to revoke as well?
-      </legend>
+      <legend className="mb-2 font-medium">{isOwn ? texts.end.yourKeys : texts.end.theirKeys}</legend>
       {keys.map(({ id, name, permissions }) => (
         <Checkbox
           key={id}
@@ -85,10 +80,7 @@ function KeysToRevoke({
           onChange={(isOn) => onToggle(id, isOn)}
         />
       ))}
-      <Hint>
-        The others go on working: keys belong to the team. Revoke those that {isOwn ? 'you' : 'the person'}{' '}
-        may have a copy of.
-      </Hint>
+      <Hint>{isOwn ? texts.end.yourCopies : texts.end.theirCopies}</Hint>
     </fieldset>
   );
 }

@@ -28,6 +28,7 @@ import {
 } from './invitation-queries.ts';
 import { InviteButton } from './invite-button.tsx';
 import { TeamFrame } from './team-frame.tsx';
+import { texts } from './texts.ts';
 
 export function InvitationsPage(): ReactNode {
   const team = useTeam();
@@ -41,28 +42,28 @@ export function InvitationsPage(): ReactNode {
     mutationFn: ({ mailed, invitation_id: id }: ListedInvitation) =>
       mailed ? resendInvitation(team.id, id) : makeInvitationLink(team.id, id),
     onSuccess: (made) => {
-      if (made.accept_url === undefined) notify('Sent again', `The link before no longer works.`);
+      if (made.accept_url === undefined) notify(texts.invitations.sentAgain, texts.invitations.oldLink);
       else setShown(made);
     },
     onSettled: reread,
   });
   const columns: readonly Column<ListedInvitation>[] = [
     {
-      head: 'E-mail address',
+      head: texts.email,
       cell: ({ email, mailed }) => (
         <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
           <span className="font-medium break-all">{email}</span>
-          {!mailed && <Badge tone="warn">Not mailed</Badge>}
+          {!mailed && <Badge tone="warn">{texts.invitations.notMailed}</Badge>}
         </span>
       ),
     },
-    { head: 'Role', className: 'w-28', cell: ({ role }) => roleNames[role] },
+    { head: texts.role, className: 'w-28', cell: ({ role }) => roleNames[role] },
     {
-      head: 'Expires',
+      head: texts.invitations.expires,
       className: 'w-32',
       cell: ({ expires_at }) => (
         <span className="text-quiet">
-          <span className="md:hidden">Expires </span>
+          <span className="md:hidden">{texts.invitations.expires} </span>
           <DueTime at={expires_at} />
         </span>
       ),
@@ -70,26 +71,30 @@ export function InvitationsPage(): ReactNode {
     ...(mayInvite
       ? [
           {
-            head: 'Actions',
+            head: texts.actions,
             className: 'w-60 text-right max-md:pt-2',
             cell: (invitation: ListedInvitation) => (
               <span className="inline-flex gap-2">
                 <Button
                   size="small"
-                  aria-label={`${invitation.mailed ? 'Send again to' : 'Copy link for'} ${invitation.email}`}
+                  aria-label={
+                    invitation.mailed
+                      ? texts.invitations.sendAgainTo(invitation)
+                      : texts.invitations.copyLinkFor(invitation)
+                  }
                   isBusy={linking.isPending && linking.variables.invitation_id === invitation.invitation_id}
                   onClick={() => linking.mutate(invitation)}
                 >
                   {invitation.mailed ? <RotateCw /> : <Link />}
-                  {invitation.mailed ? 'Send again' : 'Copy link'}
+                  {invitation.mailed ? texts.invitations.sendAgain : texts.invitations.copyLink}
                 </Button>
                 <Button
                   size="small"
                   look="dangerQuiet"
-                  aria-label={`Revoke the invitation of ${invitation.email}`}
+                  aria-label={texts.invitations.revokeOne(invitation)}
                   onClick={() => setRevoked(invitation)}
                 >
-                  Revoke
+                  {texts.invitations.revoke}
                 </Button>
               </span>
             ),
@@ -105,15 +110,13 @@ export function InvitationsPage(): ReactNode {
           {({ rows }) => {
             if (rows.length === 0)
               return (
-                <EmptyState icon={<MailOpen />} title="No open invitations">
-                  {mayInvite
-                    ? 'Invite the people who answer messages, and those who connect programs.'
-                    : `To invite a person, ask ${administrators}.`}
+                <EmptyState icon={<MailOpen />} title={texts.invitations.none}>
+                  {mayInvite ? texts.invitations.whomToInvite : texts.invitations.ask({ administrators })}
                 </EmptyState>
               );
             return (
               <Table
-                label="Invitations"
+                label={texts.parts.invitations}
                 columns={columns}
                 rows={rows}
                 keyOf={({ invitation_id }) => invitation_id}
@@ -123,16 +126,16 @@ export function InvitationsPage(): ReactNode {
         </Loaded>
       </Card>
       <LoadMore list={invitations} className="mt-4">
-        Show more
+        {texts.invitations.more}
       </LoadMore>
       <Dialog
         isOpen={shown !== undefined}
         onClose={() => setShown(undefined)}
         isClosedByButtonsOnly
-        title="Pass this link on"
+        title={texts.invite.passOn}
         footer={
           <Button look="primary" onClick={() => setShown(undefined)}>
-            Done
+            {texts.done}
           </Button>
         }
       >
@@ -141,14 +144,14 @@ export function InvitationsPage(): ReactNode {
       <Confirm
         isOpen={revoked !== undefined}
         onClose={() => setRevoked(undefined)}
-        title={`Revoke the invitation of ${revoked?.email}?`}
-        action="Revoke invitation"
+        title={texts.invitations.revokeTitle({ email: revoked?.email ?? '' })}
+        action={texts.invitations.revokeAction}
         onConfirm={async () => {
           if (revoked) await revokeInvitation(team.id, revoked.invitation_id);
           await reread();
         }}
       >
-        <p>Its link stops working at once. You can invite the address again.</p>
+        <p>{texts.invitations.revokeEffect}</p>
       </Confirm>
     </TeamFrame>
   );

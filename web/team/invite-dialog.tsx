@@ -12,6 +12,7 @@ import { PlanLimitNote } from '#web/usage/plan-limit-note.tsx';
 import { InvitationLink } from './invitation-link.tsx';
 import { inviteMember } from './invitation-queries.ts';
 import { RoleChoice } from './role-choice.tsx';
+import { texts } from './texts.ts';
 
 /** Invites an e-mail address. If the server sends no mail, it shows the link once. */
 export function InviteDialog({ isOpen, onClose }: DialogState): ReactNode {
@@ -22,7 +23,7 @@ export function InviteDialog({ isOpen, onClose }: DialogState): ReactNode {
     onSuccess: async ({ email, accept_url }) => {
       if (accept_url === undefined) {
         close();
-        notify('The invitation is on its way', `${email} gets a mail with a link, good for 7 days.`);
+        notify(texts.invite.sent, texts.invite.mailTo({ email }));
       }
       await queryClient.invalidateQueries({ queryKey: [team.id, 'invitation'] });
     },
@@ -37,8 +38,8 @@ export function InviteDialog({ isOpen, onClose }: DialogState): ReactNode {
     <FormDialog
       isOpen={isOpen}
       onClose={close}
-      title={made === undefined ? `Invite a person to ${team.name}` : 'Pass this link on'}
-      action="Invite"
+      title={made === undefined ? texts.invite.title({ team: team.name }) : texts.invite.passOn}
+      action={texts.invite.action}
       work={invitation}
       isHeld
       fields={['email']}
@@ -50,7 +51,7 @@ export function InviteDialog({ isOpen, onClose }: DialogState): ReactNode {
               content: <InvitationLink invitation={made} />,
               footer: (
                 <Button look="primary" onClick={close}>
-                  Done
+                  {texts.done}
                 </Button>
               ),
             }
@@ -60,7 +61,7 @@ export function InviteDialog({ isOpen, onClose }: DialogState): ReactNode {
       <TextField
         name="email"
         type="email"
-        label="E-mail address"
+        label={texts.email}
         placeholder="grace@example.com"
         required
         maxLength={254}

@@ -18,6 +18,7 @@ import { EndMembershipDialog } from './end-membership-dialog.tsx';
 import { InviteButton } from './invite-button.tsx';
 import { membersQuery } from './member-queries.ts';
 import { TeamFrame } from './team-frame.tsx';
+import { texts } from './texts.ts';
 
 export function MembersPage(): ReactNode {
   const team = useTeam();
@@ -28,24 +29,24 @@ export function MembersPage(): ReactNode {
   const owners = members.data?.members.filter(({ role }) => role === 'owner').length ?? 0;
   const actionsOf = (member: Member) => allowedActions(team, member, owners);
   const columns: readonly Column<Member>[] = [
-    { head: 'Name', cell: (member) => <Person member={member} isOwn={member.id === team.member_id} /> },
+    { head: texts.name, cell: (member) => <Person member={member} isOwn={member.id === team.member_id} /> },
     {
-      head: 'Role',
+      head: texts.role,
       className: 'w-32 max-md:pl-11',
       cell: ({ role }) => <Badge tone={role === 'owner' ? 'accent' : 'neutral'}>{roleNames[role]}</Badge>,
     },
     {
-      head: 'Joined',
+      head: texts.members.joined,
       className: 'w-36 max-md:pl-11',
       cell: ({ created_at }) => (
         <span className="text-quiet">
-          <span className="md:hidden">Joined </span>
+          <span className="md:hidden">{texts.members.joined} </span>
           <Time at={created_at} />
         </span>
       ),
     },
     {
-      head: 'Actions',
+      head: texts.actions,
       className: 'w-20 text-right max-md:absolute max-md:top-2 max-md:right-2 max-md:last:pr-0',
       cell: (member) => (
         <MemberMenu
@@ -60,19 +61,14 @@ export function MembersPage(): ReactNode {
     <TeamFrame actions={team.can('team:write') && <InviteButton />}>
       <Card isFlush>
         <Loaded query={members}>
-          {(list) => <Table label="Members" columns={columns} rows={list.members} keyOf={({ id }) => id} />}
+          {(list) => (
+            <Table label={texts.parts.members} columns={columns} rows={list.members} keyOf={({ id }) => id} />
+          )}
         </Loaded>
       </Card>
-      {!team.can('team:write') && (
-        <p className="mt-3 text-quiet">To invite people or to change roles, ask {administrators}.</p>
-      )}
-      {team.role === 'owner' && owners === 1 && (
-        <p className="mt-3 text-quiet">
-          You are the only owner. To leave the team or to take another role, make another person an owner
-          first.
-        </p>
-      )}
-      {team.role === 'admin' && <p className="mt-3 text-quiet">Only owners change the roles of owners.</p>}
+      {!team.can('team:write') && <p className="mt-3 text-quiet">{texts.members.ask({ administrators })}</p>}
+      {team.role === 'owner' && owners === 1 && <p className="mt-3 text-quiet">{texts.members.onlyOwner}</p>}
+      {team.role === 'admin' && <p className="mt-3 text-quiet">{texts.members.ownersOnly}</p>}
       {chosen?.action === 'change-role' && <ChangeRoleDialog member={chosen.member} onClose={close} />}
       {chosen?.action === 'end' && <EndMembershipDialog member={chosen.member} onClose={close} />}
     </TeamFrame>
@@ -86,7 +82,7 @@ function Person({ member, isOwn }: { readonly member: Member; readonly isOwn: bo
       <div className="min-w-0 leading-snug">
         <p className="truncate font-medium">
           <bdi>{member.name}</bdi>
-          {isOwn && <span className="font-normal text-quiet"> (you)</span>}
+          {isOwn && <span className="font-normal text-quiet"> {texts.members.you}</span>}
         </p>
         <p className="truncate text-[0.8125rem] text-quiet">{member.email}</p>
       </div>
@@ -107,20 +103,20 @@ function MemberMenu({
   return (
     <Menu
       trigger={
-        <IconButton label={`Actions for ${member.name}`}>
+        <IconButton label={texts.members.actionsFor(member)}>
           <Ellipsis />
         </IconButton>
       }
     >
       {actions.changesRole && (
         <MenuItem onSelect={() => onChoose('change-role')}>
-          <UserCog aria-hidden="true" /> Change role
+          <UserCog aria-hidden="true" /> {texts.members.changeRole}
         </MenuItem>
       )}
       {actions.ends && (
         <MenuItem isDangerous onSelect={() => onChoose('end')}>
           {actions.ends === 'leave' ? <LogOut aria-hidden="true" /> : <UserMinus aria-hidden="true" />}
-          {actions.ends === 'leave' ? 'Leave team' : 'Remove from team'}
+          {actions.ends === 'leave' ? texts.members.leave : texts.members.remove}
         </MenuItem>
       )}
     </Menu>

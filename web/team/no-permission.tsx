@@ -4,6 +4,7 @@ import { EmptyState } from '#web/kit/page.tsx';
 import { roleNames } from '#web/shell/role-names.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from './administrators.ts';
+import { texts } from './texts.ts';
 
 /** Shown for a page that the person's role does not include and that was opened by its address. */
 export function NoPermission(): ReactNode {
@@ -11,9 +12,9 @@ export function NoPermission(): ReactNode {
   return (
     <EmptyState
       icon={<Lock />}
-      title={`Your role, ${roleNames[team.role].toLowerCase()}, does not include this`}
+      title={texts.noPermission.title({ role: roleNames[team.role].toLowerCase() })}
     >
-      Ask {useAdministratorNames()} for another role, or to do it for you.
+      {texts.noPermission.ask({ administrators: useAdministratorNames() })}
     </EmptyState>
   );
 }

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { Page } from '#web/kit/page.tsx';
 import { Tabs } from '#web/kit/tabs.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import { texts } from './texts.ts';
 
 export function TeamFrame({
   actions,
@@ -14,14 +15,17 @@ export function TeamFrame({
   const team = useTeam();
   const params = { teamId: team.id };
   return (
-    <Page title="Team" description={`The people of ${team.name}, and what they may do.`} actions={actions}>
+    <Page title={texts.title} description={texts.description({ team: team.name })} actions={actions}>
       <Tabs
-        label="Parts of the page Team"
+        label={texts.parts.label}
         tabs={[
-          { text: 'Members', link: linkOptions({ to: '/teams/$teamId/team', params }) },
-          { text: 'Invitations', link: linkOptions({ to: '/teams/$teamId/team/invitations', params }) },
+          { text: texts.parts.members, link: linkOptions({ to: '/teams/$teamId/team', params }) },
+          {
+            text: texts.parts.invitations,
+            link: linkOptions({ to: '/teams/$teamId/team/invitations', params }),
+          },
           ...(team.can('audit:read')
-            ? [{ text: 'Audit log', link: linkOptions({ to: '/teams/$teamId/team/audit', params }) }]
+            ? [{ text: texts.parts.audit, link: linkOptions({ to: '/teams/$teamId/team/audit', params }) }]
             : []),
         ]}
       />
