@@ -18,12 +18,13 @@ import { NoPermission } from '#web/team/no-permission.tsx';
 import { apiKeysQuery, revokeApiKey } from './api-key-queries.ts';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
 import { permissionsText } from './permission-texts.ts';
+import { texts } from './texts.ts';
 
 /** The page of API keys, on which members create and revoke them. */
 export function ApiKeysPage(): ReactNode {
   if (useTeam().can('keys:manage')) return <ApiKeys />;
   return (
-    <Page title="API keys">
+    <Page title={texts.title}>
       <NoPermission />
     </Page>
   );
@@ -36,79 +37,81 @@ function ApiKeys(): ReactNode {
   const [isCreating, setIsCreating] = useState(false);
   const [revoked, setRevoked] = useState<ApiKey>();
   const makerOf = (key: ApiKey) => {
-    if (key.created_by === null) return 'the operator';
-    return members.data?.members.find(({ id }) => id === key.created_by)?.name ?? 'a former member';
+    if (key.created_by === null) return texts.list.theOperator;
+    return members.data?.members.find(({ id }) => id === key.created_by)?.name ?? texts.list.formerMember;
   };
   // Members may revoke their own keys, and all keys if they manage the team.
   const canRevoke = (key: ApiKey) => team.can('team:write') || key.created_by === team.member_id;
   const create = (
     <Button look="primary" onClick={() => setIsCreating(true)}>
-      <Plus /> Create key
+      <Plus /> {texts.create.action}
     </Button>
   );
   const columns: readonly Column<ApiKey>[] = [
     {
-      head: 'Name',
+      head: texts.list.name,
       className: 'w-1/5',
       cell: ({ name, test }) => (
         <span className="font-medium">
-          {name} {test && <Badge>Test</Badge>}
+          {name} {test && <Badge>{texts.list.test}</Badge>}
         </span>
       ),
     },
-    { head: 'May do', cell: (key) => <span className="text-quiet">{permissionsText(key.permissions)}</span> },
     {
-      head: 'Created',
+      head: texts.list.mayDo,
+      cell: (key) => <span className="text-quiet">{permissionsText(key.permissions)}</span>,
+    },
+    {
+      head: texts.list.created,
       className: 'w-1/4',
       cell: (key) => (
         <span className="text-quiet">
-          <span className="md:hidden">Created </span>
-          <Time at={key.created_at} /> by {makerOf(key)}
+          <span className="md:hidden">{texts.list.created} </span>
+          {texts.list.createdBy({ at: <Time at={key.created_at} />, maker: makerOf(key) })}
         </span>
       ),
     },
     {
-      head: 'Last used',
+      head: texts.list.lastUsed,
       className: 'w-32',
       cell: (key) => (
         <span className="text-quiet">
-          <span className="md:hidden">Last used </span>
-          {key.last_used_at === null ? 'never' : <Time at={key.last_used_at} />}
+          <span className="md:hidden">{texts.list.lastUsed} </span>
+          {key.last_used_at === null ? texts.list.never : <Time at={key.last_used_at} />}
         </span>
       ),
     },
     {
-      head: 'Actions',
+      head: texts.list.actions,
       className: 'w-28 text-right max-md:pt-2',
       cell: (key) =>
         canRevoke(key) && (
           <Button
             size="small"
             look="dangerQuiet"
-            aria-label={`Revoke ${key.name}`}
+            aria-label={texts.revoke.one(key)}
             onClick={() => setRevoked(key)}
           >
-            Revoke
+            {texts.revoke.button}
           </Button>
         ),
     },
   ];
   return (
     <Page
-      title="API keys"
-      description="Programs send and read messages with a key. A key belongs to the team and outlives its maker."
+      title={texts.title}
+      description={texts.description}
       actions={keys.data && keys.data.keys.length > 0 && create}
     >
       <Card isFlush>
         <Loaded query={keys}>
           {(list) =>
             list.keys.length === 0 ? (
-              <EmptyState icon={<KeyRound />} title="No keys yet" action={create}>
-                Create one for each program that uses the API, so that you can revoke one without stopping the
-                others.
+              <EmptyState icon={<KeyRound />} title={texts.list.none} action={create}>
+                {texts.list.whyCreate}
               </EmptyState>
             ) : (
-              <Table label="API keys" columns={columns} rows={list.keys} keyOf={({ id }) => id} />
+              <Table label={texts.title} columns={columns} rows={list.keys} keyOf={({ id }) => id} />
             )
           }
         </Loaded>
@@ -117,16 +120,16 @@ function ApiKeys(): ReactNode {
       <Confirm
         isOpen={revoked !== undefined}
         onClose={() => setRevoked(undefined)}
-        title={`Revoke “${revoked?.name}”?`}
-        action="Revoke key"
+        title={texts.revoke.title({ name: revoked?.name ?? '' })}
+        action={texts.revoke.action}
         onConfirm={async () => {
           if (!revoked) return;
           await revokeApiKey(team.id, revoked.id);
           await queryClient.invalidateQueries({ queryKey: [team.id, 'key'] });
-          notify('The key is revoked', `Requests with “${revoked.name}” are refused from now on.`);
+          notify(texts.revoke.revoked, texts.revoke.refused(revoked));
         }}
       >
-        <p>Every program that uses it is refused within a second. It can’t be undone.</p>
+        <p>{texts.revoke.effect}</p>
       </Confirm>
     </Page>
   );

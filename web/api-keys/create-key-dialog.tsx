@@ -12,14 +12,11 @@ import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames, useOwnerNames } from '#web/team/administrators.ts';
 import { createApiKey } from './api-key-queries.ts';
 import { CreatedKey } from './created-key.tsx';
-import { permissionsInOrder, permissionTexts } from './permission-texts.ts';
+import { permissionsInOrder } from './permission-texts.ts';
+import { texts } from './texts.ts';
 
 /** Preselected permissions, which suit a program that sends. Every role that may create keys has them. */
 const startingPermissions: ReadonlySet<Permission> = new Set(['messages:send', 'numbers:read']);
-
-/** Warns the only role that may choose it, because the key can do what an admin does in the team. */
-const teamWriteHint =
-  'team:write. Worth an admin: the key can also change roles. Owners are told of each change.';
 
 /** Asks for a name and permissions, then shows the key. After the dialog is closed the key cannot be shown again. */
 export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
@@ -53,9 +50,9 @@ export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
     <FormDialog
       isOpen={isOpen}
       onClose={close}
-      title={made ? 'Copy your key now' : 'Create an API key'}
-      description={made ? 'It is shown this once. Ownline keeps only its hash.' : undefined}
-      action="Create key"
+      title={made ? texts.created.title : texts.create.title}
+      description={made && texts.created.shownOnce}
+      action={texts.create.action}
       work={creation}
       isHeld
       isDisabled={permissions.length === 0}
@@ -66,7 +63,7 @@ export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
           content: <CreatedKey made={made} />,
           footer: (
             <Button look="primary" onClick={close}>
-              Done
+              {texts.created.done}
             </Button>
           ),
         }
@@ -74,25 +71,21 @@ export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
     >
       <TextField
         name="name"
-        label="Name"
-        placeholder="Booking system"
+        label={texts.create.name}
+        placeholder={texts.create.namePlaceholder}
         required
         maxLength={100}
-        hint="The program that will use it."
+        hint={texts.create.nameHint}
       />
-      <Checkbox
-        label="Test key"
-        hint="For tests of your program, without an iPhone: a simulated number, fictional recipients, nothing counted in the month. Test messages are shown by the API only, not here."
-        isOn={isTest}
-        onChange={setIsTest}
-      />
+      <Checkbox label={texts.create.test} hint={texts.create.testHint} isOn={isTest} onChange={setIsTest} />
       <fieldset className="flex flex-col gap-2.5">
-        <legend className="mb-2 font-medium">The key may</legend>
+        <legend className="mb-2 font-medium">{texts.create.keyMay}</legend>
         {offered.map((permission) => (
           <Checkbox
             key={permission}
-            label={permissionTexts[permission]}
-            hint={permission === 'team:write' ? teamWriteHint : permission}
+            label={texts.permissions[permission]}
+            // It warns the only role that may choose it, because the key can do what an admin does in the team.
+            hint={permission === 'team:write' ? texts.create.teamWriteHint : permission}
             isOn={chosen.has(permission)}
             onChange={(isOn) => toggle(permission, isOn)}
           />
@@ -100,8 +93,8 @@ export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
         {mine.length < permissionsInOrder.length && (
           <Hint>
             {team.can('team:write')
-              ? `A key that may invite people and change roles is worth an admin, so only owners make one. Ask ${owners}.`
-              : `A key can’t do more than its maker. Ask ${administrators} for one that may do more.`}
+              ? texts.create.askOwners({ owners })
+              : texts.create.askAdministrators({ administrators })}
           </Hint>
         )}
       </fieldset>

@@ -11,6 +11,7 @@ import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { realFirst } from '#web/numbers/real-first.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { firstRequest, type Language, languages, renderSample } from './request-samples.ts';
+import { texts } from './texts.ts';
 
 /** Shows a new key and a sample request that its permissions allow. */
 export function CreatedKey({ made }: { readonly made: MadeApiKey }): ReactNode {
@@ -26,29 +27,32 @@ export function CreatedKey({ made }: { readonly made: MadeApiKey }): ReactNode {
   const url = `${location.origin}${basePath}`;
   return (
     <div className="flex flex-col gap-5">
-      <CopyRow value={made.key} what="the key" />
+      <CopyRow value={made.key} what={texts.created.theKey} />
       {first && (
         <div className="flex flex-col gap-2">
           <div className="flex items-center justify-between gap-3">
-            <h3 className="font-medium">
-              {first.body ? 'Send your first message' : 'Make your first request'}
-            </h3>
-            <Segments label="Language" options={languages} chosen={language} onChoose={setLanguage} />
+            <h3 className="font-medium">{first.body ? texts.created.sendFirst : texts.created.makeFirst}</h3>
+            <Segments
+              label={texts.created.language}
+              options={languages}
+              chosen={language}
+              onChoose={setLanguage}
+            />
           </div>
           <CodeBlock
             title={language}
             text={renderSample[language](first, url, made.key)}
-            what="the request"
+            what={texts.created.theRequest}
           />
           {first.body && (
             <Hint>
-              {made.test
-                ? `${from} is the simulated number of test keys. Each recipient that docs/test-keys.md lists has its own outcome.`
-                : from === undefined
-                  ? 'Replace +14155550100 by a number of the team, once one is connected, and +14155550123 by the number to write to.'
+              {from === undefined
+                ? texts.created.noNumber
+                : made.test
+                  ? texts.created.testNumber({ from })
                   : sender?.simulated
-                    ? `${from} is simulated: it writes only to fictional numbers, such as +14155550123.`
-                    : 'Replace +14155550123 by the number to write to.'}
+                    ? texts.created.simulated({ from })
+                    : texts.created.replace}
             </Hint>
           )}
         </div>

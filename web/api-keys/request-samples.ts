@@ -1,4 +1,5 @@
 import { allows, type Grant } from '#contract/permissions.ts';
+import { texts } from './texts.ts';
 
 export const languages = ['curl', 'Node', 'Python'] as const;
 export type Language = (typeof languages)[number];
@@ -18,7 +19,7 @@ export interface SampleRequest {
  */
 export function firstRequest(grants: readonly Grant[], from: string, to: string): SampleRequest | undefined {
   if (allows(grants, 'messages:send')) {
-    const body = { from, to, content: 'Hello' };
+    const body = { from, to, content: texts.created.sample };
     return { method: 'POST', path: '/v1/messages/send', body };
   }
   if (allows(grants, 'messages:read')) return { method: 'GET', path: '/v1/messages?limit=10' };

@@ -17,6 +17,7 @@ import { NoPermission } from '#web/team/no-permission.tsx';
 import { TeamFrame } from '#web/team/team-frame.tsx';
 import { actorName, auditPredicate, refusalText } from './audit-sentence.ts';
 import { type TargetNames, useTargetNames } from './target-names.ts';
+import { texts } from './texts.ts';
 
 const auditQuery = (teamId: string) =>
   listQuery([teamId, 'audit', 'list'], {
@@ -42,8 +43,8 @@ function AuditLog(): ReactNode {
         <Loaded query={log.query}>
           {() =>
             entries.length === 0 ? (
-              <EmptyState icon={<ScrollText />} title="Nothing is recorded yet">
-                Each change of the team, its numbers, keys and webhooks will stand here.
+              <EmptyState icon={<ScrollText />} title={texts.none}>
+                {texts.whatComes}
               </EmptyState>
             ) : (
               byDay(entries).map(([day, ofDay]) => (
@@ -63,7 +64,7 @@ function AuditLog(): ReactNode {
         </Loaded>
       </Card>
       <LoadMore list={log} className="mt-4">
-        Load more
+        {texts.more}
       </LoadMore>
     </>
   );
@@ -72,7 +73,10 @@ function AuditLog(): ReactNode {
 function Entry({ entry, names }: { readonly entry: AuditEntry; readonly names: TargetNames }): ReactNode {
   const { actor, at, ip, outcome } = entry;
   const actorText = actorName(actor, names);
-  const origin = [actor.name === actorText || actor.kind === 'key' ? '' : actor.name, ip && `from ${ip}`]
+  const origin = [
+    actor.name === actorText || actor.kind === 'key' ? '' : actor.name,
+    ip && texts.from({ ip }),
+  ]
     .filter((part) => part !== '')
     .join(' · ');
   return (

@@ -1,126 +1,102 @@
 import type { AuditEntry } from '#contract/audit.ts';
 import { roleNames } from '#web/shell/role-names.ts';
 import type { TargetNames } from './target-names.ts';
+import { texts } from './texts.ts';
 
-/** A verb as `paused` and as `pause`, and its object, such as `the number +1 415 555 0100`. */
-interface Phrase {
-  readonly done: string;
-  readonly tried: string;
-  readonly object: string;
-}
+const { objects } = texts;
+
+/** A verb, and the object of its sentence, such as `the number +1 415 555 0100`. */
+type Phrase = readonly [keyof typeof texts.verbs, string];
 
 type Details = AuditEntry['details'];
 type Describe = (target: string, details: Details) => Phrase;
 
-const phrase =
-  (done: string, tried: string, object: (target: string, details: Details) => string): Describe =>
-  (target, details) => ({ done, tried, object: object(target, details) });
 const text = (value: unknown) => (typeof value === 'string' ? value : '');
-const after = (word: string, value: unknown) => (text(value) === '' ? '' : ` ${word} ${text(value)}`);
-const quoted = (target: string) => (target === '' ? '' : ` “${target}”`);
-const roleOf = (details: Details) => {
-  const name = Object.entries(roleNames).find(([role]) => role === details.role)?.[1];
-  return name === undefined ? '' : ` as ${name.toLowerCase()}`;
-};
-const spaced = (target: string) => (target === '' ? '' : ` ${target}`);
-const theKey = (target: string) => `the API key${quoted(target)}`;
-const theNumber = (target: string) => `the number${spaced(target)}`;
-const theWebhook = (target: string) => `the webhook${spaced(target)}`;
-const theInvitation = (target: string) => (target === '' ? 'an invitation' : `the invitation of ${target}`);
-const member = (target: string) => (target === '' ? 'a member' : target);
+
+/** A noun with the name of what it stands for, if there is one: `the API key “Booking”`, or `the API key`. */
+const noun = (kind: keyof typeof texts.nouns, name: unknown) =>
+  text(name) === '' ? texts.nouns[kind].plain : texts.nouns[kind].named({ name: text(name) });
+
+const roleIn = ({ role }: Details) =>
+  Object.entries(roleNames)
+    .find(([known]) => known === role)?.[1]
+    .toLowerCase();
+
+function withRole(object: string, details: Details): string {
+  const role = roleIn(details);
+  return role === undefined ? object : objects.as({ object, role });
+}
 
 const changedNumber: Describe = (target, details) => {
-  const object = theNumber(target);
+  const number = noun('number', target);
   const fields = Object.keys(details).filter((field) => field !== 'repeats');
-  if (fields.length === 1) {
-    if (details.status === 'paused') return { done: 'paused', tried: 'pause', object };
-    if (details.status === 'active') return { done: 'resumed', tried: 'resume', object };
-    if (details.label !== undefined)
-      return { done: 'renamed', tried: 'rename', object: `${object} to “${text(details.label)}”` };
-    if (details.pacing !== undefined)
-      return { done: 'changed', tried: 'change', object: `the pacing of ${object}` };
-  }
-  return { done: 'changed', tried: 'change', object };
+  if (fields.length !== 1) return ['change', number];
+  if (details.status === 'paused') return ['pause', number];
+  if (details.status === 'active') return ['resume', number];
+  if (details.label !== undefined) return ['rename', objects.label({ number, label: text(details.label) })];
+  return ['change', details.pacing === undefined ? number : objects.pacing({ number })];
 };
 
 const changedRole: Describe = (target, details) => {
+  const member = noun('member', target);
+  const role = roleIn(details);
   const before = text(details.before);
-  const to = roleOf(details).replace(' as ', ' to ');
-  const from = before === '' ? '' : ` from ${before}`;
-  return { done: 'changed', tried: 'change', object: `the role of ${member(target)}${from}${to}` };
+  if (role === undefined) return ['change', objects.role({ member })];
+  return ['change', before ? objects.roleFrom({ member, before, role }) : objects.roleTo({ member, role })];
 };
 
-/** Sentence parts for each audit action (server/audit/audit.ts). */
+const resumedRestore: Describe = (_, { cancel_messages, skip_deliveries }) => {
+  const cancelled = cancel_messages
+    ? objects.messagesCancelled({ object: objects.restored })
+    : objects.restored;
+  return ['resume', skip_deliveries ? objects.deliveriesSkipped({ object: cancelled }) : cancelled];
+};
+
+/** The phrase of each audit action (server/audit/audit.ts). */
 const phrases: Readonly<Record<string, Describe>> = {
-  'team.created': phrase('created', 'create', (_, { name }) => `the team${quoted(text(name))}`),
-  'team.renamed': phrase(
-    'renamed',
-    'rename',
-    (_, { name }) => `the team${name ? ` to “${text(name)}”` : ''}`,
-  ),
-  'team.plan_changed': phrase('changed', 'change', (_, { plan }) => `the plan${after('to', plan)}`),
-  'member.joined': phrase('joined', 'join', (_, details) => `the team${roleOf(details)}`),
-  'member.added': phrase(
-    'added',
+  'team.created': (_, { name }) => ['create', noun('team', name)],
+  'team.renamed': (_, { name }) => ['rename', noun('renamedTeam', name)],
+  'team.plan_changed': (_, { plan }) => ['change', noun('plan', plan)],
+  'member.joined': (_, details) => ['join', withRole(texts.nouns.team.plain, details)],
+  'member.added': (target, details) => [
     'add',
-    (target, details) => `${member(target)} to the team${roleOf(details)}`,
-  ),
+    withRole(objects.intoTeam({ member: noun('member', target) }), details),
+  ],
   'member.role_changed': changedRole,
-  'member.removed': phrase('removed', 'remove', (target) => `${member(target)} from the team`),
-  'member.left': phrase('left', 'leave', () => 'the team'),
-  'invitation.made': phrase('invited', 'invite', (_, details) =>
-    text(details.email) === '' ? `a person${roleOf(details)}` : `${text(details.email)}${roleOf(details)}`,
-  ),
-  'invitation.sent_again': phrase('sent', 'send', (target) => `${theInvitation(target)} again`),
-  'invitation.link_made': phrase('made', 'make', (target) => `a link for ${theInvitation(target)}`),
-  'invitation.revoked': phrase('revoked', 'revoke', theInvitation),
-  'key.created': phrase('created', 'create', (target) => (target === '' ? 'an API key' : theKey(target))),
-  'key.revoked': phrase('revoked', 'revoke', theKey),
-  'number.connected': phrase('began to connect', 'connect', (target) =>
-    target === '' ? 'a number' : theNumber(target),
-  ),
-  'number.reconnected': phrase('made a new setup link for', 'make a new setup link for', theNumber),
+  'member.removed': (target) => ['remove', objects.outOfTeam({ member: noun('member', target) })],
+  'member.left': () => ['leave', texts.nouns.team.plain],
+  'invitation.made': (_, details) => ['invite', withRole(noun('person', details.email), details)],
+  'invitation.sent_again': (target) => ['send', objects.again({ invitation: noun('invitation', target) })],
+  'invitation.link_made': (target) => ['make', objects.link({ invitation: noun('invitation', target) })],
+  'invitation.revoked': (target) => ['revoke', noun('invitation', target)],
+  'key.created': (target) => ['create', noun('newKey', target)],
+  'key.revoked': (target) => ['revoke', noun('key', target)],
+  'number.connected': (target) => ['connect', noun('newNumber', target)],
+  'number.reconnected': (target) => ['makeLink', noun('number', target)],
   'number.changed': changedNumber,
-  'number.deleted': phrase('deleted', 'delete', theNumber),
-  'number.released': phrase('released', 'release', theNumber),
-  'number.device_changed': phrase('noticed a changed iPhone of', 'notice a changed iPhone of', theNumber),
-  'message.cancelled': phrase('cancelled', 'cancel', (target) => `the message${spaced(target)}`),
-  'contact.opted_out': phrase('opted out', 'opt out', () => 'a contact'),
-  'contact.opted_in': phrase('opted in', 'opt in', () => 'a contact'),
-  'contact.erased': phrase('erased', 'erase', () => 'a contact'),
-  'webhook.created': phrase('created', 'create', (target) =>
-    target === '' ? 'a webhook' : theWebhook(target),
-  ),
-  'webhook.changed': phrase('changed', 'change', theWebhook),
-  'webhook.deleted': phrase('deleted', 'delete', theWebhook),
-  'webhook.secret_rotated': phrase('rotated', 'rotate', (target) => `the secret of ${theWebhook(target)}`),
-  'webhook.rotation_finished': phrase(
-    'finished',
-    'finish',
-    (target) => `the rotation of the secret of ${theWebhook(target)}`,
-  ),
-  'webhook.tested': phrase('sent a test to', 'send a test to', theWebhook),
-  'webhook.redelivered': phrase('repeated', 'repeat', (target) => `a delivery to ${theWebhook(target)}`),
-  'webhook.replayed': phrase('replayed events to', 'replay events to', theWebhook),
-  'restore.resumed': phrase(
-    'resumed',
-    'resume',
-    (_target, details) =>
-      `the restored server${details.cancel_messages === true ? ', cancelled the messages that waited' : ''}` +
-      `${details.skip_deliveries === true ? ', skipped the deliveries that waited' : ''}`,
-  ),
-  'webhook.disabled': phrase(
-    'switched off',
-    'switch off',
-    (target) => `${theWebhook(target)} after too many failures`,
-  ),
+  'number.deleted': (target) => ['delete', noun('number', target)],
+  'number.released': (target) => ['release', noun('number', target)],
+  'number.device_changed': (target) => ['noticeDevice', noun('number', target)],
+  'message.cancelled': (target) => ['cancel', noun('message', target)],
+  'contact.opted_out': () => ['optOut', objects.contact],
+  'contact.opted_in': () => ['optIn', objects.contact],
+  'contact.erased': () => ['erase', objects.contact],
+  'webhook.created': (target) => ['create', noun('newWebhook', target)],
+  'webhook.changed': (target) => ['change', noun('webhook', target)],
+  'webhook.deleted': (target) => ['delete', noun('webhook', target)],
+  'webhook.secret_rotated': (target) => ['rotate', objects.secret({ webhook: noun('webhook', target) })],
+  'webhook.rotation_finished': (target) => ['finish', objects.rotation({ webhook: noun('webhook', target) })],
+  'webhook.tested': (target) => ['test', noun('webhook', target)],
+  'webhook.redelivered': (target) => ['repeat', objects.delivery({ webhook: noun('webhook', target) })],
+  'webhook.replayed': (target) => ['replay', noun('webhook', target)],
+  'webhook.disabled': (target) => ['switchOff', objects.failing({ webhook: noun('webhook', target) })],
+  'restore.resumed': resumedRestore,
 };
 
 /** The name of an entry's actor: `Ada Example`, `The API key “Booking”`. */
 export function actorName({ kind, id, name }: AuditEntry['actor'], names: TargetNames): string {
-  if (kind === 'operator') return 'The operator of this server';
-  if (kind === 'server') return 'Ownline';
-  if (kind === 'key') return `The API key “${name}”`;
+  if (kind === 'operator' || kind === 'server') return texts.actors[kind];
+  if (kind === 'key') return texts.actors.key({ name });
   return names.get(id) ?? names.get(name) ?? name;
 }
 
@@ -129,23 +105,17 @@ export function auditPredicate(entry: AuditEntry, names: TargetNames): string {
   const { action, actor, details, outcome, target } = entry;
   // A link of the operator adds a person to a team without an action of that person.
   const describe = phrases[action === 'member.joined' && actor.kind === 'operator' ? 'member.added' : action];
-  if (!describe) return `did ${action}${spaced(target)}`;
-  const { done, tried, object } = describe(names.get(target) ?? target, details);
-  return outcome === 'done' ? `${done} ${object}` : `tried to ${tried} ${object}`;
+  if (!describe) return `${texts.unknown({ action })} ${target}`.trimEnd();
+  const [verb, object] = describe(names.get(target) ?? target, details);
+  return texts.verbs[verb][outcome === 'done' ? 'done' : 'tried']({ object });
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  forbidden: 'not permitted',
-  not_found: 'not found',
-  conflict: 'in conflict',
-  invalid_request: 'invalid request',
-  plan_limit_exceeded: 'limit of the plan',
-  unauthorized: 'not signed in',
-};
+const reasons: Readonly<Record<string, string>> = texts.reasons;
 
 /** Explains a refusal and how often it was repeated: `Refused: not permitted, 3 times`. */
-export function refusalText({ error_code, details }: AuditEntry): string {
-  const { repeats } = details;
-  const times = typeof repeats === 'number' && repeats > 1 ? `, ${repeats} times` : '';
-  return `Refused: ${reasons[error_code] ?? error_code}${times}`;
+export function refusalText({ error_code, details: { repeats } }: AuditEntry): string {
+  const reason = reasons[error_code] ?? error_code;
+  return typeof repeats === 'number' && repeats > 1
+    ? texts.refusedOften({ reason, times: repeats })
+    : texts.refused({ reason });
 }
