@@ -2,6 +2,7 @@ import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import type { Usage } from '#contract/usage.ts';
 import { amount } from '#web/kit/format.ts';
 import { daysIn, dayWithWeekday } from './months.ts';
+import { texts } from './texts.ts';
 
 type Day = Usage['days'][number];
 
@@ -40,14 +41,14 @@ export function MonthChart({
     setChosen(Math.min(Math.max(target, 0), last));
   };
   return (
-    <figure aria-label="Messages of each day">
+    <figure aria-label={texts.chart.label}>
       <figcaption className="flex min-h-10 flex-wrap items-center justify-between gap-x-4 gap-y-1 text-[0.8125rem]">
         <span className="text-quiet tabular-nums">
-          {shown === undefined ? 'Days are in UTC.' : wordsOf(days[shown])}
+          {shown === undefined ? texts.chart.utc : wordsOf(days[shown])}
         </span>
         <span className="flex gap-4 text-quiet">
-          <Key colour="bg-accent" text="Sent" />
-          <Key colour="bg-line-strong" text="Received" />
+          <Key colour="bg-accent" text={texts.chart.sent} />
+          <Key colour="bg-line-strong" text={texts.chart.received} />
         </span>
       </figcaption>
       <div className="mt-2 flex">
@@ -63,7 +64,7 @@ export function MonthChart({
         <div
           role="slider"
           tabIndex={0}
-          aria-label="Day"
+          aria-label={texts.chart.day}
           aria-valuemin={1}
           aria-valuemax={last + 1}
           aria-valuenow={chosen + 1}
@@ -157,6 +158,5 @@ function Key({ colour, text }: { readonly colour: string; readonly text: string 
 }
 
 function wordsOf(day: Day | undefined): string {
-  if (!day) return '';
-  return `${dayWithWeekday(day.day)}: ${amount(day.sent)} sent, ${amount(day.received)} received`;
+  return day ? texts.chart.dayIs({ ...day, day: dayWithWeekday(day.day) }) : '';
 }

@@ -1,4 +1,5 @@
 import type { TypedSearch } from '#web/api/search-parameters.ts';
+import { pageLocale } from '#web/kit/format.ts';
 
 /* Months and days of usage are in UTC, whatever the time zone of the browser. */
 
@@ -11,8 +12,8 @@ export const readUsageSearch = ({ month }: TypedSearch): UsageSearch => ({
   month: typeof month === 'string' && /^\d{4}-(0[1-9]|1[0-2])$/.test(month) ? month : undefined,
 });
 
-const monthAndYear = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
-const dayInWords = new Intl.DateTimeFormat('en', {
+const monthAndYear = new Intl.DateTimeFormat(pageLocale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+const dayInWords = new Intl.DateTimeFormat(pageLocale, {
   weekday: 'long',
   month: 'long',
   day: 'numeric',

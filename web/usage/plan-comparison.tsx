@@ -8,16 +8,14 @@ import { Card } from '#web/kit/card.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { useOwnerNames } from '#web/team/administrators.ts';
+import { texts } from './texts.ts';
 
 /** The limits of all plans. Owners manage the plan on the page /billing, which works without script. */
 export function PlanComparison({ plan }: { readonly plan: PlanName }): ReactNode {
   const { id: teamId, role } = useTeam();
   const owners = useOwnerNames();
   return (
-    <Card
-      title="Limits of each plan"
-      description="A plan is a set of limits that the operator of this server gives a team. Ownline sells no plans."
-    >
+    <Card title={texts.plans.title} description={texts.plans.description}>
       <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
         {planNames.map((name) => (
           <PlanColumn key={name} name={name} isCurrent={name === plan} />
@@ -25,12 +23,11 @@ export function PlanComparison({ plan }: { readonly plan: PlanName }): ReactNode
       </div>
       <div className="mt-5 flex flex-wrap items-center justify-between gap-x-8 gap-y-3">
         <p className="text-quiet">
-          On a smaller plan everything that the team has goes on working; only more is refused.
-          {role !== 'owner' && ` Owners manage the plan of the team: ask ${owners}.`}
+          {texts.plans.smaller} {role !== 'owner' && texts.plans.owners({ owners })}
         </p>
         {role === 'owner' && (
           <a href={`${basePath}/billing#${teamId}`} className={buttonStyle({ size: 'small' })}>
-            Manage the plan
+            {texts.plans.manage}
           </a>
         )}
       </div>
@@ -55,7 +52,7 @@ function PlanColumn({
     >
       <h3 className="flex min-h-6 items-center justify-between gap-2 font-semibold">
         {planTitles[name]}
-        {isCurrent && <Badge tone="accent">Your plan</Badge>}
+        {isCurrent && <Badge tone="accent">{texts.plans.yours}</Badge>}
       </h3>
       <dl className="mt-2 text-[0.8125rem]">
         {planLines.map(([text, textOf]) => (

@@ -8,7 +8,7 @@ import type { PlanUsage, Usage } from '#contract/usage.ts';
 import { IconButton } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Note } from '#web/kit/error-note.tsx';
-import { amount, counted, utcDay } from '#web/kit/format.ts';
+import { utcDay } from '#web/kit/format.ts';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { UsageMeter } from '#web/kit/meter.tsx';
 import { Page } from '#web/kit/page.tsx';
@@ -17,6 +17,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { MonthChart } from './month-chart.tsx';
 import { monthAfter, monthInWords } from './months.ts';
 import { PlanComparison } from './plan-comparison.tsx';
+import { texts } from './texts.ts';
 import { planUsageQuery, teamDetailsQuery, usageQuery } from './usage-queries.ts';
 
 /** The usage of a month by day, and the limits of the plans. */
@@ -27,14 +28,11 @@ export function UsagePage(): ReactNode {
   const shown = useQuery(usageQuery(team.id, month));
   const plan = useQuery(planUsageQuery(team.id));
   return (
-    <Page
-      title="Usage and limits"
-      description="What your team has used this month, and what its plan allows."
-    >
+    <Page title={texts.title} description={texts.description}>
       <div className="flex flex-col gap-5">
         {current.data && <LimitReached usage={current.data} />}
         <Card
-          title={shown.data ? monthInWords(shown.data.month) : 'Messages'}
+          title={shown.data ? monthInWords(shown.data.month) : texts.messages}
           description={shown.data && sums(shown.data, shown.data.month === current.data?.month)}
           actions={current.data && <MonthSteps thisMonth={current.data.month} shownMonth={month} />}
         >
@@ -44,12 +42,12 @@ export function UsagePage(): ReactNode {
         </Card>
         <div className="grid grid-cols-1 gap-5 md:grid-cols-2">
           <Card
-            title="Limits"
-            description={plan.data && `Your team has the plan ${planTitles[plan.data.plan]}.`}
+            title={texts.limits.title}
+            description={plan.data && texts.limits.plan({ plan: planTitles[plan.data.plan] })}
           >
             <Loaded query={plan}>{(limits) => <Limits limits={limits} usage={current.data} />}</Loaded>
           </Card>
-          {current.data ? <LimitRules usage={current.data} /> : <Card title="What happens at the limit" />}
+          {current.data ? <LimitRules usage={current.data} /> : <Card title={texts.rules.title} />}
         </div>
         {plan.data && <PlanComparison plan={plan.data.plan} />}
       </div>
@@ -58,9 +56,8 @@ export function UsagePage(): ReactNode {
 }
 
 function sums({ sent, received }: Usage, isThisMonth: boolean): string {
-  if (sent === 0 && received === 0)
-    return isThisMonth ? 'No messages this month yet' : 'No messages in this month';
-  return `${counted(sent, 'message')} sent, ${amount(received)} received`;
+  if (sent === 0 && received === 0) return isThisMonth ? texts.noneThisMonth : texts.noneInMonth;
+  return texts.sums({ sent, received });
 }
 
 /** Links to the previous and the next month. The shown month is in the page's address. */
@@ -86,10 +83,10 @@ function MonthSteps({
   };
   return (
     <div className="-my-1 flex">
-      <IconButton label="Month before" disabled={shownMonth <= first} onClick={() => go(-1)}>
+      <IconButton label={texts.before} disabled={shownMonth <= first} onClick={() => go(-1)}>
         <ChevronLeft />
       </IconButton>
-      <IconButton label="Next month" disabled={shownMonth >= thisMonth} onClick={() => go(1)}>
+      <IconButton label={texts.next} disabled={shownMonth >= thisMonth} onClick={() => go(1)}>
         <ChevronRight />
       </IconButton>
     </div>
@@ -103,26 +100,24 @@ function Limits({
   readonly limits: PlanUsage;
   readonly usage: Usage | undefined;
 }): ReactNode {
-  const limit = usage?.monthly_message_limit ?? plans[plan].monthlyMessages;
+  const planned = plans[plan].monthlyMessages;
+  const limit = usage?.monthly_message_limit ?? planned;
   return (
     <div className="flex flex-col gap-4">
       <UsageMeter
-        label="Messages sent this month"
+        label={texts.limits.messages}
         isAlarming
         used={usage?.sent ?? 0}
         limit={isUnlimited(limit) ? undefined : limit}
       />
-      <UsageMeter
-        label="Members and open invitations"
-        used={members.used}
-        limit={members.limit ?? undefined}
-      />
-      <UsageMeter label="Numbers of iPhones" used={numbers.used} limit={numbers.limit ?? undefined} />
-      <UsageMeter label="Webhooks" used={webhooks.used} limit={webhooks.limit ?? undefined} />
-      {limit !== plans[plan].monthlyMessages && (
+      <UsageMeter label={texts.limits.members} used={members.used} limit={members.limit ?? undefined} />
+      <UsageMeter label={texts.limits.numbers} used={numbers.used} limit={numbers.limit ?? undefined} />
+      <UsageMeter label={texts.limits.webhooks} used={webhooks.used} limit={webhooks.limit ?? undefined} />
+      {limit !== planned && (
         <Hint>
-          The operator set the messages of your team: the plan itself has{' '}
-          {isUnlimited(plans[plan].monthlyMessages) ? 'no limit' : amount(plans[plan].monthlyMessages)}.
+          {texts.limits.setByOperator({
+            limit: isUnlimited(planned) ? texts.limits.noLimit : planned,
+          })}
         </Hint>
       )}
     </div>
@@ -135,8 +130,7 @@ function LimitReached({ usage }: { readonly usage: Usage }): ReactNode {
   if (sent < limit || isUnlimited(limit)) return null;
   return (
     <Note tone="bad">
-      <b className="font-semibold">The month’s messages are used up.</b> Sends are refused until{' '}
-      {utcDay(resets_at)}, or until the operator of this server raises the limit.
+      <b className="font-semibold">{texts.reached}</b> {texts.refusedUntil({ day: utcDay(resets_at) })}
     </Note>
   );
 }
@@ -146,29 +140,21 @@ function LimitRules({ usage }: { readonly usage: Usage }): ReactNode {
   const { monthly_message_limit: limit, resets_at, notices } = usage;
   if (isUnlimited(limit)) {
     return (
-      <Card title="What happens at the limit">
-        <p className="text-quiet">This plan has no limit of messages: no send is refused for it.</p>
+      <Card title={texts.rules.title}>
+        <p className="text-quiet">{texts.rules.noLimit}</p>
       </Card>
     );
   }
   return (
-    <Card title="What happens at the limit">
+    <Card title={texts.rules.title}>
       <ul className="flex list-disc flex-col gap-2 pl-4 text-quiet marker:text-faint">
-        <li>
-          After {amount(limit)} sent messages in a month, further sends are refused. Messages that were
-          accepted before are still sent.
-        </li>
-        <li>
-          Messages that you receive do not count and always arrive. A simulated iPhone counts neither as a
-          number nor with its messages.
-        </li>
-        <li>
-          Counting begins anew on <b className="font-medium text-ink">{utcDay(resets_at)}</b>, at 0:00 UTC.
-        </li>
-        <li>Owners and admins are told at 80 % and at 100 %.</li>
+        <li>{texts.rules.refused({ limit })}</li>
+        <li>{texts.rules.received}</li>
+        <li>{texts.rules.begins({ day: <b className="font-medium text-ink">{utcDay(resets_at)}</b> })}</li>
+        <li>{texts.rules.notices}</li>
         {notices.map(({ percent, at }) => (
           <li key={percent} className="text-ink">
-            Owners and admins were told of {percent} % <Time at={at} />.
+            {texts.rules.noticed({ percent, at: <Time at={at} /> })}
           </li>
         ))}
       </ul>
