@@ -12,6 +12,7 @@ import { rereadNumbers, verifyNumber } from './number-queries.ts';
 import { setupTime } from './number-texts.ts';
 import { SetupLinkActions } from './setup-link-actions.tsx';
 import { madeLink, SetupLinkView } from './setup-link-view.tsx';
+import { texts } from './texts.ts';
 
 /** Asks for the number of an iPhone, shows its setup link, and follows the progress until the iPhone is connected. */
 export function ConnectDialog({
@@ -46,13 +47,9 @@ export function ConnectDialog({
     <FormDialog
       isOpen={isOpen}
       onClose={close}
-      title={link ? `Connect ${formatPhoneNumber(link.phoneNumber)}` : 'Connect an iPhone'}
-      description={
-        link
-          ? undefined
-          : `Have an iPhone beside you that stays plugged in, and a second phone to test it. The setup takes ${setupTime}.`
-      }
-      action="Create setup link"
+      title={link ? texts.setup.connectTo({ number: formatPhoneNumber(link.phoneNumber) }) : texts.connect}
+      description={link ? undefined : texts.setup.needed({ setupTime })}
+      action={texts.setup.create}
       work={verification}
       isHeld
       fields={['phone_number']}
@@ -72,12 +69,12 @@ export function ConnectDialog({
       {!verification.error && <PlanLimitNote resource="numbers" />}
       <TextField
         name="phone_number"
-        label="Number of the iPhone"
+        label={texts.setup.number}
         type="tel"
         autoComplete="tel"
         placeholder="+1 415 555 0100"
         required
-        hint="With + and its country code. It is in Settings › Phone › My Number (iOS 18 and newer: Settings › Apps › Phone)."
+        hint={texts.setup.numberHint}
       />
     </FormDialog>
   );
@@ -88,10 +85,9 @@ function explained(error: Error, phoneNumber: string): Error {
   if (!(error instanceof ApiError)) return error;
   const sentence =
     error.code === 'conflict'
-      ? `${formatPhoneNumber(phoneNumber)} is connected already. If it is a number of this team, open its page to connect another iPhone. ` +
-        'If another team has it, ask the operator of this server to free it.'
+      ? texts.setup.taken({ number: formatPhoneNumber(phoneNumber) })
       : error.param === 'phone_number'
-        ? 'Write the number with + and its country code, such as +1 415 555 0100.'
+        ? texts.setup.wrongForm
         : undefined;
   if (sentence === undefined) return error;
   return new ApiError(error.status, {

@@ -5,6 +5,7 @@ import { Spinner } from '#web/kit/button.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { Note } from '#web/kit/error-note.tsx';
 import { Hint } from '#web/kit/text.tsx';
+import { texts } from './texts.ts';
 
 type StepState = 'done' | 'busy' | 'open';
 
@@ -20,38 +21,31 @@ export function ConnectProgress({
   const isClaimed = progress === 'claimed' || isConnected;
   return (
     <div className="flex flex-col gap-4">
-      <ol aria-label="Progress" aria-live="polite" className="flex flex-col gap-3">
-        <Step state={isClaimed ? 'done' : 'busy'} title="The iPhone opens the link">
-          {isClaimed ? 'It has opened the link.' : 'Waiting for the iPhone …'}
+      <ol aria-label={texts.progress.label} aria-live="polite" className="flex flex-col gap-3">
+        <Step state={isClaimed ? 'done' : 'busy'} title={texts.progress.opens}>
+          {isClaimed ? texts.progress.opened : texts.progress.waits}
         </Step>
-        <Step state={isConnected ? 'done' : isClaimed ? 'busy' : 'open'} title="The iPhone asks for messages">
+        <Step state={isConnected ? 'done' : isClaimed ? 'busy' : 'open'} title={texts.progress.asks}>
           {isConnected
-            ? 'Its first request came in.'
+            ? texts.progress.asked
             : isClaimed
-              ? 'Install both shortcuts on the iPhone and run Ownline Outbox …'
-              : 'After both shortcuts are installed.'}
+              ? texts.progress.installs
+              : texts.progress.afterInstall}
         </Step>
       </ol>
       {isConnected && (
         <Note tone="good" icon={<Check />}>
           <p className="font-semibold">
-            <bdi>{number?.device_name || 'The iPhone'}</bdi> is connected
+            {texts.progress.connected({
+              iPhone: <bdi>{number?.device_name || texts.progress.theIPhone}</bdi>,
+            })}
           </p>
-          <p>
-            Messages can be sent now. Go on with the steps on the iPhone: they test replies and keep it
-            running.
-          </p>
+          <p>{texts.progress.canSend}</p>
         </Note>
       )}
     </div>
   );
 }
-
-const stepWords: Readonly<Record<StepState, string>> = {
-  done: 'Done',
-  busy: 'In progress',
-  open: 'Not yet',
-};
 
 function Step({
   state,
@@ -78,7 +72,7 @@ function Step({
       <div>
         <p className="font-medium">
           {title}
-          <span className="sr-only"> ({stepWords[state]})</span>
+          <span className="sr-only"> {texts.progress.steps[state]}</span>
         </p>
         <Hint>{children}</Hint>
       </div>

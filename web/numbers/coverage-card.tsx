@@ -6,6 +6,7 @@ import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { coverageText } from './number-texts.ts';
+import { texts } from './texts.ts';
 
 /** Replies to be texted in a test. Each one shows that one automation works. */
 const testReplies: Readonly<Record<InboundCoverage, readonly string[]>> = {
@@ -26,12 +27,12 @@ export function CoverageCard({
   const { text, tone, sentence } = coverageText(number);
   const replies = testReplies[number.inbound_coverage];
   return (
-    <Card id="receiving" title="Texts that arrive" actions={<Badge tone={tone}>{text}</Badge>}>
+    <Card id="receiving" title={texts.receiving.title} actions={<Badge tone={tone}>{text}</Badge>}>
       <p>{sentence}</p>
       {replies.length > 0 && (
         <div className="mt-3 flex flex-col gap-2.5 text-quiet">
-          <p>To test it, text each of these to this number from another phone, one at a time:</p>
-          <ul aria-label="Test replies" className="flex flex-wrap gap-1.5">
+          <p>{texts.receiving.how}</p>
+          <ul aria-label={texts.receiving.replies} className="flex flex-wrap gap-1.5">
             {replies.map((reply) => (
               <li
                 key={reply}
@@ -41,16 +42,13 @@ export function CoverageCard({
               </li>
             ))}
           </ul>
-          <p>
-            This page follows within half a minute. The setup page names the automation of each reply that is
-            missed: open it on the iPhone with a new setup link.
-          </p>
+          <p>{texts.receiving.then}</p>
           {onSetup ? (
             <Button size="small" className="self-start" onClick={onSetup}>
-              Test on the setup page
+              {texts.receiving.onSetupPage}
             </Button>
           ) : (
-            <p>Ask {administrators} for a setup link.</p>
+            <p>{texts.receiving.ask({ administrators })}</p>
           )}
         </div>
       )}

@@ -8,6 +8,7 @@ import { Confirm } from '#web/kit/confirm.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { deleteNumber, rereadNumbers } from './number-queries.ts';
+import { texts } from './texts.ts';
 import { waitingText } from './waiting-text.ts';
 
 /** Deletes the number after a confirmation that lists the effects. */
@@ -16,40 +17,35 @@ export function DeleteCard({ number }: { readonly number: HomeNumber }): ReactNo
   const navigate = useNavigate();
   const [isAsking, setIsAsking] = useState(false);
   const name = formatPhoneNumber(number.phone_number);
+  const waiting = waitingText(number);
   return (
     <Card>
       <div className="flex flex-wrap items-center justify-between gap-4">
         <div className="min-w-0 flex-1 basis-72">
-          <h2 className="text-[0.9375rem] font-semibold">Delete this number</h2>
-          <p className="mt-0.5 text-quiet">
-            Messages that wait for its iPhone fail. Sent and received ones stay readable.
-          </p>
+          <h2 className="text-[0.9375rem] font-semibold">{texts.delete.title}</h2>
+          <p className="mt-0.5 text-quiet">{texts.delete.effect}</p>
         </div>
         <Button look="dangerQuiet" onClick={() => setIsAsking(true)}>
-          Delete number
+          {texts.delete.action}
         </Button>
       </div>
       <Confirm
         isOpen={isAsking}
         onClose={() => setIsAsking(false)}
-        title={`Delete ${name}?`}
-        action="Delete number"
+        title={texts.delete.question({ number: name })}
+        action={texts.delete.action}
         onConfirm={async () => {
           await deleteNumber(team.id, number.id);
           await navigate({ to: '/teams/$teamId/numbers', params: { teamId: team.id }, replace: true });
           await rereadNumbers(team.id);
-          notify(`${name} is deleted`);
+          notify(texts.delete.deleted({ number: name }));
         }}
       >
         <p>
-          {waitingText(number) ?? 'No message waits'}
-          {number.waiting_messages > 0 ? ' for its iPhone and will fail.' : ' for its iPhone now.'}{' '}
-          {number.simulated ? 'The simulated iPhone ends.' : 'The iPhone is stopped the next time it asks.'}
+          {waiting === undefined ? texts.delete.noneWaits : texts.delete.willFail({ waiting })}{' '}
+          {number.simulated ? texts.delete.simulationEnds : texts.delete.iPhoneStops}
         </p>
-        <p>
-          Conversations and messages stay readable. The number can be connected again, and begins then with a
-          new id and the settings of a new number.
-        </p>
+        <p>{texts.delete.whatStays}</p>
       </Confirm>
     </Card>
   );

@@ -7,6 +7,7 @@ import { Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { numberQuery } from './number-queries.ts';
+import { texts } from './texts.ts';
 
 /** Warns that another iPhone may run a copy of the shortcuts, for 30 days. */
 export function DeviceChangeNote({ number }: { readonly number: HomeNumber }): ReactNode {
@@ -19,10 +20,10 @@ export function DeviceChangeNote({ number }: { readonly number: HomeNumber }): R
     <Note tone="warn">
       <h2 className="font-semibold">{title}</h2>
       <p className="mt-1">
-        {seen} This was noticed <Time at={change.at} />.
+        {seen} {texts.deviceChange.noticed({ at: <Time at={change.at} /> })}
       </p>
       <p className="mt-1">{advice}</p>
-      {!team.can('numbers:write') && <p className="mt-1">Ask {administrators} to look into it.</p>}
+      {!team.can('numbers:write') && <p className="mt-1">{texts.deviceChange.ask({ administrators })}</p>}
     </Note>
   );
 }
@@ -37,23 +38,21 @@ interface DeviceChangeTexts {
 function deviceChangeTexts(change: DeviceChange): DeviceChangeTexts {
   const { device_name: name, previous_device_name: before, os, previous_os: osBefore } = change;
   const hasOtherSystem = os !== '' && osBefore !== '' && os !== osBefore;
+  const otherSystem = texts.deviceChange.otherSystem({ name, before: osBefore, now: os });
   if (name === before && isLater(os, osBefore)) {
     return {
-      title: 'iOS was probably updated',
-      seen: `“${name}” had iOS ${osBefore}, and has iOS ${os} now.`,
-      advice:
-        'An update may change the automations. In Shortcuts, tap the three dots on both shortcuts: each automation is on. With iOS 26 and older, tap Automation: each says Run Immediately. If the iPhone was not updated, another one of its owner runs a copy of the shortcuts.',
+      title: texts.deviceChange.updated,
+      seen: otherSystem,
+      advice: texts.deviceChange.afterUpdate,
     };
   }
-  const system = hasOtherSystem ? `, with iOS ${os} instead of ${osBefore}` : '';
+  const otherName = hasOtherSystem
+    ? texts.deviceChange.otherBoth({ before, now: name, os, osBefore })
+    : texts.deviceChange.otherName({ before, now: name });
   return {
-    title: 'Another iPhone may send for this number',
-    seen:
-      name === before
-        ? `“${name}” had iOS ${osBefore}, and has iOS ${os} now.`
-        : `The iPhone called itself “${before}” before, and calls itself “${name}” now${system}.`,
-    advice:
-      'iCloud copies shortcuts to all iPhones of an Apple Account, and messages leave from the one that runs them. On the iPhone that is not to send, switch the iCloud sync of Shortcuts off, stop Ownline Outbox, and delete it and its automations. If the iPhone was only renamed, dismiss this.',
+    title: texts.deviceChange.other,
+    seen: name === before ? otherSystem : otherName,
+    advice: texts.deviceChange.stopOther,
   };
 }
 

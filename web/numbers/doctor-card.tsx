@@ -7,6 +7,9 @@ import { Card, cardRow } from '#web/kit/card.tsx';
 import { Code } from '#web/kit/text.tsx';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { isOwnAddress } from './own-address.ts';
+import { texts } from './texts.ts';
+
+const { power, reach, runs, locked, automations, iMessage } = texts.doctor.checks;
 
 interface Check {
   readonly title: string;
@@ -15,39 +18,17 @@ interface Check {
 
 /** Checks for an offline iPhone. Frequent causes come first, and quick checks before long ones. */
 const checks: readonly Check[] = [
+  power,
   {
-    title: 'It is switched on and on a charging cable',
-    detail: 'Settings › Battery: Low Power Mode is off.',
+    title: reach.title,
+    detail: isOwnAddress(location.origin)
+      ? reach.ownAddress
+      : reach.open({ address: <Code>{`${location.origin}${basePath}`}</Code> }),
   },
-  {
-    title: 'It reaches Ownline',
-    detail: isOwnAddress(location.origin) ? (
-      'The page that you look at has an address of the server alone, which shows nothing about the iPhone. Look at its Wi-Fi or mobile data.'
-    ) : (
-      <>
-        Open <Code>{`${location.origin}${basePath}`}</Code> in Safari on the iPhone. If the page does not
-        load, look at its Wi-Fi or mobile data.
-      </>
-    ),
-  },
-  {
-    title: 'Ownline Outbox runs',
-    detail: 'In Shortcuts, tap Ownline Outbox. It does not finish, and that is right: leave it running.',
-  },
-  {
-    title: 'Both shortcuts may run while the iPhone is locked',
-    detail:
-      'It is so by itself. To look: in Shortcuts, hold your finger on each, then Edit, the i in a circle, Privacy, Allow Running When Locked. Do not stop one that runs.',
-  },
-  {
-    title: 'The automations start it again',
-    detail:
-      'With iOS 27, tap the three dots on Ownline Outbox in Shortcuts: its automations are on. With an older iOS, tap Automation: Charger, Wi-Fi and a time of day run it, and each says Run Immediately. Check this after every update of iOS.',
-  },
-  {
-    title: 'iMessage is on',
-    detail: 'Settings › Apps › Messages (before iOS 18: Settings › Messages).',
-  },
+  runs,
+  locked,
+  automations,
+  iMessage,
 ];
 
 /** Settings of the iPhone to check. The card is open while the number is offline. */
@@ -66,13 +47,9 @@ export function DoctorCard({
         <summary className="flex list-none items-center justify-between gap-3 rounded-xl px-5 py-4 max-sm:px-4 [&::-webkit-details-marker]:hidden">
           <span>
             <span className="block text-[0.9375rem] font-semibold">
-              {isOffline ? 'Check these on the iPhone' : 'When the iPhone goes offline'}
+              {isOffline ? texts.doctor.titleOffline : texts.doctor.title}
             </span>
-            <span className="text-quiet">
-              {isOffline
-                ? 'From the top. The page turns green by itself once the iPhone asks for messages again.'
-                : 'The settings of iOS to check.'}
-            </span>
+            <span className="text-quiet">{isOffline ? texts.doctor.aboutOffline : texts.doctor.about}</span>
           </span>
           <ChevronDown
             aria-hidden="true"
@@ -96,13 +73,13 @@ export function DoctorCard({
           ))}
         </ol>
         <div className="flex flex-wrap items-center justify-between gap-3 border-t border-line px-5 py-3 max-sm:px-4">
-          <p className="text-quiet">The iPhone is new, lost or was reset?</p>
+          <p className="text-quiet">{texts.doctor.isNew}</p>
           {onSetup ? (
             <Button size="small" onClick={onSetup}>
-              Connect another iPhone
+              {texts.doctor.connectAnother}
             </Button>
           ) : (
-            <p className="text-quiet">Ask {administrators} to connect another one.</p>
+            <p className="text-quiet">{texts.doctor.ask({ administrators })}</p>
           )}
         </div>
       </details>

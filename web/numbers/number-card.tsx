@@ -12,6 +12,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { isReceivingUntested, stateSentence } from './number-texts.ts';
 import { PauseSwitch } from './pause-switch.tsx';
 import { StateBadge } from './state-badge.tsx';
+import { texts } from './texts.ts';
 import { waitingText } from './waiting-text.ts';
 
 /** A number in the list with its state and its pause switch. The whole card links to the number's page. */
@@ -35,7 +36,7 @@ export function NumberCard({ number }: { readonly number: HomeNumber }): ReactNo
             </Link>
           </h2>
           <p className="truncate text-quiet">
-            {number.label === '' ? 'No label' : <Handle value={number.phone_number} />}
+            {number.label === '' ? texts.noLabel : <Handle value={number.phone_number} />}
           </p>
         </div>
         {team.can('numbers:write') && number.verified && (
@@ -47,20 +48,20 @@ export function NumberCard({ number }: { readonly number: HomeNumber }): ReactNo
       <div className="flex-1 px-5 pt-3 pb-4 max-sm:px-4">
         <p className="flex flex-wrap gap-1.5">
           <StateBadge state={number.state} />
-          {number.simulated && <Badge>Simulated</Badge>}
+          {number.simulated && <Badge>{texts.simulated}</Badge>}
           {waiting !== undefined && <Badge tone="warn">{waiting}</Badge>}
         </p>
         <p className="mt-2 text-quiet">{stateSentence(number)}</p>
         <NextStep number={number} />
       </div>
       <dl className="grid grid-cols-3 divide-x divide-line border-t border-line">
-        <Fact name="iPhone">
+        <Fact name={texts.facts.iPhone}>
           <bdi>{number.device_name || '–'}</bdi>
         </Fact>
-        <Fact name="Last seen">
-          {number.last_seen_at === null ? 'never' : <Time at={number.last_seen_at} />}
+        <Fact name={texts.facts.lastSeen}>
+          {number.last_seen_at === null ? texts.facts.neverInList : <Time at={number.last_seen_at} />}
         </Fact>
-        <Fact name="Messages today">{amount(number.messages_today)}</Fact>
+        <Fact name={texts.facts.today}>{amount(number.messages_today)}</Fact>
       </dl>
     </li>
   );
@@ -76,21 +77,21 @@ function NextStep({ number }: { readonly number: HomeNumber }) {
   if (state === 'offline') {
     return (
       <Link to="/teams/$teamId/numbers/$id" params={params} hash="checks" className={className}>
-        Check the iPhone
+        {texts.next.check}
       </Link>
     );
   }
   if (isReceivingUntested(number)) {
     return (
       <Link to="/teams/$teamId/numbers/$id" params={params} hash="receiving" className={className}>
-        Test receiving
+        {texts.next.testReceiving}
       </Link>
     );
   }
   if (state !== 'pending' || !team.can('numbers:write')) return null;
   return (
     <Link to="/teams/$teamId/numbers/$id" params={params} search={{ setup: true }} className={className}>
-      Show setup link
+      {texts.next.showLink}
     </Link>
   );
 }

@@ -22,6 +22,7 @@ import { NumberSettings } from './number-settings.tsx';
 import type { NumberSearch } from './numbers-search.ts';
 import { ReconnectDialog } from './reconnect-dialog.tsx';
 import { StateCard } from './state-card.tsx';
+import { texts } from './texts.ts';
 
 /** The state, settings and checks of a number. */
 export function NumberPage(): ReactNode {
@@ -34,13 +35,13 @@ export function NumberPage(): ReactNode {
     ),
   });
   const number = home.data?.numbers.find(({ id }) => id === numberId);
-  const name = number === undefined ? 'Number' : numberName(number);
+  const name = number === undefined ? texts.page.title : numberName(number);
   return (
     <Page
       title={name}
       description={number && number.label !== '' ? formatPhoneNumber(number.phone_number) : undefined}
       back={{
-        text: 'All numbers',
+        text: texts.page.all,
         link: linkOptions({ to: '/teams/$teamId/numbers', params: { teamId: team.id } }),
       }}
       actions={
@@ -51,7 +52,7 @@ export function NumberPage(): ReactNode {
             search={{ number: number.phone_number }}
             className={buttonStyle()}
           >
-            <MessagesSquare aria-hidden="true" /> Conversations
+            <MessagesSquare aria-hidden="true" /> {texts.page.conversations}
           </Link>
         )
       }
@@ -93,7 +94,7 @@ function NumberParts({ number }: { readonly number: HomeNumber }) {
 
 function ManagedBy() {
   const administrators = useAdministratorNames();
-  return <Hint>Ask {administrators} to pause, change or delete this number.</Hint>;
+  return <Hint>{texts.page.ask({ administrators })}</Hint>;
 }
 
 /** Shown if the number was deleted or is not of this team. */
@@ -103,14 +104,14 @@ function Gone() {
     <Card isFlush>
       <EmptyState
         icon={<Smartphone />}
-        title="This number is not in the team"
+        title={texts.page.gone}
         action={
           <Link to="/teams/$teamId/numbers" params={{ teamId: team.id }} className={buttonStyle()}>
-            Show all numbers
+            {texts.page.showAll}
           </Link>
         }
       >
-        It was deleted, or its address was copied incompletely.
+        {texts.page.whyGone}
       </EmptyState>
     </Card>
   );

@@ -12,6 +12,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { CoverageCard } from './coverage-card.tsx';
 import { numberQuery } from './number-queries.ts';
 import { PacingCard } from './pacing-card.tsx';
+import { texts } from './texts.ts';
 import { UnconfirmedCard } from './unconfirmed-card.tsx';
 import { useUpdateNumber } from './use-update-number.ts';
 
@@ -52,28 +53,28 @@ const labelMaxCharacters = 100;
 function LabelCard({ number }: { readonly number: NumberDetail }): ReactNode {
   const update = useUpdateNumber(number.id);
   return (
-    <Card title="Label" description="Its name in the dashboard and the API, such as Support.">
+    <Card title={texts.label.title} description={texts.label.description}>
       <Form
         error={update.error}
         fields={['label']}
         className="gap-3"
         onSubmit={({ label = '' }) =>
-          update.mutate({ label: label.trim() }, { onSuccess: () => notify('The label is saved') })
+          update.mutate({ label: label.trim() }, { onSuccess: () => notify(texts.label.saved) })
         }
       >
         <div className="flex items-start gap-2">
           <TextField
             key={number.label}
             name="label"
-            label="Label"
+            label={texts.label.title}
             isLabelHidden
             className="max-w-96 flex-1"
             defaultValue={number.label}
             maxLength={labelMaxCharacters}
-            placeholder="No label"
+            placeholder={texts.noLabel}
           />
           <Button type="submit" isBusy={update.isPending}>
-            Save label
+            {texts.label.save}
           </Button>
         </div>
       </Form>

@@ -17,6 +17,7 @@ import { NumberCard } from './number-card.tsx';
 import { rereadNumbers, simulateNumber } from './number-queries.ts';
 import { connectChoice } from './number-texts.ts';
 import type { NumbersSearch } from './numbers-search.ts';
+import { texts } from './texts.ts';
 
 /** The team's numbers with state and likely cause. */
 export function NumbersPage(): ReactNode {
@@ -30,13 +31,13 @@ export function NumbersPage(): ReactNode {
   const numbers = home.data?.numbers ?? [];
   const connectButton = (
     <Button look="primary" onClick={() => setConnect(true)}>
-      <Plus /> Connect an iPhone
+      <Plus /> {texts.connect}
     </Button>
   );
   return (
     <Page
-      title="Numbers"
-      description="The iPhones that send and receive for this team."
+      title={texts.title}
+      description={texts.description}
       actions={
         canManage &&
         numbers.length > 0 && (
@@ -79,7 +80,7 @@ function NoNumbers({ connectButton }: { readonly connectButton: ReactNode }) {
   return (
     <EmptyState
       icon={<Smartphone />}
-      title="No iPhone is connected yet"
+      title={texts.none}
       action={
         <>
           {connectButton}
@@ -95,19 +96,15 @@ function NoNumbers({ connectButton }: { readonly connectButton: ReactNode }) {
 function AskForNumber() {
   const administrators = useAdministratorNames();
   return (
-    <EmptyState icon={<Smartphone />} title="No iPhone is connected yet">
-      Ask {administrators} to connect one.
+    <EmptyState icon={<Smartphone />} title={texts.none}>
+      {texts.askToConnect({ administrators })}
     </EmptyState>
   );
 }
 
 function ManagedBy() {
   const administrators = useAdministratorNames();
-  return (
-    <p className="mt-4 text-[0.8125rem] text-quiet">
-      Ask {administrators} to connect, pause or change a number.
-    </p>
-  );
+  return <p className="mt-4 text-[0.8125rem] text-quiet">{texts.askToManage({ administrators })}</p>;
 }
 
 /** Creates a number with a simulated iPhone and opens its page. */
@@ -118,17 +115,14 @@ function SimulateButton(): ReactNode {
     mutationFn: () => simulateNumber(team.id),
     onSuccess: async ({ id, phone_number }) => {
       await rereadNumbers(team.id);
-      notify(
-        'A simulated iPhone starts',
-        `${formatPhoneNumber(phone_number)} sends and gets replies in a moment.`,
-      );
+      notify(texts.simulation.starts, texts.simulation.soon({ number: formatPhoneNumber(phone_number) }));
       await navigate({ to: '/teams/$teamId/numbers/$id', params: { teamId: team.id, id } });
     },
-    onError: (error) => notify('No simulated iPhone was made', error.message),
+    onError: (error) => notify(texts.simulation.failed, error.message),
   });
   return (
     <Button isBusy={creation.isPending} onClick={() => creation.mutate()}>
-      Try a simulated iPhone
+      {texts.simulate}
     </Button>
   );
 }

@@ -1,31 +1,18 @@
 import { type ReactNode, useState } from 'react';
 import type { NumberDetail } from '#contract/number.ts';
-import type { Pacing, PacingMode } from '#contract/pacing.ts';
+import type { Pacing } from '#contract/pacing.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Note } from '#web/kit/error-note.tsx';
 import { amount } from '#web/kit/format.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { pacingWarningTexts } from './number-texts.ts';
-import { PacingDialog } from './pacing-dialog.tsx';
 
-const modeTexts: Readonly<Record<PacingMode, { readonly text: string; readonly sentence: string }>> = {
-  off: {
-    text: 'Off',
-    sentence:
-      'Messages go out as fast as the iPhone takes them. Apple may block a number that sends too fast.',
-  },
-  gentle: {
-    text: 'Gentle',
-    sentence: 'Messages go out with pauses and within the limits for an hour and a day. The rest waits.',
-  },
-  strict: {
-    text: 'Strict',
-    sentence:
-      'As gentle, and messages to new contacts and to those who do not answer wait at their limits, too.',
-  },
-};
+import { PacingDialog } from './pacing-dialog.tsx';
+import { texts } from './texts.ts';
+
+const { limits } = texts.pacing;
+const limitNames = Object.keys(limits) as readonly (keyof typeof limits)[];
 
 interface Limit {
   readonly name: string;
@@ -37,27 +24,11 @@ function limitsOf(pacing: Pacing): readonly Limit[] {
   const { gap_min_seconds: min, gap_max_seconds: max } = pacing;
   return [
     {
-      name: 'Pause between two messages',
-      value: min === max ? `${amount(min)} s` : `${amount(min)} to ${amount(max)} s`,
+      name: texts.pacing.gap,
+      value: min === max ? texts.pacing.gapOf({ seconds: min }) : texts.pacing.gapFrom({ min, max }),
       fields: ['gap_min_seconds', 'gap_max_seconds'],
     },
-    { name: 'Messages an hour', value: amount(pacing.messages_per_hour), fields: ['messages_per_hour'] },
-    { name: 'Messages a day', value: amount(pacing.messages_per_day), fields: ['messages_per_day'] },
-    {
-      name: 'New contacts an hour',
-      value: amount(pacing.new_contacts_per_hour),
-      fields: ['new_contacts_per_hour'],
-    },
-    {
-      name: 'New contacts a day',
-      value: amount(pacing.new_contacts_per_day),
-      fields: ['new_contacts_per_day'],
-    },
-    {
-      name: 'Messages to a contact without an answer',
-      value: amount(pacing.unanswered_per_contact),
-      fields: ['unanswered_per_contact'],
-    },
+    ...limitNames.map((name) => ({ name: limits[name], value: amount(pacing[name]), fields: [name] })),
   ];
 }
 
@@ -67,16 +38,17 @@ export function PacingCard({ number }: { readonly number: NumberDetail }): React
   const [isChanging, setIsChanging] = useState(false);
   const { pacing, pacing_warnings: warnings } = number;
   const own: readonly string[] = pacing.set_by_number;
+  const mode = texts.pacing.modes[pacing.mode];
   return (
     <Card
-      title="Pacing"
-      description={modeTexts[pacing.mode].sentence}
+      title={texts.pacing.title}
+      description={mode.sentence}
       actions={
         <div className="flex items-center gap-3">
-          <Badge tone={pacing.mode === 'off' ? 'warn' : 'accent'}>{modeTexts[pacing.mode].text}</Badge>
+          <Badge tone={pacing.mode === 'off' ? 'warn' : 'accent'}>{mode.text}</Badge>
           {team.can('numbers:write') && (
             <Button size="small" onClick={() => setIsChanging(true)}>
-              Change pacing
+              {texts.pacing.change}
             </Button>
           )}
         </div>
@@ -86,14 +58,10 @@ export function PacingCard({ number }: { readonly number: NumberDetail }): React
         <Note tone="warn" className="mb-4">
           <ul>
             {warnings.map((warning) => (
-              <li key={warning}>{pacingWarningTexts[warning]}</li>
+              <li key={warning}>{texts.pacing.warnings[warning]}</li>
             ))}
           </ul>
-          <p className="mt-1">
-            {pacing.mode === 'gentle'
-              ? 'Gentle pacing only warns of this. Apple may take it for spam and block the number: strict pacing holds such messages back.'
-              : 'Further messages of this kind wait.'}
-          </p>
+          <p className="mt-1">{pacing.mode === 'gentle' ? texts.pacing.onlyWarned : texts.pacing.held}</p>
         </Note>
       )}
       {pacing.mode !== 'off' && (
@@ -104,7 +72,7 @@ export function PacingCard({ number }: { readonly number: NumberDetail }): React
               <dd className="shrink-0 text-right font-medium tabular-nums">
                 {value}
                 {fields.some((field) => own.includes(field)) && (
-                  <span className="block text-xs font-normal text-quiet">set for this number</span>
+                  <span className="block text-xs font-normal text-quiet">{texts.pacing.ownLimit}</span>
                 )}
               </dd>
             </div>
@@ -112,9 +80,7 @@ export function PacingCard({ number }: { readonly number: NumberDetail }): React
         </dl>
       )}
       {pacing.mode === 'gentle' && (
-        <p className="mt-3 text-[0.8125rem] text-quiet">
-          Gentle pacing only warns of the limits for new contacts and for messages without an answer.
-        </p>
+        <p className="mt-3 text-[0.8125rem] text-quiet">{texts.pacing.gentleHint}</p>
       )}
       <PacingDialog number={number} isOpen={isChanging} onClose={() => setIsChanging(false)} />
     </Card>

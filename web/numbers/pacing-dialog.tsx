@@ -6,6 +6,7 @@ import { Select, TextField } from '#web/kit/field.tsx';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { Hint } from '#web/kit/text.tsx';
 import { notify } from '#web/kit/toast.tsx';
+import { texts } from './texts.ts';
 import { useUpdateNumber } from './use-update-number.ts';
 
 type LimitName = Exclude<keyof PacingSetting, 'mode'>;
@@ -13,26 +14,28 @@ type Mode = NonNullable<PacingSetting['mode']>;
 
 interface LimitField {
   readonly name: LimitName;
-  readonly label: string;
+
   readonly min: number;
   readonly max: number;
 }
 
 /** The fields of the dialog, with the bounds of specification section 4.2. */
 const gaps: readonly LimitField[] = [
-  { name: 'gap_min_seconds', label: 'Shortest pause, in seconds', min: 0, max: 3_600 },
-  { name: 'gap_max_seconds', label: 'Longest pause, in seconds', min: 0, max: 3_600 },
+  { name: 'gap_min_seconds', min: 0, max: 3_600 },
+  { name: 'gap_max_seconds', min: 0, max: 3_600 },
 ];
 const windows: readonly LimitField[] = [
-  { name: 'messages_per_hour', label: 'Messages an hour', min: 1, max: 10_000 },
-  { name: 'messages_per_day', label: 'Messages a day', min: 1, max: 100_000 },
+  { name: 'messages_per_hour', min: 1, max: 10_000 },
+  { name: 'messages_per_day', min: 1, max: 100_000 },
 ];
 const contacts: readonly LimitField[] = [
-  { name: 'new_contacts_per_hour', label: 'New contacts an hour', min: 1, max: 1_000 },
-  { name: 'new_contacts_per_day', label: 'New contacts a day', min: 1, max: 1_000 },
-  { name: 'unanswered_per_contact', label: 'Unanswered to a contact', min: 1, max: 1_000 },
+  { name: 'new_contacts_per_hour', min: 1, max: 1_000 },
+  { name: 'new_contacts_per_day', min: 1, max: 1_000 },
+  { name: 'unanswered_per_contact', min: 1, max: 1_000 },
 ];
 const limitFields = [...gaps, ...windows, ...contacts];
+
+const labels: Readonly<Record<LimitName, string>> = { ...texts.pacing.limits, ...texts.pacing.fields };
 
 /** Assigns an error about both pauses to the field that the person filled. */
 function explained(error: Error | null, given: PacingSetting | null | undefined): Error | null {
@@ -40,9 +43,7 @@ function explained(error: Error | null, given: PacingSetting | null | undefined)
   const isShortest = given?.gap_min_seconds !== undefined;
   return new ApiError(error.status, {
     code: error.code,
-    message: isShortest
-      ? 'The shortest pause has to be at most the longest. Write a smaller one here, or raise the longest.'
-      : 'The longest pause has to be at least the shortest. Write a greater one here, or lower the shortest.',
+    message: isShortest ? texts.pacing.tooLong : texts.pacing.tooShort,
     param: isShortest ? 'gap_min_seconds' : 'gap_max_seconds',
   });
 }
@@ -78,55 +79,55 @@ export function PacingDialog({
       {
         onSuccess: () => {
           onClose();
-          notify('The pacing is saved', 'It holds from the next message on.');
+          notify(texts.pacing.saved, texts.pacing.fromNext);
         },
       },
     );
   };
   const fields = (group: readonly LimitField[]) =>
-    group.map(({ name, label, min, max }) => (
+    group.map(({ name, min, max }) => (
       <TextField
         key={name}
         name={name}
-        label={label}
+        label={labels[name]}
         type="number"
         inputMode="numeric"
         min={min}
         max={max}
         step={1}
         defaultValue={own.includes(name) ? String(pacing[name]) : ''}
-        placeholder={own.includes(name) ? 'Default' : String(pacing[name])}
+        placeholder={own.includes(name) ? texts.pacing.default : String(pacing[name])}
       />
     ));
   return (
     <FormDialog
       isOpen={isOpen}
       onClose={onClose}
-      title="Change pacing"
-      description="A limit that is left empty is the default of the server."
-      action="Save pacing"
+      title={texts.pacing.change}
+      description={texts.pacing.emptyLimit}
+      action={texts.pacing.save}
       work={update}
       error={explained(update.error, update.variables?.pacing)}
       fields={limitFields.map(({ name }) => name)}
       onSubmit={save}
     >
       <Select
-        label="Mode"
+        label={texts.pacing.mode}
         value={mode}
         onChange={setMode}
         options={[
           [
             'default',
-            current === 'default' ? `Default of the server (${pacing.mode})` : 'Default of the server',
+            current === 'default' ? texts.pacing.serverDefaultIs(pacing) : texts.pacing.serverDefault,
           ],
-          ['off', 'Off: as fast as the iPhone takes them'],
-          ['gentle', 'Gentle: pauses, and limits an hour and a day'],
-          ['strict', 'Strict: limits for contacts, too'],
+          ['off', texts.pacing.modes.off.option],
+          ['gentle', texts.pacing.modes.gentle.option],
+          ['strict', texts.pacing.modes.strict.option],
         ]}
       />
       <div className="grid items-start gap-4 sm:grid-cols-2">{fields(gaps)}</div>
       <div className="grid items-start gap-4 sm:grid-cols-2">{fields(windows)}</div>
-      <Hint>Strict holds messages back at these; gentle warns of them.</Hint>
+      <Hint>{texts.pacing.contactsHint}</Hint>
       <div className="grid items-start gap-4 sm:grid-cols-2">{fields(contacts)}</div>
     </FormDialog>
   );

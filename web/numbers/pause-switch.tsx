@@ -7,6 +7,7 @@ import { Switch } from '#web/kit/switch.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { rereadNumbers, updateNumber } from './number-queries.ts';
+import { texts } from './texts.ts';
 
 /** Pauses and resumes a number. It shows the new choice while the request runs. */
 export function PauseSwitch({
@@ -24,22 +25,22 @@ export function PauseSwitch({
     onSuccess: async (_, status) => {
       await rereadNumbers(team.id);
       if (status === 'paused')
-        notify(`${name} is paused`, 'Waiting messages go out once you resume it.', undefined, name);
-      else notify(`${name} sends again`, undefined, undefined, name);
+        notify(texts.pause.paused({ number: name }), texts.pause.waitingLater, undefined, name);
+      else notify(texts.pause.resumed({ number: name }), undefined, undefined, name);
     },
-    onError: (error) => notify('That did not work', error.message),
+    onError: (error) => notify(texts.pause.failed, error.message),
   });
   const status = change.isPending ? change.variables : number.status;
   return (
     <span className="-my-2.5 flex min-h-11 items-center gap-2">
       {isLabelled && (
         <span aria-hidden="true" className="text-[0.8125rem] text-quiet">
-          Sending
+          {texts.pause.label}
         </span>
       )}
       <span className="relative [&_button]:after:absolute [&_button]:after:-inset-2.5">
         <Switch
-          label={`Send from ${name}`}
+          label={texts.pause.sendFrom({ number: name })}
           isOn={status === 'active'}
           isDisabled={change.isPending}
           onChange={(isOn) => change.mutate(isOn ? 'active' : 'paused')}

@@ -8,6 +8,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { reconnectNumber, rereadNumbers, verifyNumber } from './number-queries.ts';
 import { SetupLinkActions } from './setup-link-actions.tsx';
 import { madeLink, SetupLinkView } from './setup-link-view.tsx';
+import { texts } from './texts.ts';
 
 /** Creates a new setup link for a number, for its first iPhone or another one. */
 export function ReconnectDialog({
@@ -46,8 +47,10 @@ export function ReconnectDialog({
     <ActionDialog
       isOpen={isOpen}
       onClose={close}
-      title={`${verified ? 'Connect another iPhone to' : 'Connect'} ${formatPhoneNumber(phoneNumber)}`}
-      action="Create setup link"
+      title={texts.setup[verified ? 'connectAnotherTo' : 'connectTo']({
+        number: formatPhoneNumber(phoneNumber),
+      })}
+      action={texts.setup.create}
       work={creation}
       answer={
         link && {
@@ -64,17 +67,11 @@ export function ReconnectDialog({
       <div className="flex flex-col gap-3 text-quiet">
         {verified ? (
           <>
-            <p>
-              For a new, repaired or reset iPhone, and to repeat the tests of the setup page on this one. The
-              SIM or eSIM of the number has to be in it.
-            </p>
-            <p>
-              The iPhone that is connected goes on working until the other one asks for its first message.
-              Messages that wait, conversations and settings stay.
-            </p>
+            <p>{texts.setup.forWhich}</p>
+            <p>{texts.setup.untilThen}</p>
           </>
         ) : (
-          <p>A new setup link replaces the earlier one, which stops working at once.</p>
+          <p>{texts.setup.replaces}</p>
         )}
       </div>
     </ActionDialog>

@@ -13,6 +13,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { ConnectProgress } from './connect-progress.tsx';
 import { firstPollRereadMs, publishedShortcutsQuery } from './number-queries.ts';
 import { isOwnAddress } from './own-address.ts';
+import { texts } from './texts.ts';
 import { UnpublishedNote } from './unpublished-note.tsx';
 
 /** A new setup link. The server keeps only its hash, so it is shown until the dialog closes. */
@@ -48,9 +49,9 @@ export function SetupLinkView({
   if (progress === 'ended') {
     return (
       <Note tone="warn">
-        <p>This setup link has ended, because it was closed or replaced, or is older than 24 hours.</p>
+        <p>{texts.setup.ended}</p>
         <Button size="small" className="mt-2.5" onClick={onRenew}>
-          Create another link
+          {texts.setup.createAnother}
         </Button>
       </Note>
     );
@@ -61,9 +62,9 @@ export function SetupLinkView({
         <ConnectProgress progress={progress} number={number} />
         {progress === 'unopened' && (
           <Note tone="warn">
-            <p>The setup link was shown once. Go on with it on the iPhone, or create another one.</p>
+            <p>{texts.setup.shownOnce}</p>
             <Button size="small" className="mt-2.5" onClick={onRenew}>
-              Create another link
+              {texts.setup.createAnother}
             </Button>
           </Note>
         )}
@@ -79,17 +80,13 @@ export function SetupLinkView({
       {isCodeShown && <UnpublishedNote />}
       {isCodeShown && (
         <a href={link.url} className={`${buttonStyle({ look: 'primary' })} sm:hidden`}>
-          Open on this iPhone
+          {texts.setup.openHere}
         </a>
       )}
       <div className="flex items-center gap-6 max-sm:flex-col max-sm:gap-4">
-        {isCodeShown && <QrCode text={link.url} label="QR code of the setup link" />}
+        {isCodeShown && <QrCode text={link.url} label={texts.setup.code} />}
         <div className="flex min-w-0 flex-1 flex-col gap-4 self-stretch sm:justify-center">
-          {isCodeShown && (
-            <p className="max-sm:text-center">
-              Point the camera of the iPhone at the code, and follow the steps there.
-            </p>
-          )}
+          {isCodeShown && <p className="max-sm:text-center">{texts.setup.scan}</p>}
           {(progress !== 'unopened' || isReachable) && (
             <ConnectProgress progress={progress} number={number} />
           )}
@@ -97,10 +94,10 @@ export function SetupLinkView({
       </div>
       {progress === 'unopened' && (
         <div className="flex flex-col gap-2">
-          <CopyRow value={link.url} what="the setup link" />
+          <CopyRow value={link.url} what={texts.setup.theLink} />
           <p className="flex items-center gap-1.5 text-[0.8125rem] text-quiet">
             <Clock aria-hidden="true" className="size-3.5 shrink-0" />
-            Good until {exactTime(link.expiresAt)}. It connects an iPhone, so send it only to its holder.
+            {texts.setup.goodUntil({ at: exactTime(link.expiresAt) })}
           </p>
         </div>
       )}
@@ -111,11 +108,8 @@ export function SetupLinkView({
 function UnreachableNote({ url }: { readonly url: string }) {
   return (
     <Note tone="warn" icon={<TriangleAlert />}>
-      <p className="font-semibold">No iPhone reaches {new URL(url).host}</p>
-      <p>
-        It is an address of the server alone. Ask its operator to give Ownline an address that iPhones reach,
-        then create another link. Only a simulated iPhone on the server can use this one.
-      </p>
+      <p className="font-semibold">{texts.setup.unreachable({ host: new URL(url).host })}</p>
+      <p>{texts.setup.whyUnreachable}</p>
     </Note>
   );
 }

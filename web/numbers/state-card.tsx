@@ -11,7 +11,8 @@ import { useTeam } from '#web/shell/session.ts';
 import { adviceText, stateSentence } from './number-texts.ts';
 import { PauseSwitch } from './pause-switch.tsx';
 import { StateBadge } from './state-badge.tsx';
-import { waitingText } from './waiting-text.ts';
+import { texts } from './texts.ts';
+import { waitingAmount } from './waiting-text.ts';
 
 /** The state of the number, its cause, and the pause switch. @param onSetup opens the setup link dialog */
 export function StateCard({
@@ -23,31 +24,30 @@ export function StateCard({
 }): ReactNode {
   const team = useTeam();
   const advice = adviceText(number);
+  const isPaused = number.status === 'paused';
   return (
     <Card className="overflow-hidden" isFlush>
       <div className="flex flex-wrap items-start justify-between gap-4 px-5 py-4 max-sm:px-4">
         <div className="min-w-0 flex-1 basis-72">
           <p className="flex flex-wrap gap-1.5">
             <StateBadge state={number.state} />
-            {number.simulated && <Badge>Simulated</Badge>}
+            {number.simulated && <Badge>{texts.simulated}</Badge>}
           </p>
           <p className="mt-2 text-[0.9375rem] font-medium">{stateSentence(number)}</p>
           {advice !== undefined && <p className="mt-1 max-w-[72ch] text-quiet">{advice}</p>}
         </div>
         {onSetup && (
           <Button look={number.verified ? 'second' : 'primary'} onClick={onSetup}>
-            <QrCode /> {number.verified ? 'Set up again' : 'Show a setup link'}
+            <QrCode /> {number.verified ? texts.state.setUpAgain : texts.state.showLink}
           </Button>
         )}
       </div>
       {number.verified && (
         <div className="flex items-start justify-between gap-4 border-t border-line px-5 py-4 max-sm:px-4">
           <div>
-            <h2 className="font-medium">{number.status === 'paused' ? 'Sending is off' : 'Sending is on'}</h2>
+            <h2 className="font-medium">{isPaused ? texts.state.off : texts.state.on}</h2>
             <p className="max-w-[64ch] text-quiet">
-              {number.status === 'paused'
-                ? 'New sends are refused, and messages that wait stay in order until you resume. Texts that arrive still come in.'
-                : 'While a number is paused nothing is handed to its iPhone: new sends are refused, and messages that wait go out after it is resumed. Texts that arrive still come in.'}
+              {isPaused ? texts.state.whileOff : texts.state.ifPaused}
             </p>
           </div>
           {team.can('numbers:write') && <PauseSwitch number={number} />}
@@ -56,28 +56,27 @@ export function StateCard({
       {number.simulated && (
         <div className="px-5 pb-4 max-sm:px-4">
           <Note tone="accent" icon={null}>
-            It replies to what you send, and webhooks get its messages. They do not count in the month. Delete
-            the number once you have connected your own iPhone.
+            {texts.state.simulation}
           </Note>
         </div>
       )}
       <dl className="grid grid-cols-2 gap-px border-t border-line bg-line sm:grid-cols-3 lg:grid-cols-5">
-        <Fact name="iPhone">
-          <bdi>{number.device_name || 'None yet'}</bdi>
+        <Fact name={texts.facts.iPhone}>
+          <bdi>{number.device_name || texts.facts.noIPhone}</bdi>
         </Fact>
-        <Fact name="Last seen">
-          {number.last_seen_at === null ? 'Never' : <Time at={number.last_seen_at} />}
+        <Fact name={texts.facts.lastSeen}>
+          {number.last_seen_at === null ? texts.facts.never : <Time at={number.last_seen_at} />}
         </Fact>
-        <Fact name="Messages today">{amount(number.messages_today)}</Fact>
-        <Fact name="Waiting">
-          {waitingText(number)?.replace(/ wait(s?)$/, '') ?? 'None'}
+        <Fact name={texts.facts.today}>{amount(number.messages_today)}</Fact>
+        <Fact name={texts.facts.waiting}>
+          {waitingAmount(number)}
           {number.oldest_waiting_at !== null && (
             <span className="block text-xs font-normal text-quiet">
-              oldest <Time at={number.oldest_waiting_at} />
+              {texts.facts.oldest({ at: <Time at={number.oldest_waiting_at} /> })}
             </span>
           )}
         </Fact>
-        <Fact name="Added">
+        <Fact name={texts.facts.added}>
           <Time at={number.created_at} />
         </Fact>
       </dl>

@@ -5,19 +5,12 @@ import { Choices } from '#web/kit/choices.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import { texts } from './texts.ts';
 import { useUpdateNumber } from './use-update-number.ts';
 
 const policies: readonly { value: UnconfirmedPolicy; label: string; hint: string }[] = [
-  {
-    value: 'fail',
-    label: 'Mark it as failed',
-    hint: 'Nothing arrives twice. The message may have arrived all the same: look at the iPhone before you send it again.',
-  },
-  {
-    value: 'retry_once',
-    label: 'Send it once more',
-    hint: 'Fewer messages are lost. One that had been sent arrives twice.',
-  },
+  { value: 'fail', ...texts.unconfirmed.policies.fail },
+  { value: 'retry_once', ...texts.unconfirmed.policies.retry_once },
 ];
 
 /** The policy for messages that the iPhone took and never confirmed. */
@@ -30,26 +23,18 @@ export function UnconfirmedCard({ number }: { readonly number: NumberDetail }): 
     setPolicy(chosen);
     update.mutate(
       { on_unconfirmed: chosen },
-      { onSuccess: () => notify('The rule is saved'), onError: () => setPolicy(number.on_unconfirmed) },
+      { onSuccess: () => notify(texts.unconfirmed.saved), onError: () => setPolicy(number.on_unconfirmed) },
     );
   };
-  const current = policies.find(({ value }) => value === policy);
+  const current = texts.unconfirmed.policies[policy];
   return (
-    <Card
-      title="When the iPhone does not confirm a message"
-      description="It may lose power or its network between taking a message and saying that it was sent."
-    >
+    <Card title={texts.unconfirmed.title} description={texts.unconfirmed.description}>
       {team.can('numbers:write') ? (
-        <Choices
-          legend="When the iPhone does not confirm a message"
-          options={policies}
-          chosen={policy}
-          onChoose={choose}
-        />
+        <Choices legend={texts.unconfirmed.title} options={policies} chosen={policy} onChoose={choose} />
       ) : (
         <>
-          <p className="font-medium">{current?.label}</p>
-          <p className="text-quiet">{current?.hint}</p>
+          <p className="font-medium">{current.label}</p>
+          <p className="text-quiet">{current.hint}</p>
         </>
       )}
       {update.error && <ErrorNote error={update.error} className="mt-3" />}
