@@ -2,10 +2,11 @@ import { Check, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Attempt, DeliveryDetail, Webhook } from '#contract/webhook.ts';
 import { classNames } from '#web/kit/class-names.ts';
-import { counted } from '#web/kit/format.ts';
+
 import { StepTime } from '#web/kit/text.tsx';
 import { BodyBlock } from './body-block.tsx';
 import { adviceOf, attemptText } from './delivery-text.ts';
+import { texts } from './texts.ts';
 
 /** A line down to the next item of the list. */
 const lineToNext = classNames(
@@ -26,8 +27,8 @@ export function AttemptList({
   const newestFirst = attempts.toReversed();
   return (
     <section>
-      <h3 className="mb-3 font-semibold">{counted(count, 'attempt')}</h3>
-      {attempts.length === 0 && <p className="text-quiet">The log of these attempts is no longer kept.</p>}
+      <h3 className="mb-3 font-semibold">{texts.attempts({ count })}</h3>
+      {attempts.length === 0 && <p className="text-quiet">{texts.attempt.logGone}</p>}
       <ol className="flex flex-col">
         {newestFirst.map((attempt, index) => (
           <AttemptItem
@@ -60,9 +61,9 @@ function AttemptItem({
   const hasBody = body !== null && body !== '';
   const answer = (
     <BodyBlock
-      title={isCut ? 'Answer, its first 16 KB' : 'Answer'}
+      title={isCut ? texts.attempt.answerStart : texts.attempt.answer}
       text={body ?? ''}
-      what={`the answer to attempt ${number}`}
+      what={texts.attempt.theAnswer({ number })}
     />
   );
   return (
@@ -78,7 +79,7 @@ function AttemptItem({
       <div className="flex min-w-0 flex-1 flex-col gap-1.5 pt-0.5">
         <p className="flex flex-wrap justify-between gap-x-3">
           <span className="font-medium">
-            Attempt {number} {isGood ? 'succeeded' : 'failed'}
+            {isGood ? texts.attempt.succeeded({ number }) : texts.attempt.failed({ number })}
           </span>
           <span className="text-quiet">
             <StepTime at={attempt.started_at} />
@@ -86,12 +87,12 @@ function AttemptItem({
         </p>
         <p className="text-quiet">{attemptText(attempt)}</p>
         {isLatest && !isGood && <p>{adviceOf(attempt)}</p>}
-        {hasOtherUrl && <p className="text-quiet">Sent to {attempt.url}, the address at that time.</p>}
-        {attempt.response_body === '' && <p className="text-quiet">The answer had no body.</p>}
+        {hasOtherUrl && <p className="text-quiet">{texts.attempt.sentTo({ url: attempt.url })}</p>}
+        {attempt.response_body === '' && <p className="text-quiet">{texts.attempt.noBody}</p>}
         {hasBody && isLatest && answer}
         {hasBody && !isLatest && (
           <details>
-            <summary className="w-fit text-quiet hover:text-ink max-sm:py-2">Show the answer</summary>
+            <summary className="w-fit text-quiet hover:text-ink max-sm:py-2">{texts.attempt.show}</summary>
             <div className="mt-1.5">{answer}</div>
           </details>
         )}

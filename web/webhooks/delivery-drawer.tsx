@@ -15,6 +15,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { AttemptList } from './attempt-list.tsx';
 import { outcomeText, statusOf } from './delivery-text.ts';
 import { RequestBody } from './request-body.tsx';
+import { texts } from './texts.ts';
 import { useTest } from './webhook-actions.tsx';
 import { deliveryQuery, redeliver, refreshWebhooks } from './webhook-queries.ts';
 
@@ -54,7 +55,7 @@ export function DeliveryDrawer({ webhook, deliveryId, onClose, onOpen }: DrawerP
   const test = useTest(webhook.id, onOpen);
   const sendAnother = (
     <Button isBusy={test.isPending} onClick={() => test.mutate()}>
-      <Send /> Send another test
+      <Send /> {texts.delivery.sendAnother}
     </Button>
   );
   const sendAgain = (delivery: DeliveryDetail) => (
@@ -63,15 +64,15 @@ export function DeliveryDrawer({ webhook, deliveryId, onClose, onOpen }: DrawerP
       isBusy={again.isPending}
       onClick={() => again.mutate()}
     >
-      <RotateCw /> Send again
+      <RotateCw /> {texts.delivery.sendAgain}
     </Button>
   );
   return (
     <Drawer
       isOpen
       onClose={onClose}
-      title={data ? <Title delivery={data} /> : 'Delivery'}
-      description={data && <>Happened {exactTime(data.created_at)}</>}
+      title={data ? <Title delivery={data} /> : texts.delivery.title}
+      description={data && texts.delivery.happened({ at: exactTime(data.created_at) })}
       footer={
         data && data.status !== 'pending' && team.can('webhooks:manage')
           ? data.test
@@ -91,9 +92,7 @@ export function DeliveryDrawer({ webhook, deliveryId, onClose, onOpen }: DrawerP
             </div>
             <AttemptList delivery={delivery} webhook={webhook} />
             <RequestBody delivery={delivery} />
-            <p className="text-quiet">
-              Delivery <Code>{delivery.id}</Code>
-            </p>
+            <p className="text-quiet">{texts.delivery.idIs({ id: <Code>{delivery.id}</Code> })}</p>
           </div>
         )}
       </Loaded>
@@ -109,7 +108,7 @@ function Title({ delivery }: { readonly delivery: DeliveryDetail }): ReactNode {
       <Badge tone={tone} hasDot>
         {text}
       </Badge>
-      {delivery.test && <Badge tone="accent">Test</Badge>}
+      {delivery.test && <Badge tone="accent">{texts.test}</Badge>}
     </span>
   );
 }
@@ -118,12 +117,8 @@ function Outcome({ delivery }: { readonly delivery: DeliveryDetail }): ReactNode
   const { status, attempt_count: attempts, next_attempt_at: nextAt } = delivery;
   if (status !== 'pending') return outcomeText(delivery);
   if (isDue(delivery) || nextAt === null) {
-    return attempts === 0 ? 'It is being sent.' : 'It is being sent again.';
+    return attempts === 0 ? texts.delivery.isSent : texts.delivery.isSentAgain;
   }
-  return (
-    <>
-      {attempts === 0 ? 'It is due ' : 'It is tried again '}
-      <DueTime at={nextAt} />.
-    </>
-  );
+  const at = <DueTime at={nextAt} />;
+  return attempts === 0 ? texts.delivery.due({ at }) : texts.delivery.triedAgain({ at });
 }

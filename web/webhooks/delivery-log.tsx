@@ -7,20 +7,20 @@ import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Select } from '#web/kit/field.tsx';
-import { counted } from '#web/kit/format.ts';
+
 import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 import { type Column, rowLink, Table } from '#web/kit/table.tsx';
 import { DueTime, Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
-import { lastAnswerText, statusOf, statusTexts } from './delivery-text.ts';
-import { eventTypes } from './event-texts.ts';
+import { lastAnswerText, statusOf } from './delivery-text.ts';
+import { deliveryStatuses } from './delivery-tones.ts';
+import { eventTypes } from './event-types.ts';
 import { useLogAddress } from './log-address.ts';
+import { texts } from './texts.ts';
 import type { WebhookPart } from './webhook-actions.tsx';
 import { deliveriesQuery } from './webhook-queries.ts';
-
-const statuses = Object.keys(statusTexts) as DeliveryStatus[];
 
 /** The deliveries of a webhook, newest first, with filters in the page's address. */
 export function DeliveryLog({ webhook, onTask, onOpen }: WebhookPart): ReactNode {
@@ -32,28 +32,31 @@ export function DeliveryLog({ webhook, onTask, onOpen }: WebhookPart): ReactNode
   return (
     <Card
       isFlush
-      title="Deliveries"
+      title={texts.log.title}
       actions={
         <div className="flex flex-wrap gap-2 max-sm:w-full">
           <Select<DeliveryStatus | ''>
-            label="Status"
+            label={texts.log.status}
             isLabelHidden
             className="max-sm:flex-1"
             value={status ?? ''}
-            options={[['', 'Any status'], ...statuses.map((one) => [one, statusTexts[one]] as const)]}
+            options={[
+              ['', texts.log.anyStatus],
+              ...deliveryStatuses.map((one) => [one, texts.statuses[one]] as const),
+            ]}
             onChange={(value) => changeAddress({ status: value || undefined })}
           />
           <Select<EventType | ''>
-            label="Event"
+            label={texts.log.event}
             isLabelHidden
             className="max-sm:flex-1"
             value={event ?? ''}
-            options={[['', 'All events'], ...eventTypes.map((type) => [type, type] as const)]}
+            options={[['', texts.log.allEvents], ...eventTypes.map((type) => [type, type] as const)]}
             onChange={(value) => changeAddress({ event: value || undefined })}
           />
           {webhook.active && team.can('webhooks:manage') && (
             <Button onClick={() => onTask('replay')} className="max-sm:w-full">
-              <History /> Replay missed
+              <History /> {texts.log.replayMissed}
             </Button>
           )}
         </div>
@@ -69,13 +72,13 @@ export function DeliveryLog({ webhook, onTask, onOpen }: WebhookPart): ReactNode
           ) : (
             <>
               <Table
-                label="Deliveries"
+                label={texts.log.title}
                 columns={columnsFor(onOpen)}
                 rows={deliveries}
                 keyOf={({ id }) => id}
               />
               <LoadMore list={log} className="border-t border-line p-3">
-                Load more
+                {texts.log.more}
               </LoadMore>
             </>
           )
@@ -90,16 +93,16 @@ function Empty({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly
     return (
       <EmptyState
         icon={<Inbox />}
-        title="No delivery is like that"
-        action={<Button onClick={onClear}>Show all</Button>}
+        title={texts.log.noneFits}
+        action={<Button onClick={onClear}>{texts.log.showAll}</Button>}
       >
-        Choose another status or event.
+        {texts.log.chooseOther}
       </EmptyState>
     );
   }
   return (
-    <EmptyState icon={<Inbox />} title="No deliveries yet">
-      They appear here as soon as an event happens. A test event shows whether the receiver works.
+    <EmptyState icon={<Inbox />} title={texts.log.none}>
+      {texts.log.whenTheyCome}
     </EmptyState>
   );
 }
@@ -107,7 +110,7 @@ function Empty({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly
 function columnsFor(onOpen: (deliveryId: string) => void): readonly Column<ListedDelivery>[] {
   return [
     {
-      head: 'Event',
+      head: texts.log.event,
       cell: ({ id, event_id, event_type, test }) => (
         <span className="flex flex-wrap items-center gap-2">
           <button type="button" className={rowLink} onClick={() => onOpen(id)}>
@@ -116,12 +119,12 @@ function columnsFor(onOpen: (deliveryId: string) => void): readonly Column<Liste
           <span title={event_id} className="font-mono text-xs text-quiet">
             …{event_id.slice(-6)}
           </span>
-          {test && <Badge tone="accent">Test</Badge>}
+          {test && <Badge tone="accent">{texts.test}</Badge>}
         </span>
       ),
     },
     {
-      head: 'Status',
+      head: texts.log.status,
       className: 'md:w-40',
       cell: (delivery) => {
         const [tone, text] = statusOf(delivery);
@@ -138,7 +141,7 @@ function columnsFor(onOpen: (deliveryId: string) => void): readonly Column<Liste
       },
     },
     {
-      head: 'Attempts',
+      head: texts.log.attempts,
       className: 'md:w-56',
       isDesktopOnly: true,
       cell: (delivery) => (
@@ -148,7 +151,7 @@ function columnsFor(onOpen: (deliveryId: string) => void): readonly Column<Liste
       ),
     },
     {
-      head: 'Event happened',
+      head: texts.log.happened,
       className: 'md:w-36 md:text-right',
       isDesktopOnly: true,
       cell: ({ created_at }) => (
@@ -162,17 +165,12 @@ function columnsFor(onOpen: (deliveryId: string) => void): readonly Column<Liste
 
 /** Summarizes attempts: `2 attempts, last 503, next in 1 min`. */
 function Attempts({ delivery }: { readonly delivery: ListedDelivery }): ReactNode {
-  const { status, attempt_count: attempts, next_attempt_at: nextAt, last_attempt: last } = delivery;
-  if (attempts === 0) return 'not sent';
-  return (
-    <>
-      {counted(attempts, 'attempt')}
-      {last && `${attempts > 1 ? ', last' : ':'} ${lastAnswerText(last)}`}
-      {status === 'pending' && nextAt !== null && (
-        <>
-          , next <DueTime at={nextAt} />
-        </>
-      )}
-    </>
-  );
+  const { status, attempt_count: count, next_attempt_at: nextAt, last_attempt: last } = delivery;
+  if (count === 0) return texts.log.notSent;
+  const attempts = last
+    ? texts.attemptsSoFar({ count, answer: lastAnswerText(last) })
+    : texts.attempts({ count });
+  return status === 'pending' && nextAt !== null
+    ? texts.andNext({ attempts, at: <DueTime at={nextAt} /> })
+    : attempts;
 }

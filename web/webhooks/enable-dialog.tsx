@@ -1,11 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Checkbox } from '#web/kit/checkbox.tsx';
-import { counted, exactTime } from '#web/kit/format.ts';
+import { exactTime } from '#web/kit/format.ts';
 import { ActionDialog } from '#web/kit/task-dialog.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { missedText } from './delivery-text.ts';
+import { texts } from './texts.ts';
 import type { WebhookDialogProps } from './webhook-actions.tsx';
 import { refreshWebhooks, replay, updateWebhook, webhookHealthQuery } from './webhook-queries.ts';
 
@@ -25,30 +26,23 @@ export function EnableDialog({ webhook, onClose }: WebhookDialogProps): ReactNod
     onSuccess: async (queued) => {
       await refreshWebhooks(team.id);
       onClose();
-      notify(
-        'The webhook is enabled',
-        queued > 0
-          ? `${counted(queued, 'missed event')} ${queued === 1 ? 'is' : 'are'} sent now.`
-          : undefined,
-      );
+      notify(texts.enable.enabled, queued > 0 ? texts.enable.sentNow({ count: queued }) : undefined);
     },
   });
   return (
     <ActionDialog
       isOpen
       onClose={onClose}
-      title="Enable the webhook?"
-      action="Enable webhook"
+      title={texts.enable.question}
+      action={texts.enable.action}
       work={work}
       isDisabled={health.isPending}
     >
-      <p className="text-quiet">
-        Events are sent to {webhook.url} again. Send a test event first, if you are not sure that it works.
-      </p>
+      <p className="text-quiet">{texts.enable.effect(webhook)}</p>
       {since !== null && (
         <Checkbox
-          label="Send what it missed"
-          hint={`${missedText(health.data?.missed ?? 0)} since ${exactTime(since)}, oldest first.`}
+          label={texts.enable.sendMissed}
+          hint={texts.enable.missed({ events: missedText(health.data?.missed ?? 0), at: exactTime(since) })}
           isOn={isReplaying}
           onChange={setIsReplaying}
         />

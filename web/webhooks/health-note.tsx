@@ -5,13 +5,14 @@ import type { AttemptSummary, Webhook } from '#contract/webhook.ts';
 import type { WebhookHealth } from '#contract/webhook-health.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Note } from '#web/kit/error-note.tsx';
-import { counted, exactTime } from '#web/kit/format.ts';
+import { exactTime } from '#web/kit/format.ts';
 import { spanText } from '#web/kit/relative-time.ts';
 import { Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { adviceOf, attemptText, missedText } from './delivery-text.ts';
 import { failuresMax, type HealthState, type LastAttempt, stateOf, useLastAttempt } from './health.tsx';
+import { texts } from './texts.ts';
 import type { WebhookPart } from './webhook-actions.tsx';
 import { webhookHealthQuery } from './webhook-queries.ts';
 
@@ -53,24 +54,14 @@ const failureOf = (webhook: Webhook, last: LastAttempt | undefined, health: Webh
 function Headline({ webhook, state, health }: HealthOf): ReactNode {
   const { failure_count: failures } = webhook;
   const off = health?.switched_off;
-  const when = off && <Time at={off.at} />;
+  const at = off && <Time at={off.at} />;
   switch (state) {
     case 'failing':
-      if (failures === 0) return 'The last test event failed';
-      return failures === 1 ? 'The last attempt failed' : `The last ${failures} attempts failed`;
+      return failures === 0 ? texts.note.testFailed : texts.note.attemptsFailed({ count: failures });
     case 'off':
-      return (
-        <>
-          Switched off {when} after {failuresMax} failed attempts in a row
-        </>
-      );
+      return texts.note.switchedOff({ at, count: failuresMax });
     default:
-      return (
-        <>
-          Paused {when}
-          {off?.by === 'failures' && ', after failures in a row'}
-        </>
-      );
+      return off?.by === 'failures' ? texts.note.pausedAfter({ at }) : texts.note.paused({ at });
   }
 }
 
@@ -79,10 +70,7 @@ function Pace({ health }: { readonly health: WebhookHealth | undefined }): React
   const off = health?.switched_off;
   if (!off || off.failing_since === null) return null;
   return (
-    <p>
-      The ten came within {spanText(off.failing_since, off.at)}, from {exactTime(off.failing_since)} on. Calls
-      for different events count together.
-    </p>
+    <p>{texts.note.pace({ span: spanText(off.failing_since, off.at), at: exactTime(off.failing_since) })}</p>
   );
 }
 
@@ -97,23 +85,16 @@ function LastFailure({ failure }: { readonly failure: AttemptSummary | null | un
 
 function Consequence({ webhook, health }: HealthOf): ReactNode {
   const since = health?.missed_since;
-  if (webhook.active && webhook.failure_count === 0) {
-    return 'A test counts for nothing. Events are still sent, and tried four times each.';
-  }
-  if (webhook.active) {
-    const left = failuresMax - webhook.failure_count;
-    return `Each event is tried four times. After ${counted(left, 'further failure')} in a row the webhook is switched off.`;
+  const { active, failure_count: failures } = webhook;
+  if (active) {
+    return failures === 0 ? texts.note.testCounts : texts.note.untilOff({ count: failuresMax - failures });
   }
   return (
     <>
-      No event is lost: those that come are kept as skipped.
-      {health && since && (
-        <>
-          {' '}
-          It has missed {missedText(health.missed)} so far, the first <Time at={since} />. You can have them
-          sent when you enable it.
-        </>
-      )}
+      {texts.note.nothingLost}{' '}
+      {health &&
+        since &&
+        texts.note.missedSoFar({ events: missedText(health.missed), at: <Time at={since} /> })}
     </>
   );
 }
@@ -127,24 +108,22 @@ function NextSteps({ webhook, state, health, onTask, onOpen }: WebhookPart & Hea
   return (
     <>
       {!canManage && (
-        <p>
-          Ask {administrators} to {isOff ? 'enable' : 'change'} it.
-        </p>
+        <p>{isOff ? texts.note.askToEnable({ administrators }) : texts.actions.ask({ administrators })}</p>
       )}
       <div className="mt-1 flex flex-wrap gap-2">
         {isOff && canManage && (
           <Button size="small" look="primary" onClick={() => onTask('enable')}>
-            Enable webhook
+            {texts.enable.action}
           </Button>
         )}
         {state !== 'paused' && canManage && (
           <Button size="small" onClick={() => onTask('edit')}>
-            Edit address
+            {texts.note.editAddress}
           </Button>
         )}
         {state !== 'paused' && failure && (
           <Button size="small" onClick={() => onOpen(failure.delivery_id)}>
-            Show the failure
+            {texts.note.showFailure}
           </Button>
         )}
       </div>

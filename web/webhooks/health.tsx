@@ -3,9 +3,10 @@ import type { ReactNode } from 'react';
 import type { failuresMax as failuresMaxOfContract, Webhook } from '#contract/webhook.ts';
 import type { LastAttempts } from '#contract/webhook-health.ts';
 import { Badge, type Tone } from '#web/kit/badge.tsx';
-import { counted } from '#web/kit/format.ts';
+
 import { Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import { texts } from './texts.ts';
 import { lastAttemptsQuery } from './webhook-queries.ts';
 
 /** Consecutive failures that disable a webhook. The type keeps the number equal to the contract's. */
@@ -14,10 +15,10 @@ export const failuresMax: typeof failuresMaxOfContract = 10;
 export type HealthState = 'active' | 'failing' | 'off' | 'paused';
 
 const badges: Readonly<Record<HealthState, readonly [Tone, string]>> = {
-  active: ['good', 'Active'],
-  failing: ['warn', 'Failing'],
-  off: ['bad', 'Switched off'],
-  paused: ['neutral', 'Paused'],
+  active: ['good', texts.states.active],
+  failing: ['warn', texts.states.failing],
+  off: ['bad', texts.states.off],
+  paused: ['neutral', texts.states.paused],
 };
 
 export type LastAttempt = LastAttempts['last_attempts'][number];
@@ -55,20 +56,17 @@ export function HealthText({ webhook }: { readonly webhook: Webhook }): ReactNod
   const last = useLastAttempt(webhook.id);
   switch (stateOf(webhook, last)) {
     case 'failing':
-      return failures > 0 ? `${counted(failures, 'failure')} in a row` : 'the last test event failed';
+      return failures > 0 ? texts.stateWords.failures({ count: failures }) : texts.stateWords.testFailed;
     case 'off':
-      return `after ${failuresMax} failures in a row`;
+      return texts.stateWords.off({ count: failuresMax });
     case 'paused':
-      return 'sends nothing until it is enabled';
+      return texts.stateWords.paused;
     default:
-      return lastAt === null ? 'no event yet' : <Sent at={lastAt} isTest={last?.test ?? false} />;
+      return lastAt === null ? texts.stateWords.noEvent : lastSent(lastAt, last?.test ?? false);
   }
 }
 
-function Sent({ at, isTest }: { readonly at: string; readonly isTest: boolean }): ReactNode {
-  return (
-    <>
-      last {isTest ? 'test' : 'event'} <Time at={at} />
-    </>
-  );
+function lastSent(lastAt: string, isTest: boolean): ReactNode {
+  const at = <Time at={lastAt} />;
+  return isTest ? texts.stateWords.lastTest({ at }) : texts.stateWords.lastEvent({ at });
 }

@@ -3,8 +3,8 @@ import type { EventType } from '#contract/event.ts';
 import type { DeliveryStatus } from '#contract/webhook.ts';
 import { keyOf, type TypedSearch, textOf } from '#web/api/search-parameters.ts';
 import { openedOver } from '#web/shell/leave.ts';
-import { statusTexts } from './delivery-text.ts';
-import { eventTexts } from './event-texts.ts';
+import { deliveryTones } from './delivery-tones.ts';
+import { eventPlans } from './event-types.ts';
 
 export interface LogFilters {
   readonly status?: DeliveryStatus;
@@ -17,8 +17,8 @@ export interface LogAddress extends LogFilters {
 }
 
 export const readLogAddress = ({ status, event, delivery }: TypedSearch): LogAddress => ({
-  status: keyOf(statusTexts, status),
-  event: keyOf(eventTexts, event),
+  status: keyOf(deliveryTones, status),
+  event: keyOf(eventPlans, event),
   delivery: textOf(delivery),
 });
 

@@ -3,10 +3,11 @@ import { type ReactNode, useState } from 'react';
 import type { ReplayChoice, replayedMax as replayedMaxOfContract } from '#contract/webhook.ts';
 import { nowMs } from '#web/kit/clock.ts';
 import { Select, TextField } from '#web/kit/field.tsx';
-import { amount, counted, exactTime } from '#web/kit/format.ts';
+import { exactTime } from '#web/kit/format.ts';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import { texts } from './texts.ts';
 import type { WebhookDialogProps } from './webhook-actions.tsx';
 import { refreshWebhooks, replay, webhookHealthQuery } from './webhook-queries.ts';
 
@@ -35,35 +36,37 @@ export function ReplayDialog({ webhook, onClose }: WebhookDialogProps): ReactNod
     <FormDialog
       isOpen
       onClose={onClose}
-      title="Send missed events again"
-      description="Each once, oldest first, and none that was delivered."
-      action="Send again"
+      title={texts.replay.title}
+      description={texts.replay.about}
+      action={texts.replay.action}
       work={work}
       fields={since === 'custom' ? ['since'] : []}
       onSubmit={({ since: own = '' }) => work.mutate(own)}
     >
       <Select<Since>
-        label="Events since"
+        label={texts.replay.since}
         value={since}
         options={[
           ...(missed === null
             ? []
-            : [['missed', `The first that it missed (${exactTime(missed)})`] as const]),
-          ['hour', 'An hour ago'],
-          ['day', '24 hours ago'],
-          ['week', '7 days ago'],
-          ['custom', 'Another time'],
+            : [['missed', texts.replay.firstMissed({ at: exactTime(missed) })] as const]),
+          ['hour', texts.replay.hour],
+          ['day', texts.replay.day],
+          ['week', texts.replay.week],
+          ['custom', texts.replay.custom],
         ]}
         onChange={setChosen}
       />
-      {since === 'custom' && <TextField name="since" label="Date and time" type="datetime-local" required />}
+      {since === 'custom' && (
+        <TextField name="since" label={texts.replay.dateAndTime} type="datetime-local" required />
+      )}
       <Select<ReplayChoice>
-        label="Deliveries that"
+        label={texts.replay.which}
         value={only}
         options={[
-          ['all', 'failed or were skipped'],
-          ['failed', 'failed'],
-          ['skipped', 'were skipped'],
+          ['all', texts.replay.all],
+          ['failed', texts.replay.failed],
+          ['skipped', texts.replay.skipped],
         ]}
         onChange={setOnly}
       />
@@ -80,8 +83,7 @@ function momentOf(since: Since, missed: string | null, own: string): string {
 }
 
 function resultOf(queued: number): [string, string] {
-  if (queued === 0) return ['Nothing was missed', 'Every event since then was delivered, or is on its way.'];
-  const title = queued === 1 ? 'One event is sent again' : `${amount(queued)} events are sent again`;
-  if (queued < replayedMax) return [title, 'The log shows what becomes of them.'];
-  return [title, `${counted(replayedMax, 'event')} are the most at once: repeat it for the rest.`];
+  if (queued === 0) return [texts.replay.none, texts.replay.whyNone];
+  const title = texts.replay.queued({ count: queued });
+  return [title, queued < replayedMax ? texts.replay.inLog : texts.replay.most({ count: replayedMax })];
 }

@@ -7,6 +7,7 @@ import { Loaded } from '#web/kit/load-state.tsx';
 import { Skeleton } from '#web/kit/skeleton.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { BodyBlock } from './body-block.tsx';
+import { texts } from './texts.ts';
 import { deliveryRequestQuery } from './webhook-queries.ts';
 
 export function RequestBody({ delivery }: { readonly delivery: Delivery }): ReactNode {
@@ -14,18 +15,14 @@ export function RequestBody({ delivery }: { readonly delivery: Delivery }): Reac
   const found = useQuery(deliveryRequestQuery(team.id, delivery.webhook_id, delivery.id));
   return (
     <section>
-      <h3 className="mb-3 font-semibold">What is sent</h3>
+      <h3 className="mb-3 font-semibold">{texts.delivery.whatIsSent}</h3>
       <Loaded query={found} skeleton={<Skeleton lines={3} />}>
         {({ body }) =>
           body === null ? (
-            <p className="text-quiet">
-              {delivery.test
-                ? 'A sample event. It is not kept once it was sent.'
-                : 'The event is no longer kept.'}
-            </p>
+            <p className="text-quiet">{delivery.test ? texts.delivery.sample : texts.delivery.notKept}</p>
           ) : (
             <div className="flex flex-col items-start gap-2 [&>div]:w-full">
-              <BodyBlock title="JSON, by POST" text={body} what="the request" />
+              <BodyBlock title={texts.delivery.json} text={body} what={texts.delivery.theRequest} />
               <MessageLink messageId={delivery.test ? undefined : messageOf(body)} />
             </div>
           )
@@ -52,7 +49,7 @@ function MessageLink({ messageId }: { readonly messageId: string | undefined }):
       search={{ message: messageId }}
       className="text-accent-ink underline underline-offset-2 max-sm:py-2"
     >
-      Show the message
+      {texts.delivery.showMessage}
     </Link>
   );
 }

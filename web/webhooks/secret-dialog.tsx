@@ -5,6 +5,7 @@ import { CopyRow } from '#web/kit/copy.tsx';
 import { Dialog } from '#web/kit/dialog.tsx';
 import { Segments } from '#web/kit/segments.tsx';
 import { type Language, languages, receiverPrograms } from './receiver-programs.ts';
+import { texts } from './texts.ts';
 
 /** Shows a secret, which is not shown again, with a receiver that verifies signatures. */
 export function SecretDialog({
@@ -27,22 +28,27 @@ export function SecretDialog({
       isClosedByButtonsOnly
       onClose={onClose}
       title={title}
-      description="It is shown this once. Keep it where your receiver reads its settings."
+      description={texts.secret.shownOnce}
       footer={
         <Button look="primary" onClick={onClose}>
-          I have saved it
+          {texts.secret.saved}
         </Button>
       }
     >
       <div className="flex flex-col gap-4">
-        <CopyRow value={secret} what="the secret" />
+        <CopyRow value={secret} what={texts.secret.theSecret} />
         <p className="text-quiet">{children}</p>
         <div className="flex flex-wrap items-center justify-between gap-2">
-          <h3 className="font-medium">Verify each request</h3>
-          <Segments label="Language" options={languages} chosen={language} onChoose={setLanguage} />
+          <h3 className="font-medium">{texts.secret.verify}</h3>
+          <Segments
+            label={texts.secret.language}
+            options={languages}
+            chosen={language}
+            onChoose={setLanguage}
+          />
         </div>
         <CodeBlock title={file} text={text} what={file} />
-        <CopyRow value={`WEBHOOK_SECRET=${secret} PORT=4000 ${run}`} what="the command" />
+        <CopyRow value={`WEBHOOK_SECRET=${secret} PORT=4000 ${run}`} what={texts.secret.theCommand} />
       </div>
     </Dialog>
   );

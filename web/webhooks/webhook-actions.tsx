@@ -7,6 +7,7 @@ import { Menu, MenuItem, MenuSeparator } from '#web/kit/menu.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
+import { texts } from './texts.ts';
 import { refreshWebhooks, sendTest } from './webhook-queries.ts';
 
 /** An action on a webhook that opens a dialog. */
@@ -32,33 +33,34 @@ export function WebhookActions({ webhook, onTask, onOpen }: WebhookPart): ReactN
   const test = useTest(webhook.id, onOpen);
   const administrators = useAdministratorNames();
   if (!team.can('webhooks:manage')) {
-    return <p className="text-quiet">Ask {administrators} to change it.</p>;
+    return <p className="text-quiet">{texts.actions.ask({ administrators })}</p>;
   }
   const isRotating = webhook.next_secret_takes_over_at !== null;
   return (
     <>
       <Button isBusy={test.isPending} onClick={() => test.mutate()}>
-        <Send /> Send test event
+        <Send /> {texts.actions.sendTest}
       </Button>
       <Button onClick={() => onTask('edit')}>
-        <Pencil /> Edit
+        <Pencil /> {texts.actions.edit}
       </Button>
       <Menu
         trigger={
-          <IconButton label="More actions" look="second">
+          <IconButton label={texts.actions.more} look="second">
             <Ellipsis />
           </IconButton>
         }
       >
         <MenuItem onSelect={() => onTask(webhook.active ? 'pause' : 'enable')}>
-          {webhook.active ? <Pause /> : <Play />} {webhook.active ? 'Pause' : 'Enable'}
+          {webhook.active ? <Pause /> : <Play />}{' '}
+          {webhook.active ? texts.actions.pause : texts.actions.enable}
         </MenuItem>
         <MenuItem onSelect={() => onTask(isRotating ? 'finish' : 'rotate')}>
-          <RefreshCw /> {isRotating ? 'Finish rotation' : 'Rotate secret'}
+          <RefreshCw /> {isRotating ? texts.rotation.finish : texts.rotation.rotate}
         </MenuItem>
         <MenuSeparator />
         <MenuItem isDangerous onSelect={() => onTask('delete')}>
-          <Trash2 /> Delete
+          <Trash2 /> {texts.actions.delete}
         </MenuItem>
       </Menu>
     </>
@@ -73,6 +75,6 @@ export function useTest(webhookId: string, onTested: (deliveryId: string) => voi
       onTested(id);
       await refreshWebhooks(team.id);
     },
-    onError: (error) => notify('The test was not sent', error.message),
+    onError: (error) => notify(texts.actions.notSent, error.message),
   });
 }

@@ -4,6 +4,7 @@ import { Badge } from '#web/kit/badge.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Code, Time } from '#web/kit/text.tsx';
 import { useNumberNames } from '#web/numbers/number-name.ts';
+import { texts } from './texts.ts';
 
 export function WebhookFacts({ webhook }: { readonly webhook: Webhook }): ReactNode {
   const { events, phone_number: number, last_triggered_at: lastAt, created_at: createdAt, id } = webhook;
@@ -11,19 +12,21 @@ export function WebhookFacts({ webhook }: { readonly webhook: Webhook }): ReactN
   return (
     <Card>
       <dl className="grid grid-cols-2 gap-x-8 gap-y-4 lg:grid-cols-[repeat(3,1fr)_auto]">
-        <Fact name="Events" className="col-span-2 lg:col-span-4">
+        <Fact name={texts.events} className="col-span-2 lg:col-span-4">
           <span className="flex flex-wrap gap-1.5">
             {events.map((type) => (
               <Badge key={type}>{type}</Badge>
             ))}
           </span>
         </Fact>
-        <Fact name="Number">{number === null ? 'All numbers of the team' : <bdi>{nameOf(number)}</bdi>}</Fact>
-        <Fact name="Last attempt">{lastAt === null ? 'None yet' : <Time at={lastAt} />}</Fact>
-        <Fact name="Created">
+        <Fact name={texts.number}>{number === null ? texts.allNumbers : <bdi>{nameOf(number)}</bdi>}</Fact>
+        <Fact name={texts.facts.lastAttempt}>
+          {lastAt === null ? texts.facts.noneYet : <Time at={lastAt} />}
+        </Fact>
+        <Fact name={texts.facts.created}>
           <Time at={createdAt} />
         </Fact>
-        <Fact name="Id" className="max-sm:col-span-2">
+        <Fact name={texts.facts.id} className="max-sm:col-span-2">
           <Code>{id}</Code>
         </Fact>
       </dl>

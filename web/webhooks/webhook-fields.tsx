@@ -9,7 +9,8 @@ import { useNumberNames } from '#web/numbers/number-name.ts';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { planUsageQuery } from '#web/usage/usage-queries.ts';
-import { eventTexts, eventTypes } from './event-texts.ts';
+import { eventPlans, eventTypes } from './event-types.ts';
+import { texts } from './texts.ts';
 
 /** Choices of the webhook form. The number '' means all numbers of the team. */
 export interface WebhookChoices {
@@ -39,13 +40,13 @@ export function WebhookFields({
   const team = useTeam();
   const plan = useQuery(planUsageQuery(team.id)).data?.plan;
   const isMissing = (type: EventType) =>
-    type === 'message.delivered' && plan !== undefined && !plans[plan].standard;
+    eventPlans[type] === 'standard' && plan !== undefined && !plans[plan].standard;
   return (
     <>
       <TextField
         name="url"
-        label="Address"
-        hint="It has to begin with https://. Events are sent there by POST."
+        label={texts.address}
+        hint={texts.form.addressHint}
         placeholder="https://example.com/hooks/ownline"
         defaultValue={url}
         inputMode="url"
@@ -53,12 +54,16 @@ export function WebhookFields({
         spellCheck={false}
       />
       <Field.Root name="events" render={<fieldset className="grid gap-x-4 gap-y-2.5 sm:grid-cols-2" />}>
-        <legend className="mb-2 font-medium">Events</legend>
+        <legend className="mb-2 font-medium">{texts.events}</legend>
         {eventTypes.map((type) => (
           <Checkbox
             key={type}
             label={type}
-            hint={isMissing(type) ? `${eventTexts[type]} From the plan Starter on.` : eventTexts[type]}
+            hint={
+              isMissing(type)
+                ? texts.form.fromStarter({ occasion: texts.occasions[type] })
+                : texts.occasions[type]
+            }
             isOn={events.includes(type)}
             isDisabled={isMissing(type) && !events.includes(type)}
             onChange={(isOn) => toggle(type, isOn)}
@@ -86,9 +91,9 @@ function NumberChoice({
   const all = value === '' || known.includes(value) ? known : [...known, value];
   return (
     <Select
-      label="Number"
+      label={texts.number}
       value={value}
-      options={[['', 'All numbers of the team'], ...all.map((number) => [number, nameOf(number)] as const)]}
+      options={[['', texts.allNumbers], ...all.map((number) => [number, nameOf(number)] as const)]}
       onChange={onChange}
     />
   );

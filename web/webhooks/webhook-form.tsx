@@ -5,6 +5,7 @@ import { ApiError } from '#web/api/request.ts';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { Hint } from '#web/kit/text.tsx';
 import { PlanLimitNote } from '#web/usage/plan-limit-note.tsx';
+import { texts } from './texts.ts';
 import { type WebhookChoices, WebhookFields, webhookFields } from './webhook-fields.tsx';
 
 export function WebhookForm({
@@ -38,7 +39,7 @@ export function WebhookForm({
       isOpen
       onClose={onClose}
       title={title}
-      action={webhook ? 'Save changes' : 'Create webhook'}
+      action={webhook ? texts.form.saveChanges : texts.create}
       work={save}
       isHeld
       fields={webhookFields}
@@ -46,9 +47,7 @@ export function WebhookForm({
     >
       {!webhook && !save.error && <PlanLimitNote resource="webhooks" />}
       <WebhookFields url={webhook?.url} choices={choices} onChoose={setChoices} />
-      {webhook && (
-        <Hint>Events that wait go to the new address. A new address starts the count of failures anew.</Hint>
-      )}
+      {webhook && <Hint>{texts.form.newAddress}</Hint>}
     </FormDialog>
   );
 }
@@ -57,15 +56,15 @@ export function WebhookForm({
 function explained(error: Error, url: string): Error {
   if (!(error instanceof ApiError) || error.param !== 'url') return error;
   const message = !/^https:/i.test(url)
-    ? 'Write the address with https:// at its beginning.'
+    ? texts.form.needsHttps
     : error.message.includes('EGRESS_ALLOW_CIDRS')
-      ? 'This address is in a private network. Use one on the public internet, or ask the operator of this server to allow it.'
+      ? texts.form.private
       : error.message;
   return new ApiError(error.status, { ...error.details, code: error.code, message, param: 'url' });
 }
 
 const noEvent = new ApiError(400, {
   code: 'invalid_request',
-  message: 'Choose at least one type of event.',
+  message: texts.form.noEvent,
   param: 'events',
 });

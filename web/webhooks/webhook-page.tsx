@@ -15,6 +15,7 @@ import { DeliveryLog } from './delivery-log.tsx';
 import { HealthBadge } from './health.tsx';
 import { HealthNote } from './health-note.tsx';
 import { useLogAddress } from './log-address.ts';
+import { texts } from './texts.ts';
 import { type Task, WebhookActions, type WebhookPart } from './webhook-actions.tsx';
 import { WebhookFacts } from './webhook-facts.tsx';
 import { webhookQuery } from './webhook-queries.ts';
@@ -38,7 +39,7 @@ function LoadedWebhook({ webhook }: { readonly webhook: Webhook }): ReactNode {
     <Page
       title={webhook.url}
       back={{
-        text: 'Webhooks',
+        text: texts.title,
         link: linkOptions({ to: '/teams/$teamId/webhooks', params: { teamId: team.id } }),
       }}
       description={<HealthBadge webhook={webhook} />}
@@ -71,14 +72,11 @@ function RotationNote({ webhook, onTask }: Omit<WebhookPart, 'onOpen'>): ReactNo
   return (
     <Note tone="accent" icon={<RefreshCw />}>
       <div className="flex flex-col items-start gap-1.5">
-        <p className="font-semibold">The secret is being rotated</p>
-        <p>
-          Requests carry the signatures of both secrets. The new one takes over <DueTime at={at} />, or as
-          soon as you finish: do so once your receiver uses it.
-        </p>
+        <p className="font-semibold">{texts.rotation.title}</p>
+        <p>{texts.rotation.about({ at: <DueTime at={at} /> })}</p>
         {team.can('webhooks:manage') && (
           <Button size="small" className="mt-1" onClick={() => onTask('finish')}>
-            Finish rotation
+            {texts.rotation.finish}
           </Button>
         )}
       </div>

@@ -8,6 +8,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { EnableDialog } from './enable-dialog.tsx';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
+import { texts } from './texts.ts';
 import type { Task } from './webhook-actions.tsx';
 import { WebhookForm } from './webhook-form.tsx';
 import {
@@ -34,12 +35,11 @@ export function WebhookTask({
   if (rotated) {
     return (
       <SecretDialog
-        title="Save the next secret"
+        title={texts.secret.nextTitle}
         secret={rotated.secret}
         onClose={() => setRotated(undefined)}
       >
-        Until {exactTime(rotated.takes_over_at)}, or until you finish, requests carry the signatures of both
-        secrets: let your receiver use this one, then finish the rotation.
+        {texts.secret.whatNext({ at: exactTime(rotated.takes_over_at) })}
       </SecretDialog>
     );
   }
@@ -47,14 +47,14 @@ export function WebhookTask({
     case 'edit':
       return (
         <WebhookForm
-          title="Edit the webhook"
+          title={texts.form.editTitle}
           webhook={webhook}
           onClose={onDone}
           onSave={async (body) => {
             await updateWebhook(teamId, id, body);
             await refreshWebhooks(teamId);
             onDone();
-            notify('The webhook is saved');
+            notify(texts.form.saved);
           }}
         />
       );
@@ -68,19 +68,16 @@ export function WebhookTask({
           isOpen
           isDangerous={false}
           onClose={onDone}
-          title="Pause the webhook?"
-          action="Pause webhook"
-          keep="Cancel"
+          title={texts.pause.question}
+          action={texts.pause.action}
+          keep={texts.cancel}
           onConfirm={async () => {
             await updateWebhook(teamId, id, { active: false });
             await refreshWebhooks(teamId);
           }}
         >
-          <p>
-            Nothing is sent until you enable it. Events that wait now, and those that come, are kept as
-            skipped.
-          </p>
-          <p>When you enable it, you can have them sent.</p>
+          <p>{texts.pause.effect}</p>
+          <p>{texts.pause.later}</p>
         </Confirm>
       );
     case 'rotate':
@@ -89,19 +86,17 @@ export function WebhookTask({
           isOpen
           isDangerous={false}
           onClose={onDone}
-          title="Rotate the secret?"
-          action="Show the next secret"
-          keep="Cancel"
+          title={texts.rotation.question}
+          action={texts.rotation.showNext}
+          keep={texts.cancel}
           onConfirm={async () => {
             const next = await rotateSecret(teamId, id);
             await refreshWebhooks(teamId);
             setRotated(next);
           }}
         >
-          <p>
-            You get a next secret. For 24 hours, or until you finish, requests carry the signatures of both.
-          </p>
-          <p>So your receiver can change to it at any moment, and misses nothing.</p>
+          <p>{texts.rotation.effect}</p>
+          <p>{texts.rotation.missesNothing}</p>
         </Confirm>
       );
     case 'finish':
@@ -109,19 +104,16 @@ export function WebhookTask({
         <Confirm
           isOpen
           onClose={onDone}
-          title="Finish the rotation?"
-          action="Finish rotation"
-          keep="Cancel"
+          title={texts.rotation.finishQuestion}
+          action={texts.rotation.finish}
+          keep={texts.cancel}
           onConfirm={async () => {
             await finishRotation(teamId, id);
             await refreshWebhooks(teamId);
-            notify('The new secret signs alone');
+            notify(texts.rotation.finished);
           }}
         >
-          <p>
-            Requests are signed with the new secret alone. A receiver that still uses the old one refuses
-            them.
-          </p>
+          <p>{texts.rotation.finishEffect}</p>
         </Confirm>
       );
     case 'delete':
@@ -129,19 +121,16 @@ export function WebhookTask({
         <Confirm
           isOpen
           onClose={onDone}
-          title="Delete the webhook?"
-          action="Delete webhook"
+          title={texts.delete.question}
+          action={texts.delete.action}
           onConfirm={async () => {
             await deleteWebhook(teamId, id);
             await navigate({ to: '/teams/$teamId/webhooks', params: { teamId } });
             await refreshWebhooks(teamId);
-            notify('The webhook is deleted');
+            notify(texts.delete.deleted);
           }}
         >
-          <p>
-            Nothing more is sent to {webhook.url}. What waits for it, its log and its secret are gone for
-            good.
-          </p>
+          <p>{texts.delete.effect(webhook)}</p>
         </Confirm>
       );
     default:

@@ -13,6 +13,7 @@ import { type CurrentTeam, useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { HealthBadge, HealthText } from './health.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
+import { texts } from './texts.ts';
 import { WebhookForm } from './webhook-form.tsx';
 import { createWebhook, refreshWebhooks, webhooksQuery } from './webhook-queries.ts';
 
@@ -24,27 +25,25 @@ export function WebhooksPage(): ReactNode {
   const [isCreating, setIsCreating] = useState(false);
   const create = team.can('webhooks:manage') && (
     <Button look="primary" onClick={() => setIsCreating(true)}>
-      <Plus /> Create webhook
+      <Plus /> {texts.create}
     </Button>
   );
   return (
     <Page
-      title="Webhooks"
-      description="Ownline sends events to your servers: a message came in, was sent, failed."
+      title={texts.title}
+      description={texts.description}
       actions={webhooks.data && webhooks.data.webhooks.length > 0 && create}
     >
       <Card isFlush>
         <Loaded query={webhooks}>
           {(list) =>
             list.webhooks.length === 0 ? (
-              <EmptyState icon={<WebhookIcon />} title="No webhooks yet" action={create || undefined}>
-                {create
-                  ? 'Create one to have your server told of each message within a second. You need an address that begins with https://.'
-                  : `Ask ${administrators} to create one.`}
+              <EmptyState icon={<WebhookIcon />} title={texts.none} action={create || undefined}>
+                {create ? texts.whyCreate : texts.askToCreate({ administrators })}
               </EmptyState>
             ) : (
               <Table
-                label="Webhooks"
+                label={texts.title}
                 columns={columnsFor(team, nameOf)}
                 rows={list.webhooks}
                 keyOf={({ id }) => id}
@@ -64,7 +63,7 @@ function columnsFor(
 ): readonly Column<Webhook>[] {
   return [
     {
-      head: 'Address',
+      head: texts.address,
       className: 'md:w-1/2',
       cell: ({ id, url, phone_number }) => (
         <>
@@ -76,19 +75,17 @@ function columnsFor(
             {url}
           </Link>
           {phone_number !== null && (
-            <div className="text-quiet">
-              Only events of <bdi>{nameOf(phone_number)}</bdi>
-            </div>
+            <div className="text-quiet">{texts.onlyOf({ number: <bdi>{nameOf(phone_number)}</bdi> })}</div>
           )}
         </>
       ),
     },
     {
-      head: 'Events',
+      head: texts.events,
       cell: ({ events }) => <span className="text-quiet">{events.join(', ')}</span>,
     },
     {
-      head: 'Health',
+      head: texts.health,
       className: 'md:w-56',
       cell: (webhook) => (
         <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
@@ -116,15 +113,14 @@ function CreateWebhook({ onClose }: { readonly onClose: () => void }): ReactNode
       });
     };
     return (
-      <SecretDialog title="Save the secret of the webhook" secret={made.secret} onClose={leave}>
-        The receiver verifies with it that a request comes from Ownline. Once it runs, send it a test event
-        from the page of the webhook.
+      <SecretDialog title={texts.secret.title} secret={made.secret} onClose={leave}>
+        {texts.secret.what}
       </SecretDialog>
     );
   }
   return (
     <WebhookForm
-      title="Create a webhook"
+      title={texts.form.createTitle}
       onClose={onClose}
       onSave={async (body) => {
         setMade(await createWebhook(team.id, body));
