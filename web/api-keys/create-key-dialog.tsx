@@ -8,8 +8,8 @@ import type { DialogState } from '#web/kit/dialog.tsx';
 import { TextField } from '#web/kit/field.tsx';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { Hint } from '#web/kit/text.tsx';
+import { useAdministratorNames, useOwnerNames } from '#web/shell/administrators.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { useAdministratorNames, useOwnerNames } from '#web/team/administrators.ts';
 import { createApiKey } from './api-key-queries.ts';
 import { CreatedKey } from './created-key.tsx';
 import { permissionsInOrder } from './permission-texts.ts';
@@ -17,6 +17,10 @@ import { texts } from './texts.ts';
 
 /** Preselected permissions, which suit a program that sends. Every role that may create keys has them. */
 const startingPermissions: ReadonlySet<Permission> = new Set(['messages:send', 'numbers:read']);
+
+/** Warns the only role that may choose team:write, because the key can do what an admin does in the team. */
+const hintOf = (permission: Permission) =>
+  permission === 'team:write' ? texts.create.teamWriteHint : permission;
 
 /** Asks for a name and permissions, then shows the key. After the dialog is closed the key cannot be shown again. */
 export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
@@ -84,8 +88,7 @@ export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
           <Checkbox
             key={permission}
             label={texts.permissions[permission]}
-            // It warns the only role that may choose it, because the key can do what an admin does in the team.
-            hint={permission === 'team:write' ? texts.create.teamWriteHint : permission}
+            hint={hintOf(permission)}
             isOn={chosen.has(permission)}
             onChange={(isOn) => toggle(permission, isOn)}
           />

@@ -3,8 +3,8 @@ import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
 import { useList } from '#web/api/lists.ts';
 import { Failure, Loaded } from '#web/kit/load-state.tsx';
+import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { useAdministratorNames } from '#web/team/administrators.ts';
 import type { Retry } from './bubble.tsx';
 import {
   type ConversationKey,

@@ -9,10 +9,10 @@ import { surface } from '#web/kit/card.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { ErrorNote } from '#web/kit/error-note.tsx';
 import { simulateNumber } from '#web/numbers/number-queries.ts';
-import { connectChoice } from '#web/numbers/number-texts.ts';
 import { realFirst } from '#web/numbers/real-first.ts';
+import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { useAdministratorNames } from '#web/team/administrators.ts';
+import { connectChoice } from './connect-choice.ts';
 import { texts } from './texts.ts';
 
 const { connect, send, api, events } = texts.firstRun;

@@ -6,9 +6,9 @@ import { Card, cardRow } from '#web/kit/card.tsx';
 import { rowLink } from '#web/kit/table.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
 import { numberName } from '#web/numbers/number-name.ts';
-import { numberStateTexts } from '#web/numbers/number-state-texts.ts';
-import { isReceivingUntested } from '#web/numbers/number-texts.ts';
+import { isReceivingUntested } from '#web/numbers/receiving-untested.ts';
 import { useTeam } from '#web/shell/session.ts';
+import { StateBadge } from './state-badge.tsx';
 import { texts } from './texts.ts';
 
 export function NumbersCard({ home }: { readonly home: Home }): ReactNode {
@@ -50,9 +50,7 @@ function NumberRow({ number }: { readonly number: HomeNumber }): ReactNode {
       </div>
       <span className="flex shrink-0 items-center gap-1.5">
         {number.simulated && <Badge>{texts.numbers.simulated}</Badge>}
-        <Badge tone={numberStateTexts[state].tone} hasDot>
-          {numberStateTexts[state].text}
-        </Badge>
+        <StateBadge state={state} />
       </span>
     </li>
   );

@@ -47,8 +47,3 @@ const plain = new Intl.NumberFormat(pageLocale);
 export function amount(count: number): string {
   return plain.format(count);
 }
-
-/** Formats a count with its noun: `1 message`, `2 messages`. */
-export function counted(count: number, noun: string): string {
-  return `${amount(count)} ${noun}${count === 1 ? '' : 's'}`;
-}

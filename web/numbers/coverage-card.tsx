@@ -4,7 +4,7 @@ import type { InboundCoverage } from '#contract/number.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
-import { useAdministratorNames } from '#web/team/administrators.ts';
+import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { coverageText } from './number-texts.ts';
 import { texts } from './texts.ts';
 

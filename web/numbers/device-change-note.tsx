@@ -4,8 +4,8 @@ import type { HomeNumber } from '#contract/home.ts';
 import type { DeviceChange } from '#contract/number-health.ts';
 import { Note } from '#web/kit/error-note.tsx';
 import { Time } from '#web/kit/text.tsx';
+import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { useAdministratorNames } from '#web/team/administrators.ts';
 import { numberQuery } from './number-queries.ts';
 import { texts } from './texts.ts';
 

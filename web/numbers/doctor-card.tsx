@@ -5,7 +5,7 @@ import { basePath } from '#web/api/base-path.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Card, cardRow } from '#web/kit/card.tsx';
 import { Code } from '#web/kit/text.tsx';
-import { useAdministratorNames } from '#web/team/administrators.ts';
+import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { isOwnAddress } from './own-address.ts';
 import { texts } from './texts.ts';
 

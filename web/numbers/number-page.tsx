@@ -11,8 +11,8 @@ import { Card } from '#web/kit/card.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState, Page } from '#web/kit/page.tsx';
 import { Hint } from '#web/kit/text.tsx';
+import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { useAdministratorNames } from '#web/team/administrators.ts';
 import { DeleteCard } from './delete-card.tsx';
 import { DeviceChangeNote } from './device-change-note.tsx';
 import { DoctorCard } from './doctor-card.tsx';
@@ -39,7 +39,7 @@ export function NumberPage(): ReactNode {
   return (
     <Page
       title={name}
-      description={number && number.label !== '' ? formatPhoneNumber(number.phone_number) : undefined}
+      description={number?.label ? formatPhoneNumber(number.phone_number) : undefined}
       back={{
         text: texts.page.all,
         link: linkOptions({ to: '/teams/$teamId/numbers', params: { teamId: team.id } }),

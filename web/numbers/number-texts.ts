@@ -2,17 +2,9 @@ import type { HomeNumber } from '#contract/home.ts';
 import type { InboundCoverage } from '#contract/number.ts';
 import { healthCauseTexts } from '#contract/number-health.ts';
 
-import { setupMinutes } from '#contract/setup-minutes.ts';
 import type { Tone } from '#web/kit/badge.tsx';
+import { isReceivingUntested } from './receiving-untested.ts';
 import { texts } from './texts.ts';
-
-/** How long the setup of an iPhone takes. */
-export const setupTime = texts.setupTime({
-  minutes: setupMinutes[27],
-  minutesBefore27: setupMinutes[26],
-});
-
-export const connectChoice = texts.connectChoice({ setupTime });
 
 export function stateSentence(number: HomeNumber): string {
   const { state, likely_cause, simulated } = number;
@@ -27,11 +19,6 @@ export function stateSentence(number: HomeNumber): string {
 /** Steps that probably reconnect a silent iPhone. */
 export function adviceText({ likely_cause }: HomeNumber): string | undefined {
   return likely_cause === null ? undefined : healthCauseTexts[likely_cause].advice;
-}
-
-/** Whether a connected iPhone has not yet passed on any text. */
-export function isReceivingUntested({ state, simulated, texts_received }: HomeNumber): boolean {
-  return state === 'online' && !simulated && texts_received !== 'this_phone';
 }
 
 interface CoverageText {

@@ -42,14 +42,13 @@ export function ReconnectDialog({
     onClose();
     creation.reset();
   };
+  const named = { number: formatPhoneNumber(phoneNumber) };
   const link = creation.data ?? (isStarted ? { phoneNumber } : undefined);
   return (
     <ActionDialog
       isOpen={isOpen}
       onClose={close}
-      title={texts.setup[verified ? 'connectAnotherTo' : 'connectTo']({
-        number: formatPhoneNumber(phoneNumber),
-      })}
+      title={verified ? texts.setup.connectAnotherTo(named) : texts.setup.connectTo(named)}
       action={texts.setup.create}
       work={creation}
       answer={

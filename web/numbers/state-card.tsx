@@ -1,6 +1,7 @@
 import { QrCode } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { HomeNumber } from '#contract/home.ts';
+import { StateBadge } from '#web/home/state-badge.tsx';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
@@ -10,7 +11,6 @@ import { Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { adviceText, stateSentence } from './number-texts.ts';
 import { PauseSwitch } from './pause-switch.tsx';
-import { StateBadge } from './state-badge.tsx';
 import { texts } from './texts.ts';
 import { waitingAmount } from './waiting-text.ts';
 

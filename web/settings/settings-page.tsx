@@ -8,16 +8,17 @@ import { Form, TextField } from '#web/kit/field.tsx';
 import { Page } from '#web/kit/page.tsx';
 import { Segments } from '#web/kit/segments.tsx';
 import { notify } from '#web/kit/toast.tsx';
+import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { useOverview, useTeam } from '#web/shell/session.ts';
-import { chooseTheme, chosenTheme, themes } from '#web/shell/theme.ts';
-import { useAdministratorNames } from '#web/team/administrators.ts';
+import { chooseTheme, chosenTheme, type Theme, themes } from '#web/shell/theme.ts';
 import { renameAccount, rereadAccount } from './account-queries.ts';
 import { PasskeysCard } from './passkeys-card.tsx';
 import { PasswordCard } from './password-card.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 import { texts } from './texts.ts';
 
-const { names } = texts.theme;
+const { system, light, dark } = texts.theme;
+const names: Readonly<Record<Theme, string>> = { system, light, dark };
 
 function ThemeCard(): ReactNode {
   const [chosen, setChosen] = useState(chosenTheme);

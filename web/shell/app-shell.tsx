@@ -9,14 +9,13 @@ import { Menu, MenuLink } from '#web/kit/menu.tsx';
 import { Skeleton } from '#web/kit/skeleton.tsx';
 import { useLiveStream } from '#web/live/use-live-stream.ts';
 import { RestoreBanner } from '#web/restore/restore-banner.tsx';
-import { useTeam } from '#web/shell/session.ts';
-import { PlanHelp } from '#web/usage/plan-help.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { Brand } from './brand.tsx';
 import { rememberTeam } from './last-team.ts';
 import { mainNavigation, moreNavigation, type NavigationItem } from './navigation.ts';
 import { NotFound } from './not-found.tsx';
-import { type CurrentTeam, useFoundTeam } from './session.ts';
+import { PlanHelp } from './plan-help.tsx';
+import { type CurrentTeam, useFoundTeam, useTeam } from './session.ts';
 import { texts } from './texts.ts';
 
 /** The frame of a team's pages: navigation at the left, on a phone at the bottom. */

@@ -16,9 +16,9 @@ import { EmptyState } from '#web/kit/page.tsx';
 import { type Column, Table } from '#web/kit/table.tsx';
 import { DueTime } from '#web/kit/text.tsx';
 import { notify } from '#web/kit/toast.tsx';
+import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { roleNames } from '#web/shell/role-names.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { useAdministratorNames } from './administrators.ts';
 import { InvitationLink } from './invitation-link.tsx';
 import {
   invitationsQuery,

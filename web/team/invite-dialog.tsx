@@ -62,7 +62,7 @@ export function InviteDialog({ isOpen, onClose }: DialogState): ReactNode {
         name="email"
         type="email"
         label={texts.email}
-        placeholder="grace@example.com"
+        placeholder={texts.invite.emailExample}
         required
         maxLength={254}
       />

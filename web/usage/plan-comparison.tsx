@@ -6,8 +6,8 @@ import { Badge } from '#web/kit/badge.tsx';
 import { buttonStyle } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { classNames } from '#web/kit/class-names.ts';
+import { useOwnerNames } from '#web/shell/administrators.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { useOwnerNames } from '#web/team/administrators.ts';
 import { texts } from './texts.ts';
 
 /** The limits of all plans. Owners manage the plan on the page /billing, which works without script. */

@@ -4,9 +4,8 @@ import type { ReactNode } from 'react';
 import { planTitles } from '#contract/plan-texts.ts';
 import type { PlanUsage } from '#contract/usage.ts';
 import { Note } from '#web/kit/error-note.tsx';
-
+import { PlanHelp } from '#web/shell/plan-help.tsx';
 import { useTeam } from '#web/shell/session.ts';
-import { PlanHelp } from './plan-help.tsx';
 import { texts } from './texts.ts';
 import { planUsageQuery } from './usage-queries.ts';
 

@@ -3,7 +3,7 @@ export const receiverPrograms = {
   Node: {
     file: 'receiver.mjs',
     run: 'node receiver.mjs',
-    text: `import { createHmac, timingSafeEqual } from 'node:crypto';
+    code: `import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 
 const secret = process.env.WEBHOOK_SECRET;
@@ -30,7 +30,7 @@ createServer(async (request, response) => {
   Python: {
     file: 'receiver.py',
     run: 'python3 receiver.py',
-    text: `import hashlib, hmac, json, os
+    code: `import hashlib, hmac, json, os
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 secret = os.environ["WEBHOOK_SECRET"].encode()

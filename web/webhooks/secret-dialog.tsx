@@ -21,7 +21,7 @@ export function SecretDialog({
   readonly onClose: () => void;
 }): ReactNode {
   const [language, setLanguage] = useState<Language>('Node');
-  const { file, run, text } = receiverPrograms[language];
+  const { file, run, code } = receiverPrograms[language];
   return (
     <Dialog
       isOpen
@@ -47,7 +47,7 @@ export function SecretDialog({
             onChoose={setLanguage}
           />
         </div>
-        <CodeBlock title={file} text={text} what={file} />
+        <CodeBlock title={file} text={code} what={file} />
         <CopyRow value={`WEBHOOK_SECRET=${secret} PORT=4000 ${run}`} what={texts.secret.theCommand} />
       </div>
     </Dialog>

@@ -5,8 +5,8 @@ import type { Webhook } from '#contract/webhook.ts';
 import { Button, IconButton } from '#web/kit/button.tsx';
 import { Menu, MenuItem, MenuSeparator } from '#web/kit/menu.tsx';
 import { notify } from '#web/kit/toast.tsx';
+import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { useAdministratorNames } from '#web/team/administrators.ts';
 import { texts } from './texts.ts';
 import { refreshWebhooks, sendTest } from './webhook-queries.ts';
 

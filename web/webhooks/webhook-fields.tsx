@@ -47,7 +47,7 @@ export function WebhookFields({
         name="url"
         label={texts.address}
         hint={texts.form.addressHint}
-        placeholder="https://example.com/hooks/ownline"
+        placeholder={texts.form.addressExample}
         defaultValue={url}
         inputMode="url"
         autoCapitalize="none"

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Role } from '#contract/permissions.ts';
 import { pageLocale } from '#web/kit/format.ts';
-import { useTeam } from '#web/shell/session.ts';
-import { membersQuery } from './member-queries.ts';
+import { membersQuery } from '#web/team/member-queries.ts';
+import { useTeam } from './session.ts';
 import { texts } from './texts.ts';
 
 const either = new Intl.ListFormat(pageLocale, { type: 'disjunction' });
@@ -15,7 +15,7 @@ export function useAdministratorNames(roles = administrators): string {
   const members = useQuery(membersQuery(team.id)).data?.members ?? [];
   const names = members.filter(({ role }) => roles.includes(role)).map(({ name }) => name);
   if (names.length > 0) return either.format(names.slice(0, namesMax));
-  return roles.includes('admin') ? texts.adminToAsk : texts.ownerToAsk;
+  return roles.includes('admin') ? texts.toAsk.admin : texts.toAsk.owner;
 }
 
 const owners: readonly Role[] = ['owner'];
