@@ -12,8 +12,8 @@ import {
 import { hashPassword } from '#server/accounts/account/password.ts';
 import { type ClientInfo, createAccountSession, listSessions } from '#server/accounts/sessions/session.ts';
 import { verifyEmail } from '#server/accounts/sign-in/verify-email.ts';
-import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import type { SignedIn } from '#server/http/route.ts';
 import { cancelMails } from '#server/mail/queue-mail.ts';
 import { AppError, forbidden, notFound } from '#server/platform/app-error.ts';
@@ -135,8 +135,8 @@ function signInRequired({ invitation, signedIn }: LoadedInvitation): AppError {
 }
 
 /**
- * Double submit: signs in a person who pressed Join twice, because a browser shows only the answer to the second submit
- *. Each form has a random token, and the accepted invitation stores the token's hash.
+ * Double submit: signs in a person who pressed Join twice, because a browser shows only the answer to the second
+ * submit. Each form has a random token, and the accepted invitation stores the token's hash.
  * Another person with the same link has another form, and is refused.
  * @returns set-cookie headers, empty for a signed-in caller; undefined for another form, after a minute, or once the
  * session or membership of the first submit has ended
