@@ -150,7 +150,7 @@ export class ClockSync {
 
   #doubtFromStart(sample: ClockSample): void {
     const { clock, logger } = this.#services;
-    if (clock.mayExpire || shouldPauseExpiry(sample.held_ms)) return;
+    if (clock.mayExpire || shouldSuspendExpiry(sample.held_ms)) return;
     this.#doubt = { sinceMs: clock.elapsedMs(), version: sample.version };
     const aheadSeconds = Math.round((clock.nowMs() - clock.expiryNow().getTime()) / 1_000);
     logger.warn(
@@ -164,7 +164,7 @@ export class ClockSync {
     const doubt = this.#doubt;
     if (doubt && (sample.version !== doubt.version || clock.elapsedMs() - doubt.sinceMs >= clockSettleMs))
       this.#doubt = undefined;
-    if (shouldPauseExpiry(sample.held_ms)) clock.holdExpiry();
+    if (shouldSuspendExpiry(sample.held_ms)) clock.suspendExpiry();
     else if (!this.#doubt) clock.allowExpiry();
   }
 
@@ -183,7 +183,7 @@ export class ClockSync {
     else
       logger.warn(
         line,
-        `the database's clock was set: the service keeps its own time until that clock has not been set for ${clockSettleMs / 60_000} minutes. ${shouldPauseExpiry(heldMs) ? advice : ''}`.trim(),
+        `the database's clock was set: the service keeps its own time until that clock has not been set for ${clockSettleMs / 60_000} minutes. ${shouldSuspendExpiry(heldMs) ? advice : ''}`.trim(),
       );
   }
 
@@ -230,6 +230,6 @@ export class ClockSync {
 }
 
 /** True if the database's clock is so far ahead that nothing may expire until the step is resolved. */
-export function shouldPauseExpiry(heldMs: number): boolean {
+export function shouldSuspendExpiry(heldMs: number): boolean {
   return heldMs < -expiryClockAheadMaxMs;
 }

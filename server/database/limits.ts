@@ -8,7 +8,7 @@ export const clockStepMinMs = 10_000;
 /** How long the database's clock has to be steady after a step before the service's time follows it. */
 export const clockSettleMs = 600_000;
 
-/** How far ahead of the service's time the database's clock may be before expiry pauses. */
+/** How far ahead of the service's time the database's clock may be before expiry is suspended. */
 export const expiryClockAheadMaxMs = 300_000;
 
 /** A stored time that is at most this much too far ahead is kept, because the clocks of processes differ a little. */

@@ -6,7 +6,7 @@ import type { Logger } from '#server/platform/process/logger.ts';
 type Listener = (payload: string) => void;
 
 const checkIntervalMs = 10_000;
-const checkAnswerMs = 5_000;
+const checkTimeoutMs = 5_000;
 
 /**
  * Listener: receives notifications of all processes. A notification is only a hint to look. After a reconnect every
@@ -89,7 +89,7 @@ export class NotificationListener {
     const client = this.#client;
     if (!client) return;
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), checkAnswerMs);
+    const timer = setTimeout(() => resolve(false), checkTimeoutMs);
     this.#heard = () => resolve(true);
     // Not awaited, because on a half-open connection this query never ends.
     client.query('SELECT pg_notify($1, $2)', [this.#selfChannel, '']).catch(() => resolve(false));

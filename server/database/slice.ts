@@ -59,8 +59,8 @@ interface JobOptions {
 }
 
 /**
- * The effect of a sweep on old rows. A sweep that `expires` or `resolves` rows pauses while the time is uncertain
- * (decision 0020). A sweep that `expires` rows also pauses during a restore hold (decision 0034).
+ * The effect of a sweep on old rows. A sweep that `expires` or `resolves` rows does nothing while the time is uncertain
+ * (decision 0020). A sweep that `expires` rows also does nothing during a restore hold (decision 0034).
  * test/database/expiry-holds.slow.test.ts checks each declaration.
  */
 type Expiry = 'expires' | 'resolves' | 'keeps';

@@ -5,7 +5,7 @@ import {
   listBootClockReadings,
   sampleDatabaseClock,
 } from './clock-store.ts';
-import { shouldPauseExpiry } from './clock-sync.ts';
+import { shouldSuspendExpiry } from './clock-sync.ts';
 import { clockStepMinMs, expiryClockAheadMaxMs } from './limits.ts';
 import type { ChangeRecordingPool } from './query.ts';
 
@@ -24,8 +24,8 @@ export async function initializeClock(
   const sample = await sampleDatabaseClock(pool);
   const { timeMs, doubtMs } = firstTime(sample, await listBootClockReadings(pool), host);
   clock.start(timeMs, sample.atMs, sample.followed_ms);
-  if (doubtMs !== undefined) clock.holdExpiry(doubtMs);
-  else if (shouldPauseExpiry(timeMs - sample.databaseMs)) clock.holdExpiry();
+  if (doubtMs !== undefined) clock.suspendExpiry(doubtMs);
+  else if (shouldSuspendExpiry(timeMs - sample.databaseMs)) clock.suspendExpiry();
   else clock.allowExpiry();
 }
 

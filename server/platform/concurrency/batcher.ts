@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 
-/** Calls answered per tick while a batch runs: two or eight perform alike, sixteen are slower (decision 0005). */
-const repliesPerTick = 4;
+/** Calls that get their results per tick while a batch runs: two or eight perform alike, sixteen are slower (decision 0005). */
+const resultsPerTick = 4;
 
 interface BatcherOptions<Input, Output> {
   /** Runs a batch. It returns one output per input, in the same order. */
@@ -10,7 +10,7 @@ interface BatcherOptions<Input, Output> {
   readonly inFlightMax: number;
   /**
    * Time that the first input of a batch waits for others. 0 gathers the inputs of one tick of the event loop, and runs
-   * each batch while the callers of the previous batch are answered.
+   * each batch while the callers of the previous batch get their results.
    */
   readonly windowMs: number;
   /**
@@ -37,7 +37,7 @@ interface Waiting<Input, Output> {
 export class Batcher<Input, Output> {
   readonly #options: BatcherOptions<Input, Output>;
   readonly #waiting: FairQueue<Waiting<Input, Output>>;
-  /** Whether a batch runs while the callers of the previous batch are answered. */
+  /** Whether a batch runs while the callers of the previous batch get their results. */
   readonly #overlaps: boolean;
   #inFlight = 0;
   #isScheduled = false;
@@ -74,7 +74,7 @@ export class Batcher<Input, Output> {
     this.#options.run(batch.map(({ input }) => input)).then(
       (outputs) => {
         this.#onBatchDone(batch.length);
-        return resolveCalls(batch, outputs, this.#overlaps ? repliesPerTick : batch.length);
+        return resolveCalls(batch, outputs, this.#overlaps ? resultsPerTick : batch.length);
       },
       (error) => {
         this.#onBatchDone(batch.length);
@@ -85,9 +85,9 @@ export class Batcher<Input, Output> {
   }
 
   /**
-   * Starts the next batch before the callers of the finished batch are answered, so that the database works meanwhile.
+   * Starts the next batch before the callers of the finished batch get their results, so that the database works meanwhile.
    * The batch takes half of all calls in progress. A batch of nearly all calls would leave the database idle while
-   * their callers are answered, and this process idle while the batch runs.
+   * their callers get results, and this process idle while the batch runs.
    * @param size of the batch that is done
    */
   #onBatchDone(size: number): void {
@@ -99,9 +99,9 @@ export class Batcher<Input, Output> {
 }
 
 /**
- * Answers `perTick` calls in each tick of the event loop. Between ticks the process reads new calls and the result of
- * the batch in progress. If all were answered at once, that result would stay unread, and the database idle, until the
- * last answer.
+ * Resolves `perTick` calls in each tick of the event loop. Between ticks the process reads new calls and the result of
+ * the batch in progress. If all were resolved at once, that result would stay unread, and the database idle, until
+ * the last one.
  */
 async function resolveCalls<Input, Output>(
   batch: readonly Waiting<Input, Output>[],

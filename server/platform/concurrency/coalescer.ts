@@ -6,7 +6,6 @@ interface CoalescerOptions {
   readonly gatherMs: number;
   /** Time from a run to the next. */
   readonly intervalMs: number;
-  /** The work. */
   readonly run: () => void;
 }
 

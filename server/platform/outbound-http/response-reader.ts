@@ -211,7 +211,7 @@ const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCK
 /** undici's messages for the statuses 100 and 101, which no request asked for. */
 const unexpectedResponses = new Set(['bad response', 'bad upgrade']);
 
-/** Classifies an error of undici, TLS or the system. An error that the receiver did not cause is internal_error. */
+/** Names the failure behind an error of undici, TLS or the system. An error that the receiver did not cause is internal_error. */
 export function failureClass(error: Error, { secure, connected, answering }: Progress): TransportFailure {
   const code = errorCodeOf(error) ?? '';
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'headers_too_large';

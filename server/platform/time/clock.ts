@@ -50,7 +50,7 @@ export class Clock {
   #movedMs = 0;
   #latestMs = 0;
   #followedMs = 0;
-  /** How far ahead of the true time the clock may be, while expiry is paused; otherwise undefined. */
+  /** How far ahead of the true time the clock may be, while expiry is suspended; otherwise undefined. */
   #doubtMs: number | undefined;
   readonly #alarms = new Set<() => void>();
 
@@ -117,8 +117,8 @@ export class Clock {
     return new Date(this.nowMs() - (this.#doubtMs ?? 0));
   }
 
-  /** Pauses expiry. @param doubtMs by how much the time may be too far ahead */
-  holdExpiry(doubtMs = 0): void {
+  /** Suspends expiry. @param doubtMs by how much the time may be too far ahead */
+  suspendExpiry(doubtMs = 0): void {
     this.#doubtMs = doubtMs;
   }
 
