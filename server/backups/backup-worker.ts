@@ -1,13 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { BackupError, ExistingFileError, OtherBackupError } from '#server/backups/archive/backup-error.ts';
+import { ExistingFileError, OtherBackupError } from '#server/backups/archive/backup-error.ts';
 import { writeNewFile } from '#server/backups/archive/backup-file.ts';
 import { readPassphraseFile } from '#server/backups/archive/backup-seal.ts';
 import { checkBackup } from '#server/backups/archive/check-backup.ts';
 import { createBackup } from '#server/backups/archive/create-backup.ts';
-import { messageOf } from '#server/platform/error-code.ts';
-import { type BackupOrder, type BackupOutcome, steadyNowMs } from './run-backup-worker.ts';
+import { type BackupOrder, type BackupOutcome, failedBackup, steadyNowMs } from './run-backup-worker.ts';
 
 /** Runs in the thread of a nightly backup: writes the file, and checks it before the file gets its final name. */
 async function run(order: BackupOrder): Promise<BackupOutcome> {
@@ -35,13 +34,11 @@ async function run(order: BackupOrder): Promise<BackupOutcome> {
         ({ unproved } = await checkBackup(open, { passphrase, scratch: order.scratch, now: serviceTime() }));
       },
     );
-    return { kind: 'done', file, bytes, unproved };
+    return { file, bytes, error: null, unproved };
   } catch (error) {
     // Another process runs a backup, or has written a backup in the same second.
-    if (error instanceof OtherBackupError || error instanceof ExistingFileError)
-      return { kind: 'other_runs' };
-    const stack = error instanceof BackupError || !(error instanceof Error) ? undefined : error.stack;
-    return { kind: 'failed', error: messageOf(error), stack };
+    if (error instanceof OtherBackupError || error instanceof ExistingFileError) return 'other_runs';
+    return failedBackup(error);
   }
 }
 

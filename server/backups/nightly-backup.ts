@@ -6,18 +6,20 @@ import {
   purgeBackupRuns,
   readBackupState,
 } from '#server/backups/archive/backups-store.ts';
-import { externalDatabase, type ScratchServer } from '#server/backups/archive/check-backup.ts';
-import { removeScratchDatabase } from '#server/backups/archive/verify-backup.ts';
+import {
+  externalDatabase,
+  removeScratchDatabase,
+  type ScratchServer,
+} from '#server/backups/archive/check-backup.ts';
 import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { loadSecretsKey } from '#server/database/secrets-key.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { queueMails } from '#server/mail/queue-mail.ts';
-import { messageOf } from '#server/platform/error-code.ts';
 import { listEmailsOf } from '#server/teams/members/members.ts';
 import { listTeams } from '#server/teams/team/team.ts';
 import { backupFileName, pruneAbandoned, pruneBackups } from './backup-files.ts';
-import { type BackupOutcome, runBackupWorker, steadyNowMs } from './run-backup-worker.ts';
+import { type BackupOutcome, failedBackup, runBackupWorker, steadyNowMs } from './run-backup-worker.ts';
 
 const hour = 3_600_000;
 const nightHour = 3;
@@ -154,21 +156,15 @@ export class NightlyBackup {
         scratch: this.#scratch,
       },
       this.#stopping.signal,
-    ).catch(
-      (error: unknown): BackupOutcome => ({
-        kind: 'failed',
-        error: messageOf(error),
-        stack: undefined,
-      }),
-    );
+    ).catch(failedBackup);
     if (outcome === undefined || this.#stopping.signal.aborted) return;
-    if (outcome.kind === 'other_runs') {
+    if (outcome === 'other_runs') {
       logger.info('another backup of this database runs; the nightly one is tried again in a minute');
       return;
     }
     await this.#record(startedAt, outcome);
-    if (outcome.kind !== 'done') return;
-    await this.#prune(() => pruneBackups(backup.folder, installation, backup.keep));
+    if (outcome.error === null)
+      await this.#prune(() => pruneBackups(backup.folder, installation, backup.keep));
   }
 
   /** Deletes files. A failure is only logged, because the backup itself succeeded. */
@@ -189,32 +185,18 @@ export class NightlyBackup {
    * Records the result of a backup. The same transaction queues a mail when backups begin to fail, and one when they
    * work again.
    */
-  async #record(
-    startedAt: Date,
-    outcome: Exclude<BackupOutcome, { readonly kind: 'other_runs' }>,
-  ): Promise<void> {
+  async #record(startedAt: Date, { stack, ...outcome }: Exclude<BackupOutcome, 'other_runs'>): Promise<void> {
     const { database, clock, logger } = this.#services;
-    const isDone = outcome.kind === 'done';
-    const run: BackupRun = {
-      started_at: startedAt,
-      finished_at: clock.now(),
-      file: isDone ? outcome.file : null,
-      bytes: isDone ? outcome.bytes : null,
-      error: isDone ? null : outcome.error,
-      unproved: isDone ? outcome.unproved : null,
-    };
-    const { file, bytes, unproved } = run;
+    const run: BackupRun = { started_at: startedAt, finished_at: clock.now(), ...outcome };
+    const { file, bytes, error, unproved } = run;
+    const isDone = error === null;
     if (isDone && unproved === null)
       logger.info(
         { file, bytes },
         'the nightly backup was written, read back and loaded into an empty database',
       );
     else if (isDone) logger.info({ file, bytes, unproved }, 'the nightly backup was written and read back');
-    else
-      logger.error(
-        { reason: outcome.error, stack: outcome.stack },
-        'the nightly backup failed; it is tried again in 30 minutes',
-      );
+    else logger.error({ reason: error, stack }, 'the nightly backup failed; it is tried again in 30 minutes');
     await database.transaction(async (trx) => {
       const { is_failing: wasFailing } = await readBackupState(trx);
       await insertBackupRun(trx, run);

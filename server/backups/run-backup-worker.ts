@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { BackupError } from '#server/backups/archive/backup-error.ts';
+import type { BackupRun } from '#server/backups/archive/backups-store.ts';
 import type { ScratchServer } from '#server/backups/archive/check-backup.ts';
+import { messageOf } from '#server/platform/error-code.ts';
 
 /** The parameters of one backup: plain values, because they are sent to another thread. */
 export interface BackupOrder {
@@ -16,10 +19,18 @@ export interface BackupOrder {
   readonly scratch: ScratchServer;
 }
 
+/** How a backup ended: as its run is stored, with the stack of an unexpected error, or at once if another one runs. */
 export type BackupOutcome =
-  | { readonly kind: 'done'; readonly file: string; readonly bytes: number; readonly unproved: string | null }
-  | { readonly kind: 'failed'; readonly error: string; readonly stack: string | undefined }
-  | { readonly kind: 'other_runs' };
+  | (Omit<BackupRun, 'started_at' | 'finished_at'> & { readonly stack?: string })
+  | 'other_runs';
+
+export function failedBackup(error: unknown): BackupOutcome {
+  const isExpected = error instanceof BackupError || !(error instanceof Error);
+  return {
+    ...{ file: null, bytes: null, error: messageOf(error), unproved: null },
+    ...(isExpected || error.stack === undefined ? {} : { stack: error.stack }),
+  };
+}
 
 /** Milliseconds since 1970, unaffected by steps of the system's clock. All threads of a process get the same time. */
 export function steadyNowMs(): number {

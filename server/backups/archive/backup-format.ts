@@ -87,7 +87,7 @@ export const BackupManifest = Type.Object({
 export type BackupManifest = Static<typeof BackupManifest>;
 
 /** Names the table whose rows follow. */
-const TableRecord = Type.Object({ name: Text });
+export const TableRecord = Type.Object({ name: Text });
 
 /** The number of rows of each table, by name. */
 export const BackupSummary = Type.Object({ rows: Type.Record(Type.String(), Count) });
@@ -99,6 +99,34 @@ export function encodePrologue(header: BackupHeader): { readonly bytes: Buffer; 
   const start = Buffer.concat([magic, encodeLength(json.length), json]);
   const hash = createHash('sha256').update(start).digest();
   return { bytes: Buffer.concat([start, hash]), hash };
+}
+
+/** The size of a file and what `sha256sum` prints for it. */
+export interface FileFigures {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Counts and hashes the bytes of a file. */
+export class FileDigest {
+  readonly #hash = createHash('sha256');
+  #bytes = 0;
+
+  /** @returns the same bytes */
+  add(bytes: Buffer): Buffer {
+    this.#hash.update(bytes);
+    this.#bytes += bytes.length;
+    return bytes;
+  }
+
+  /** The hash of the bytes so far. */
+  hash(): Buffer {
+    return this.#hash.copy().digest();
+  }
+
+  figures(): FileFigures {
+    return { bytes: this.#bytes, sha256: this.hash().toString('hex') };
+  }
 }
 
 /** Bytes as they come from a file, a pipe or a decompressor. */
@@ -183,19 +211,13 @@ export function parseHeader(json: Buffer, formatMax: number, now: Date): BackupH
   );
 }
 
-/** @throws BackupError */
-export function parseManifest(json: Buffer): BackupManifest {
-  return checked(BackupManifest, parse(json, 'list of tables'), 'list of tables');
-}
-
-/** @returns the name of the table whose rows follow @throws BackupError */
-export function parseTable(json: Buffer): string {
-  return checked(TableRecord, parse(json, 'record of a table'), 'record of a table').name;
-}
-
-/** @throws BackupError */
-export function parseSummary(json: Buffer): BackupSummary {
-  return checked(BackupSummary, parse(json, 'summary'), 'summary');
+/** Parses and checks the JSON of a record. @param part names it in an error @throws BackupError */
+export function parseRecord<Schema extends TSchema>(
+  schema: Schema,
+  json: Buffer,
+  part: string,
+): Static<Schema> {
+  return checked(schema, parse(json, part), part);
 }
 
 function parse(json: Buffer, part: string): unknown {

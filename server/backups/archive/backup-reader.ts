@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
@@ -8,6 +7,8 @@ import { BackupError, DamagedBackupError } from './backup-error.ts';
 import {
   type BackupHeader,
   type ByteSource,
+  FileDigest,
+  type FileFigures,
   formatVersion,
   frameBytes,
   hashBytes,
@@ -20,7 +21,6 @@ import {
   tagBytes,
 } from './backup-format.ts';
 import { FrameSeal, openKey } from './backup-seal.ts';
-import type { WrittenBackup } from './backup-writer.ts';
 
 export interface BackupRecord {
   readonly kind: RecordKind;
@@ -100,8 +100,8 @@ export class BackupReader {
   }
 
   /** Size and hash of the file; call it after the last record. */
-  read(): WrittenBackup {
-    return this.#source.passed();
+  read(): FileFigures {
+    return this.#source.digest.figures();
   }
 
   async *#frames(): AsyncGenerator<Buffer> {
@@ -122,7 +122,7 @@ export class BackupReader {
   }
 
   async #checkTrailer(): Promise<void> {
-    const expected = this.#source.digest();
+    const expected = this.#source.digest.hash();
     const trailer = await readExactly(this.#source, hashBytes);
     if (!trailer.equals(expected)) throw new DamagedBackupError('the checksum of the file is wrong');
     if ((await this.#source.read(1)).length > 0)
@@ -182,21 +182,9 @@ class StreamBytes implements ByteSource {
 
 /** A StreamBytes that also counts and hashes the bytes that were read. */
 class FileBytes extends StreamBytes {
-  readonly #hash = createHash('sha256');
-  #bytes = 0;
+  readonly digest = new FileDigest();
 
   override async read(bytes: number): Promise<Buffer> {
-    const taken = await super.read(bytes);
-    this.#hash.update(taken);
-    this.#bytes += taken.length;
-    return taken;
-  }
-
-  digest(): Buffer {
-    return this.#hash.copy().digest();
-  }
-
-  passed(): WrittenBackup {
-    return { bytes: this.#bytes, sha256: this.digest().toString('hex') };
+    return this.digest.add(await super.read(bytes));
   }
 }

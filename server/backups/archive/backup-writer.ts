@@ -1,4 +1,3 @@
-import { createHash, type Hash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -7,23 +6,19 @@ import {
   type BackupHeader,
   encodeLength,
   encodePrologue,
+  FileDigest,
+  type FileFigures,
   frameBytes,
   type RecordKind,
   recordKinds,
 } from './backup-format.ts';
 import { FrameSeal } from './backup-seal.ts';
 
-/** The size of a finished file and what `sha256sum` prints for it. */
-export interface WrittenBackup {
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
 /** Writes a backup as a stream: its memory does not grow with the size of the backup (decision 0037). */
 export class BackupWriter {
   readonly #compressor: ZstdCompress;
   readonly #written: Promise<void>;
-  readonly #output: FileBytes;
+  readonly #digest = new FileDigest();
 
   /** @param key undefined: the backup is not encrypted */
   constructor(destination: Writable, header: BackupHeader, key: Buffer | undefined) {
@@ -32,10 +27,9 @@ export class BackupWriter {
     this.#compressor.on('error', () => undefined);
     const prologue = encodePrologue(header);
     const seal = new FrameSeal(prologue.hash, key);
-    this.#output = new FileBytes();
     this.#written = pipeline(
       this.#compressor,
-      (compressed: AsyncIterable<Buffer>) => this.#output.encode(prologue.bytes, cut(compressed), seal),
+      (compressed: AsyncIterable<Buffer>) => encode(this.#digest, prologue.bytes, cut(compressed), seal),
       destination,
     );
     this.#written.catch(() => undefined);
@@ -54,10 +48,10 @@ export class BackupWriter {
   }
 
   /** Ends the backup. Resolves once the destination has taken all bytes. */
-  async finish(): Promise<WrittenBackup> {
+  async finish(): Promise<FileFigures> {
     this.#compressor.end();
     await this.#written;
-    return this.#output.written();
+    return this.#digest.figures();
   }
 
   /** Stops writing, so that the file stays incomplete. */
@@ -67,35 +61,19 @@ export class BackupWriter {
   }
 }
 
-/** Produces the bytes of the file, and counts and hashes them. */
-class FileBytes {
-  readonly #hash: Hash = createHash('sha256');
-  #bytes = 0;
-
-  async *encode(
-    prologue: Buffer,
-    frames: AsyncIterable<{ readonly plain: Buffer; readonly isLast: boolean }>,
-    seal: FrameSeal,
-  ): AsyncGenerator<Buffer> {
-    yield this.#pass(prologue);
-    for await (const { plain, isLast } of frames) {
-      const { bytes, tag } = seal.seal(plain, isLast);
-      yield this.#pass(
-        Buffer.concat([Buffer.from([isLast ? 1 : 0]), encodeLength(bytes.length), bytes, tag]),
-      );
-    }
-    yield this.#pass(this.#hash.copy().digest());
+/** Produces the bytes of the file. */
+async function* encode(
+  digest: FileDigest,
+  prologue: Buffer,
+  frames: AsyncIterable<{ readonly plain: Buffer; readonly isLast: boolean }>,
+  seal: FrameSeal,
+): AsyncGenerator<Buffer> {
+  yield digest.add(prologue);
+  for await (const { plain, isLast } of frames) {
+    const { bytes, tag } = seal.seal(plain, isLast);
+    yield digest.add(Buffer.concat([Buffer.from([isLast ? 1 : 0]), encodeLength(bytes.length), bytes, tag]));
   }
-
-  written(): WrittenBackup {
-    return { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex') };
-  }
-
-  #pass(bytes: Buffer): Buffer {
-    this.#hash.update(bytes);
-    this.#bytes += bytes.length;
-    return bytes;
-  }
+  yield digest.add(digest.hash());
 }
 
 /** Cuts a stream into frames of one size; the last one may be shorter. */

@@ -1,7 +1,10 @@
 import { statfs } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import type pg from 'pg';
+import { createClient } from '#server/database/create-client.ts';
 import { walFreeMinBytes } from '#server/database/data-dir.ts';
 import { isDatabaseAway } from '#server/database/database.ts';
+import { administratorUrl, siblingUrl } from '#server/database/engine/engine-connection.ts';
 import { errorCodeOf, messageOf } from '#server/platform/error-code.ts';
 import { BackupError } from './backup-error.ts';
 import type { Progress } from './backup-format.ts';
@@ -9,7 +12,7 @@ import { BackupReader } from './backup-reader.ts';
 import { checkSessionName } from './backups-store.ts';
 import { type BackupResult, connectForBackup } from './create-backup.ts';
 import { loadBackup } from './load-backup.ts';
-import { verifyBackup, withScratchDatabase } from './verify-backup.ts';
+import { verifyBackup } from './verify-backup.ts';
 
 /** The embedded PostgreSQL that loads a backup on trial, or a clause why there is none. */
 export type ScratchServer =
@@ -132,4 +135,65 @@ async function readFreeBytes(dataDir: string): Promise<number> {
 
 function megabytes(bytes: number): number {
   return Math.ceil(bytes / 1_000_000);
+}
+
+/** The name is fixed, so that the next run finds what a killed one left. */
+const scratchName = 'ownline_backup_check';
+
+/** Advisory lock of the scratch database, in the database `postgres`. The number is arbitrary. */
+const scratchLock = 7_061_726_404;
+const scratchLockTimeout = '2s';
+
+/**
+ * Runs work with an empty scratch database of the embedded PostgreSQL, and drops it afterwards. A killed process leaves
+ * it to the next call, or to `removeScratchDatabase`.
+ * @param databaseUrl the application's database of the embedded PostgreSQL
+ * @returns undefined if another process uses the scratch database
+ */
+async function withScratchDatabase<T>(
+  databaseUrl: string,
+  work: (scratchUrl: string) => Promise<T>,
+): Promise<T | undefined> {
+  return withScratchLock(databaseUrl, async (administrator) => {
+    await administrator.query(`CREATE DATABASE ${scratchName} OWNER ownline TEMPLATE template0`);
+    try {
+      return await work(siblingUrl(databaseUrl, scratchName));
+    } finally {
+      await drop(administrator);
+    }
+  });
+}
+
+/** Drops the scratch database that a killed process left. Does nothing while a process uses it. */
+export async function removeScratchDatabase(databaseUrl: string): Promise<void> {
+  await withScratchLock(databaseUrl, async () => undefined);
+}
+
+/** Takes the lock and drops the scratch database before the work. @returns undefined if another process holds the lock */
+async function withScratchLock<T>(
+  databaseUrl: string,
+  work: (administrator: pg.Client) => Promise<T>,
+): Promise<T | undefined> {
+  const administrator = createClient({
+    connectionString: administratorUrl(databaseUrl),
+    application_name: checkSessionName,
+  });
+  try {
+    await administrator.connect();
+    await administrator.query(`SET lock_timeout = '${scratchLockTimeout}'`);
+    // The session of a killed process ends within milliseconds, and with it the lock.
+    await administrator.query('SELECT pg_advisory_lock($1)', [scratchLock]);
+    await drop(administrator);
+    return await work(administrator);
+  } catch (error) {
+    if (errorCodeOf(error) === '55P03') return undefined;
+    throw error;
+  } finally {
+    await administrator.end().catch(() => undefined);
+  }
+}
+
+/** FORCE ends a session of a load that was aborted. */
+async function drop(administrator: pg.Client): Promise<void> {
+  await administrator.query(`DROP DATABASE IF EXISTS ${scratchName} WITH (FORCE)`);
 }

@@ -31,7 +31,6 @@ interface Snapshot {
   readonly schemaVersion: number;
   readonly tables: readonly BackupTable[];
   readonly sequences: readonly BackupSequence[];
-  close(): Promise<void>;
 }
 
 /**
@@ -51,13 +50,11 @@ async function openSnapshot(databaseUrl: string, signal?: AbortSignal): Promise<
     await client.query(
       `LOCK TABLE ${tables.map(({ name }) => quoteName(name)).join(', ')} IN ACCESS SHARE MODE`,
     );
-    const version = await readKnownVersion(client);
     return {
       client,
-      schemaVersion: version,
+      schemaVersion: await readKnownVersion(client),
       tables,
       sequences: await readSequences(client),
-      close: () => client.end().catch(() => undefined),
     };
   } catch (error) {
     await client.end().catch(() => undefined);
@@ -85,15 +82,9 @@ export async function connectForBackup(
   signal?.addEventListener('abort', end);
   client.once('end', () => signal?.removeEventListener('abort', end));
   if (signal?.aborted) end();
-  await client.query(`SET statement_timeout = 0`);
-  await client.query(`SET idle_in_transaction_session_timeout = 0`);
-  await client.query(`SET lock_timeout = '${lockTimeout}'`);
-  await client.query(
-    "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'",
-  );
-  await client.query("SET client_encoding = 'UTF8'");
-  await client.query("SET DateStyle = 'ISO'");
-  await client.query("SET TimeZone = 'UTC'");
+  await client.query(`SET lock_timeout = '${lockTimeout}'; SET client_encoding = 'UTF8'; SET DateStyle = 'ISO'; SET TimeZone = 'UTC';
+    SELECT set_config(name, '0', false) FROM pg_settings
+    WHERE name IN ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`);
   return client;
 }
 
@@ -181,7 +172,7 @@ export async function createBackup(source: BackupSource, destination: Writable):
     await writer?.abort(error instanceof Error ? error : new Error(String(error)));
     throw error;
   } finally {
-    await snapshot.close();
+    await snapshot.client.end().catch(() => undefined);
   }
 }
 
