@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { Type } from 'typebox';
 import { type Route, route } from '#server/http/route.ts';
 import { StaticAnswer, type StaticContent } from '#server/http/static-answer.ts';
+import { makeOnce } from '#server/platform/concurrency/single-flight-query.ts';
 import type { Config } from '#server/platform/config.ts';
 import { createApiDocument } from './api-document.ts';
 import type { RenderedReference } from './render-reference.ts';
@@ -13,7 +14,7 @@ import type { RenderedReference } from './render-reference.ts';
  * Neither needs an API key.
  */
 export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Route[] {
-  const reference = renderedOnce();
+  const reference = makeOnce(renderInWorker);
   const staticRoute = (path: string, make: () => Promise<StaticContent>): Route => {
     const content = new StaticAnswer(make);
     return route(`GET ${path}`, {
@@ -71,21 +72,6 @@ function contentSecurityPolicy(page: string): string {
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src blob:; " +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
   );
-}
-
-/**
- * Renders the API reference at the first call; later calls get the same result. After a failure the next call renders
- * again.
- */
-function renderedOnce(): () => Promise<RenderedReference> {
-  let rendered: Promise<RenderedReference> | undefined;
-  return () => {
-    rendered ??= renderInWorker().catch((error) => {
-      rendered = undefined;
-      throw error;
-    });
-    return rendered;
-  };
 }
 
 async function renderInWorker(): Promise<RenderedReference> {

@@ -16,11 +16,12 @@ import type { Route } from '#server/http/route.ts';
 import { securityHeaders } from '#server/http/send-error.ts';
 import { firstRun } from '#server/operations/first-run.ts';
 import { logRestoreHold } from '#server/operations/record-restore.ts';
-import { recordAddress, warnOfUnreachableLinks } from '#server/operations/shared-settings.ts';
+import { recordAddress } from '#server/operations/recorded-address.ts';
 import { rehashOptOuts } from '#server/opt-outs/erase-opt-outs.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
 import type { Config } from '#server/platform/config.ts';
 import { errorCodeOf } from '#server/platform/error-code.ts';
+import { explainUnreachableLinks } from '#server/platform/network/unreachable-links.ts';
 import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { Lifecycle } from '#server/platform/process/lifecycle.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
@@ -30,36 +31,6 @@ import { createTeamConcurrencyLimiter } from '#server/usage/team-limiter.ts';
 import { createAuthenticators } from './authenticators.ts';
 import { openRuntime } from './open-runtime.ts';
 import { listRoutes, openSlices } from './slices.ts';
-
-/**
- * Explains why the server can't listen. @returns a StartError that names the setting to change; the error itself if it
- * has another cause
- */
-function toListenError(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): unknown {
-  const text = sentenceFor(errorCodeOf(error), host, port);
-  return text === undefined ? error : new StartError(text, error);
-}
-
-function sentenceFor(code: string | undefined, host: string, port: number): string | undefined {
-  switch (code) {
-    case 'EADDRINUSE':
-      return `PORT ${port} is in use: another process listens on ${host}:${port}. Stop that process, or set PORT to a free port.`;
-    case 'EACCES':
-      return (
-        `PORT ${port} is closed to this user: ports below 1024 belong to root. Set PORT to 1024 or more, and let a proxy ` +
-        `listen on ${port}.`
-      );
-    case 'EADDRNOTAVAIL':
-    case 'EAFNOSUPPORT':
-    case 'EINVAL':
-      return `HOST ${host} is no address of this machine. Set HOST to one that it has, 127.0.0.1, or 0.0.0.0 for all of them.`;
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `HOST ${host} is a name without an address. Set HOST to an address of this machine, such as 127.0.0.1.`;
-    default:
-      return undefined;
-  }
-}
 
 export interface App {
   readonly lifecycle: Lifecycle;
@@ -137,7 +108,7 @@ async function open(options: AppOptions, lifecycle: Lifecycle): Promise<App> {
     for (const { holds = [] } of slices) for (const held of holds) held.stop();
     await closeServer(server);
   });
-  warnOfUnreachableLinks(config, logger);
+  for (const sentence of explainUnreachableLinks(config)) logger.warn(sentence);
   running.address = await listen(server, config).catch((error: unknown) => {
     throw toListenError(error, config);
   });
@@ -192,4 +163,34 @@ async function openDatabase(
   lifecycle.onClose('database', () => runtime.database.close());
   await rehashOptOuts(runtime);
   return runtime;
+}
+
+/**
+ * Explains why the server can't listen. @returns a StartError that names the setting to change; the error itself if it
+ * has another cause
+ */
+function toListenError(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): unknown {
+  const text = sentenceFor(errorCodeOf(error), host, port);
+  return text === undefined ? error : new StartError(text, error);
+}
+
+function sentenceFor(code: string | undefined, host: string, port: number): string | undefined {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `PORT ${port} is in use: another process listens on ${host}:${port}. Stop that process, or set PORT to a free port.`;
+    case 'EACCES':
+      return (
+        `PORT ${port} is closed to this user: ports below 1024 belong to root. Set PORT to 1024 or more, and let a proxy ` +
+        `listen on ${port}.`
+      );
+    case 'EADDRNOTAVAIL':
+    case 'EAFNOSUPPORT':
+    case 'EINVAL':
+      return `HOST ${host} is no address of this machine. Set HOST to one that it has, 127.0.0.1, or 0.0.0.0 for all of them.`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `HOST ${host} is a name without an address. Set HOST to an address of this machine, such as 127.0.0.1.`;
+    default:
+      return undefined;
+  }
 }

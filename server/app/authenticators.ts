@@ -30,22 +30,16 @@ export const publicRequestsPerMinute = 6_000;
 /** Requests per minute and client network for forms and operations without a session, such as signing in. */
 export const visitorRequestsPerMinute = 120;
 
-interface AuthenticatorServices extends Runtime {
+type AuthenticatorServices = Runtime & {
   readonly uses: LastUsedTimes;
   readonly requireSession: RequireSession;
-}
-
-interface Authenticators {
-  readonly byAudience: Readonly<Partial<Record<Audience, Authenticator>>>;
-  /** Limits requests for paths without a route. */
-  readonly notFoundLimiter: NetworkRateLimiter;
-}
+};
 
 /**
  * Creates the authenticators by audience. For `operations` only probe tickets are checked; the other routes for
- * operators check METRICS_TOKEN themselves.
+ * operators check METRICS_TOKEN themselves. `notFoundLimiter` limits requests for paths without a route.
  */
-export function createAuthenticators(services: AuthenticatorServices): Authenticators {
+export function createAuthenticators(services: AuthenticatorServices) {
   const { config, requireSession } = services;
   const authenticate = createRequireKey(services);
   const accountOf = async (request: FastifyRequest) =>
@@ -65,7 +59,7 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
   const visitorLimiter = new NetworkRateLimiter(services, visitorRequestsPerMinute, accountOf);
   const teamLimiter = new TeamRateLimiter(services);
   const visitor = createVisitorAuthenticator(requireSession, visitorLimiter, services);
-  const byAudience = {
+  const byAudience: Readonly<Partial<Record<Audience, Authenticator>>> = {
     api: createApiKeyAuthenticator(authenticate, async (teamId, plan) =>
       config.rateLimits ? teamLimiter.take(teamId, plan) : {},
     ),

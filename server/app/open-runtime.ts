@@ -1,9 +1,10 @@
 import { Database } from '#server/database/database.ts';
 import { RestoreHold } from '#server/database/restore-hold.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { loadSecrets } from '#server/database/secrets-key.ts';
+import { loadSecretsKey } from '#server/database/secrets-key.ts';
 import { initializeClock } from '#server/database/start-clock.ts';
 import type { Config } from '#server/platform/config.ts';
+import { Secrets } from '#server/platform/crypto.ts';
 import { Ids } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
@@ -21,7 +22,7 @@ export async function openRuntime(
   const database = new Database({ databaseUrl, logger, metrics });
   try {
     await initializeClock(database.pool, clock);
-    const secrets = await loadSecrets(database.pool, config);
+    const secrets = new Secrets(await loadSecretsKey(database.pool, config));
     const restoreHold = await RestoreHold.read(database.pool);
     return { config, clock, ids: new Ids(clock), secrets, database, restoreHold, logger, metrics, effects };
   } catch (error) {

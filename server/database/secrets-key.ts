@@ -24,11 +24,6 @@ const keepFingerprint = query<{ fingerprint: Buffer }, { secrets_key_fingerprint
  * database that already had one.
  * @throws ConfigError that says what to do
  */
-export async function loadSecrets(db: Queryable, config: Config): Promise<Secrets> {
-  return new Secrets(await loadSecretsKey(db, config));
-}
-
-/** Loads the secrets key for a backup, whose file contains the key itself. */
 export async function loadSecretsKey(db: Queryable, config: Config): Promise<Buffer> {
   const file = secretsKeyFile(config);
   const key = config.secretsKey ?? (await readKey(file)) ?? (await makeKey(db, config.dataDir, file));

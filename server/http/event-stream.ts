@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
+import { takeOver } from './stream-answer.ts';
 
 /** Headers of a stream of server-sent events. Without `x-accel-buffering` nginx would buffer it. */
 export const eventStreamHeaders = {
@@ -28,14 +29,9 @@ export class EventStream {
   readonly #raw: ServerResponse;
   readonly #bufferMaxBytes: number;
 
-  /** Takes over the reply from Fastify, and sends the head. */
   constructor(reply: FastifyReply, bufferMaxBytes: number) {
-    reply.hijack();
-    this.#raw = reply.raw;
+    this.#raw = takeOver(reply, { status: 200, headers: eventStreamHeaders });
     this.#bufferMaxBytes = bufferMaxBytes;
-    for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...eventStreamHeaders }))
-      if (value !== undefined) this.#raw.setHeader(name, value);
-    this.#raw.writeHead(200);
   }
 
   /** Calls back once, after the connection is closed or the stream has ended. */

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
+import { makeOnce } from '#server/platform/concurrency/single-flight-query.ts';
 import type { Answer } from './route.ts';
 
 /** Content that is the same for all callers and never changes while the process runs. */
@@ -36,11 +37,10 @@ const compressors = { br: promisify(brotliCompress), gzip: promisify(gzip) };
  * a strong ETag. The first request prepares them (single flight), on zlib's thread pool.
  */
 export class StaticAnswer {
-  readonly #make: () => Promise<StaticContent>;
-  #prepared: Promise<ReadonlyMap<Coding, Representation>> | undefined;
+  readonly #prepare: () => Promise<ReadonlyMap<Coding, Representation>>;
 
   constructor(make: () => Promise<StaticContent>) {
-    this.#make = make;
+    this.#prepare = makeOnce(async () => represent(await make()));
   }
 
   /** @returns 200 with the representation that fits Accept-Encoding, or 304 if If-None-Match has its ETag */
@@ -56,16 +56,6 @@ export class StaticAnswer {
     }
     const { 'content-type': _type, 'content-encoding': _coding, ...kept } = rest;
     return { status: 304, body: undefined, headers: { etag, ...kept } };
-  }
-
-  #prepare(): Promise<ReadonlyMap<Coding, Representation>> {
-    this.#prepared ??= this.#make()
-      .then(represent)
-      .catch((error) => {
-        this.#prepared = undefined;
-        throw error;
-      });
-    return this.#prepared;
   }
 }
 

@@ -48,10 +48,19 @@ export function isRequestAborted({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete;
 }
 
-/** The head of a streamed answer. Its headers include content-length. */
+/** The head of a streamed answer. */
 export interface StreamHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Takes over the reply from Fastify, and sends the head. */
+export function takeOver(reply: FastifyReply, { status, headers }: StreamHead): ServerResponse {
+  reply.hijack();
+  const { raw } = reply;
+  for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...headers }))
+    if (value !== undefined) raw.setHeader(name, value);
+  return raw.writeHead(status);
 }
 
 /**
@@ -64,17 +73,13 @@ export interface StreamHead {
  */
 export async function streamAnswer(
   reply: FastifyReply,
-  { status, headers }: StreamHead,
+  head: StreamHead,
   chunks: AsyncGenerator<Buffer, void>,
   onEnd: () => void,
 ): Promise<void> {
   try {
     const first = await chunks.next();
-    reply.hijack();
-    const { raw } = reply;
-    for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...headers }))
-      if (value !== undefined) raw.setHeader(name, value);
-    raw.writeHead(status);
+    const raw = takeOver(reply, head);
     write(raw, first, chunks)
       .catch(() => void raw.destroy())
       .finally(onEnd);

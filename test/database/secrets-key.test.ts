@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { Database } from '#server/database/database.ts';
-import { loadSecrets } from '#server/database/secrets-key.ts';
+import { loadSecretsKey } from '#server/database/secrets-key.ts';
 import { readConfig } from '#server/platform/config.ts';
+import { Secrets } from '#server/platform/crypto.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { ConfigError } from '#server/platform/start-error.ts';
 import { createTestDatabase } from '#test/support/database/test-database.ts';
@@ -28,11 +29,10 @@ describe('the secrets key (specification section 10.3, docs/configuration.md)', 
   });
   afterEach(() => rm(parent, { recursive: true, force: true }));
 
-  const read = (key?: string) =>
-    loadSecrets(
-      service.pool,
-      readConfig({ DATABASE_URL: database.url, DATA_DIR: dataDir, ...(key ? { SECRETS_KEY: key } : {}) }),
-    );
+  const read = async (key?: string) => {
+    const settings = { DATABASE_URL: database.url, DATA_DIR: dataDir, ...(key ? { SECRETS_KEY: key } : {}) };
+    return new Secrets(await loadSecretsKey(service.pool, readConfig(settings)));
+  };
   const refused = async (sentence: RegExp) => {
     await assert.rejects(read(), (error: Error) => {
       assert.ok(error instanceof ConfigError, String(error.stack));

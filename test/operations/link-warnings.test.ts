@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { pino } from 'pino';
-import { warnOfUnreachableLinks } from '#server/operations/shared-settings.ts';
 import { readConfig } from '#server/platform/config.ts';
+import { explainUnreachableLinks } from '#server/platform/network/unreachable-links.ts';
 
-/** Runs the check of a start with these settings. @returns the log messages */
+/** The warnings of a start with these settings. */
 function linesOf(settings: Readonly<Record<string, string>>): string[] {
-  const lines: string[] = [];
-  const destination = { write: (line: string) => void lines.push(line) };
-  warnOfUnreachableLinks(readConfig(settings), pino({ level: 'warn' }, destination));
-  return lines.map((line) => JSON.parse(line).msg);
+  return explainUnreachableLinks(readConfig(settings));
 }
 
 it('a start whose links no iPhone can open logs one sentence that names the setting', () => {

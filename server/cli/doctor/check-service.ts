@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import type { ReadinessDetails } from '#server/operations/health-routes.ts';
-import { addressRecord } from '#server/operations/shared-settings.ts';
+import { addressRecord } from '#server/operations/recorded-address.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { AddressSource } from '../command-context.ts';
 import { type Check, failed, ok, warning } from './check.ts';

@@ -21,3 +21,15 @@ export function singleFlightQuery<T>(
     return current.result;
   };
 }
+
+/** Calls `make` at the first call; all callers share its result. After a failure the next call makes it again. */
+export function makeOnce<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}

@@ -7,6 +7,7 @@ import {
   type SecureContext,
 } from 'node:tls';
 import type { Client as AnyClient, Dispatcher } from 'undici';
+import { BoundedMap } from '#server/platform/bounded-map.ts';
 import type { Target } from './validate-url.ts';
 
 const responseHeaderMaxBytes = 16_384;
@@ -108,7 +109,7 @@ export class ConnectionPool {
   readonly #idle = new Map<string, Connection[]>();
   readonly #reused = new WeakSet<Connection>();
   /** By endpoint, the end of the time in which its connections are not reused. */
-  readonly #distrusted = new Map<string, number>();
+  readonly #distrusted = new BoundedMap<string, number>(distrustedMax);
   #idleCount = 0;
 
   /** @param authorities PEM certificates that tests trust instead of the system's */
@@ -155,10 +156,8 @@ export class ConnectionPool {
    * closes idle connections without notice. So requests to that endpoint use new connections for a while.
    */
   discardBroken(connection: Connection): void {
-    if (this.#reused.has(connection)) {
-      if (this.#distrusted.size >= distrustedMax) this.#distrusted.clear();
+    if (this.#reused.has(connection))
       this.#distrusted.set(keyOf(connection.endpoint), performance.now() + distrustMs);
-    }
     this.discard(connection);
   }
 

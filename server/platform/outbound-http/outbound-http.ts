@@ -1,4 +1,5 @@
 import type { TransportFailure } from '#contract/attempt-outcome.ts';
+import { BoundedMap } from '#server/platform/bounded-map.ts';
 import { isDemoHost } from '#server/platform/mail-address.ts';
 import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { ConnectionPool } from './connection-pool.ts';
@@ -92,7 +93,7 @@ export class OutboundHttp {
   readonly #running = new Map<Deadline, AbortSignal | undefined>();
   readonly #heard = new WeakSet<AbortSignal>();
   /** Cached results of `validate`: a result for a URL never changes, and the same receivers are called all day. */
-  readonly #validated = new Map<string, ValidatedUrl>();
+  readonly #validated = new BoundedMap<string, ValidatedUrl>(validatedMax);
   #isClosed = false;
 
   constructor({ allowed, nameServers, authorities }: OutboundHttpOptions) {
@@ -107,7 +108,6 @@ export class OutboundHttp {
     if (known) return known;
     const validated = validateUrl(url, this.#allowed);
     if ('refused' in validated) return validated;
-    if (this.#validated.size >= validatedMax) this.#validated.clear();
     this.#validated.set(url, validated);
     return validated;
   }

@@ -1,4 +1,5 @@
 import { Gauge, Registry } from 'prom-client';
+import { singleFlightQuery } from '#server/platform/concurrency/single-flight-query.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 
 /** The metrics of this process, for GET /metrics. Each slice registers its own. */
@@ -73,22 +74,12 @@ export function labelledGauges<Read>(
 /** Default cache time of metrics from the database: more frequent scrapes share one result. */
 const usualCacheMs = 5_000;
 
-/** Caches what is read for all metrics that it yields. A failure is not cached. */
+/** Shares what is read between all metrics that it yields. */
 function cached<T>(
   { clock, cacheMs = usualCacheMs }: Registration,
   read: () => T | Promise<T>,
 ): () => Promise<T> {
-  if (!clock) return async () => read();
-  let known: { readonly at: number; readonly result: Promise<T> } | undefined;
-  return () => {
-    if (!known || clock.elapsedMs() - known.at > cacheMs) {
-      known = { at: clock.elapsedMs(), result: (async () => read())() };
-      known.result.catch(() => {
-        known = undefined;
-      });
-    }
-    return known.result;
-  };
+  return clock ? singleFlightQuery(clock, cacheMs, async () => read()) : async () => read();
 }
 
 /** Age of a time in seconds; 0 without a time. */
