@@ -34,15 +34,7 @@ export function addKeyCommands(program: Command, onRuntime: OnRuntime): void {
           const testTeam = test ? { testTeamId: await ensureTestTeam(trx, runtime, teamId) } : {};
           return createKey(trx, runtime, { teamId, name, permissions, by: operator, ...testTeam });
         });
-        return {
-          id: publicId('key', made.row.id),
-          key: made.key,
-          permissions: made.row.permissions,
-          name: made.row.name,
-          team_id: publicId('team', teamId),
-          created_at: made.row.created_at.toISOString(),
-          ...(test ? { test } : {}),
-        };
+        return { key: made.key, team_id: publicId('team', teamId), ...keyView(made.row) };
       }),
     );
 

@@ -92,24 +92,13 @@ async function backUp(
   }
 }
 
-interface VerifiedFile extends BackupResult {
-  readonly verified: true;
-  readonly loaded: boolean;
-  /** A sentence about what was not proved; null if an empty database took all of it. */
-  readonly not_proved: string | null;
-}
-
-async function verify(
-  config: Config,
-  file: string,
-  passphrase: string | undefined,
-  signal: AbortSignal,
-): Promise<VerifiedFile> {
+async function verify(config: Config, file: string, passphrase: string | undefined, signal: AbortSignal) {
   const progress = new TerminalProgress('checking');
   try {
     const scratch = await findScratchServer(config, file);
     const options = { passphrase, scratch, progress, signal };
     const { result, unproved } = await checkBackup(() => openInput(file), options);
+    // `not_proved` is a sentence; null if an empty database took all of the backup.
     return { verified: true, loaded: unproved === null, not_proved: unproved, ...result };
   } catch (error) {
     throw explainInput(error, file);

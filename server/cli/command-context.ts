@@ -22,11 +22,13 @@ export async function resolveSecretOptions(values: readonly string[]): Promise<s
   return values.flatMap((value) => (value === '-' ? lines : [value]));
 }
 
-/** @throws AppError that names the option and its range */
-export function parseNumericOption(option: string, text: string, min: number, max: number): number {
-  const value = Number(text);
-  if (text.trim() !== '' && value >= min && value <= max) return value;
-  throw invalid(option, `${option} must be a number from ${min} to ${max}, not "${text}".`);
+/** Makes the reader of a numeric option. It throws an AppError that names the option and its range. */
+export function numberFrom(option: string, min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() !== '' && value >= min && value <= max) return value;
+    throw invalid(option, `${option} must be a number from ${min} to ${max}, not "${text}".`);
+  };
 }
 
 /** The origin of the service's address. `record`: the service recorded the address in DATA_DIR. */

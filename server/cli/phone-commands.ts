@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
 import { simulatePhone } from '#simulated-phone/simulate-command.ts';
-import { parseNumericOption, resolveSecretOptions, secretOptionHint } from './command-context.ts';
+import { numberFrom, resolveSecretOptions, secretOptionHint } from './command-context.ts';
 
 interface SimulateOptions {
   readonly setupUrl: string;
   readonly inbound?: string;
   readonly reply?: string;
-  readonly failRate: string;
-  readonly count?: string;
+  readonly failRate: number;
+  readonly count?: number;
   readonly delivered: boolean;
   readonly protocol: boolean;
   readonly json: boolean;
@@ -35,9 +35,10 @@ export function addPhoneCommands(program: Command): void {
     .option(
       '--fail-rate <share>',
       'share of messages that fail, 0 to 1; above 0 it implies --protocol, because a shortcut cannot report a failure',
-      '0',
+      numberFrom('--fail-rate', 0, 1),
+      0,
     )
-    .option('--count <messages>', 'end after so many messages')
+    .option('--count <messages>', 'end after so many messages', numberFrom('--count', 1, 1_000_000_000))
     .option('--no-delivered', 'do not report deliveries, as a real shortcut cannot')
     .option('--protocol', 'a plain client of the device protocol instead of the shortcuts', false)
     .option('--json', 'one JSON value per line', false)
@@ -47,11 +48,8 @@ export function addPhoneCommands(program: Command): void {
         setupUrl,
         inboundFile: options.inbound,
         reply: options.reply,
-        failRate: parseNumericOption('--fail-rate', options.failRate, 0, 1),
-        count:
-          options.count === undefined
-            ? undefined
-            : parseNumericOption('--count', options.count, 1, 1_000_000_000),
+        failRate: options.failRate,
+        count: options.count,
         reportsDelivery: options.delivered,
         isPlainClient: options.protocol,
         write: (line) => process.stdout.write(`${options.json ? JSON.stringify(line) : describe(line)}\n`),

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
 import { listenForEvents } from '#webhook-listener/listen-command.ts';
-import { parseNumericOption, resolveSecretOptions, secretOptionHint } from './command-context.ts';
+import { numberFrom, resolveSecretOptions, secretOptionHint } from './command-context.ts';
 
 interface ListenOptions {
-  readonly port: string;
+  readonly port: number;
   readonly host: string;
   readonly secret: readonly string[];
-  readonly status: string;
-  readonly count?: string;
+  readonly status: number;
+  readonly count?: number;
   readonly json: boolean;
 }
 
@@ -19,7 +19,11 @@ export function addWebhookCommands(program: Command): void {
     .description(
       'a receiver that prints each event and whether its signatures verify; ends with Ctrl-C. Start the server with the setting that it prints, then POST /v1/webhooks with its url',
     )
-    .requiredOption('--port <port>', 'where to listen; 0 takes any that is free')
+    .requiredOption(
+      '--port <port>',
+      'where to listen; 0 takes any that is free',
+      numberFrom('--port', 0, 65_535),
+    )
     .option('--host <address>', 'the address to listen at', '127.0.0.1')
     .addOption(
       new Option(
@@ -30,19 +34,16 @@ export function addWebhookCommands(program: Command): void {
         .argParser((written: string, before: readonly string[] = []) => [...before, ...written.split(',')])
         .default([], 'none'),
     )
-    .option('--status <code>', 'what to answer, to see retries', '200')
-    .option('--count <requests>', 'end after so many requests')
+    .option('--status <code>', 'what to answer, to see retries', numberFrom('--status', 200, 599), 200)
+    .option('--count <requests>', 'end after so many requests', numberFrom('--count', 1, 1_000_000_000))
     .option('--json', 'one JSON value per line', false)
     .action(async (options: ListenOptions) => {
       await listenForEvents({
         host: options.host,
-        port: parseNumericOption('--port', options.port, 0, 65_535),
+        port: options.port,
         secrets: await resolveSecretOptions(options.secret),
-        status: parseNumericOption('--status', options.status, 200, 599),
-        count:
-          options.count === undefined
-            ? undefined
-            : parseNumericOption('--count', options.count, 1, 1_000_000_000),
+        status: options.status,
+        count: options.count,
         write: (line) => process.stdout.write(`${options.json ? JSON.stringify(line) : describe(line)}\n`),
       });
     });

@@ -188,7 +188,7 @@ describe('the demo team', () => {
     const { databaseUrl } = service;
     const database = new Database({ databaseUrl, logger: service.runtime.logger, statementTimeoutMs: 1_000 });
     try {
-      assert.equal((await removeDemo({ database })).removed, true);
+      assert.equal((await removeDemo({ ...service.runtime, database })).removed, true);
     } finally {
       await database.close();
       await makeFast();

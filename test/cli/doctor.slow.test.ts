@@ -225,12 +225,8 @@ describe('ownline doctor', () => {
     const check = async (changed: object, last: Partial<BackupRun> = {}, backupFolder = folder) => {
       const backup = { folder: backupFolder, keep: 7, passphraseFile: undefined };
       const config = { backup, dataDir: service.dataDir, databaseUrl: undefined, ...changed };
-      const checks = await checkBackups(
-        config,
-        { latest: { ...run, ...last }, success: { ...run, ...last } },
-        now,
-      );
-      return statesOf(checks);
+      const both = { latest: { ...run, ...last }, success: { ...run, ...last } };
+      return statesOf(await Array.fromAsync(checkBackups(config, both, now)));
     };
     assert.deepEqual(await check({ databaseUrl: service.databaseUrl }), ['backup_folder ok', 'backup ok']);
     assert.deepEqual(await check({}), ['backup_folder ok', 'backup_disk warning', 'backup ok']);
@@ -252,7 +248,8 @@ describe('ownline doctor', () => {
         dataDir: service.dataDir,
         databaseUrl: '',
       };
-      const [check] = await checkBackups(config, { latest: run, success: run }, at.getTime());
+      const last = { latest: run, success: run };
+      const [check] = await Array.fromAsync(checkBackups(config, last, at.getTime()));
       return check?.message ?? '';
     };
     assert.match(await messageWith(join(folder, 'a.backup')), /can be written to by the service/);

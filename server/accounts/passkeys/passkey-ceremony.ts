@@ -43,13 +43,6 @@ const algorithms = [-8, -7, -257];
 const idMaxBytes = 1_023;
 const keyMaxBytes = 2_048;
 
-interface RegisteredPasskey {
-  readonly credentialId: Buffer;
-  readonly publicKey: Buffer;
-  readonly counter: number;
-  readonly isUserVerified: boolean;
-}
-
 /** The middle of an error about an answer without user verification. The caller adds the start and the end. */
 export const userVerificationHint =
   'did not verify you. Set up a PIN, fingerprint or face on the device or security key';
@@ -152,7 +145,7 @@ export async function verifyRegistration(
   party: RelyingParty,
   challenge: string,
   { id, rawId, type, response }: PasskeyAttestation,
-): Promise<RegisteredPasskey | undefined> {
+) {
   const { verifyRegistrationResponse } = await library();
   const { clientDataJSON, attestationObject } = response;
   try {

@@ -6,11 +6,7 @@ import {
   type ClientInfo,
   findAccountSession,
 } from '#server/accounts/sessions/session.ts';
-import {
-  countPasswordAttempt,
-  decrementCounters,
-  verifyCountedPassword,
-} from '#server/accounts/throttling/throttle.ts';
+import { decrementCounters, tryPassword } from '#server/accounts/throttling/throttle.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { SignedIn } from '#server/http/route.ts';
 import { AppError, forbidden, invalid } from '#server/platform/app-error.ts';
@@ -79,10 +75,10 @@ export async function requirePassword(
     throw invalid('current_password', `Send your current password as current_password, or ${instead}`);
   }
   const browser = new DeviceCookie(services).find(request, account);
-  const attempt = await countPasswordAttempt(services, { email, ip: request.ip, accountId, browser });
-  if (!(await verifyCountedPassword(services, attempt, currentPassword, hash))) {
+  const who = { email, ip: request.ip, accountId, browser };
+  const attempt = await tryPassword(services, who, currentPassword, hash);
+  if (!attempt)
     throw invalid('current_password', `This is not your current password. If you forgot it, ${instead}`);
-  }
   await services.database.transaction((trx) => decrementCounters(trx, attempt));
 }
 

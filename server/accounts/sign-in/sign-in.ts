@@ -28,11 +28,7 @@ import {
   createAccountSession,
   type SignInResult,
 } from '#server/accounts/sessions/session.ts';
-import {
-  countPasswordAttempt,
-  decrementCounters,
-  verifyCountedPassword,
-} from '#server/accounts/throttling/throttle.ts';
+import { decrementCounters, tryPassword } from '#server/accounts/throttling/throttle.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
@@ -60,10 +56,9 @@ export async function signInWithPassword(
   const account = await findAccountByEmail(database.pool, email);
   const browser = account && new DeviceCookie(services).find(request, account);
   const who = { email, ip: request.ip, accountId: account?.id, browser };
-  const attempt = await countPasswordAttempt(services, who);
-  const isRight = await verifyCountedPassword(services, attempt, password, account?.password_hash);
+  const attempt = await tryPassword(services, who, password, account?.password_hash);
   if (!account) throw wrongPasswordError(services);
-  if (!isRight) {
+  if (!attempt) {
     services.refusals.write({
       by: accountActor(account, request),
       action: 'account.signed_in',

@@ -156,17 +156,22 @@ function isDeviceThrottled([ofBrowser = 0, ofBrowsers = 0]: readonly number[]): 
   return ofBrowser > loginFailuresMax.perBrowser || ofBrowsers > loginFailuresMax.perEmailFromKnownBrowsers;
 }
 
-/** Checks the password of a counted attempt. A check that fails with an error is not counted. @throws 503 */
-export async function verifyCountedPassword(
-  { database }: Runtime,
-  attempt: CountedWindow,
+/**
+ * Counts an attempt, and checks its password. A check that fails with an error is not counted.
+ * @returns the counted attempt, which the caller takes out of the counts; undefined for a wrong password
+ * @throws 429; 503
+ */
+export async function tryPassword(
+  services: Runtime,
+  who: LoginAttempt,
   password: string,
   hash: string | null | undefined,
-): Promise<boolean> {
+): Promise<CountedWindow | undefined> {
+  const attempt = await countPasswordAttempt(services, who);
   try {
-    return await checkPassword(password, hash);
+    return (await checkPassword(password, hash)) ? attempt : undefined;
   } catch (error) {
-    await database.transaction((trx) => decrementCounters(trx, attempt));
+    await services.database.transaction((trx) => decrementCounters(trx, attempt));
     throw error;
   }
 }

@@ -98,20 +98,13 @@ async function freePhoneNumbers(trx: Transaction, teamId: TeamId): Promise<strin
   );
 }
 
-export interface RemovedDemo {
-  readonly removed: true;
-  readonly id: string;
-  /** Rows of all tables that were deleted. */
-  readonly rows: number;
-}
-
 /**
  * Deletes the demo team with all its rows, its test team and its accounts. An account that
  * is a member of another team stays. The locks, in their usual order, make sends and simulated phones wait. Afterwards
  * these find no team and no number.
  * @throws AppError 404 if there is no demo team
  */
-export function removeDemo({ database }: Pick<Runtime, 'database'>): Promise<RemovedDemo> {
+export function removeDemo({ database }: Runtime) {
   return database.transaction(async (trx) => {
     const found = await findDemoTeam(trx);
     const team = found && (await lockTeam(trx, { teamId: found.id }));

@@ -12,20 +12,18 @@ const oldMs = 36 * 3_600_000;
  * Checks the folder of nightly backups, and how the latest backup ended. It writes nothing. @param last undefined if
  * the database was not read
  */
-export async function checkBackups(
-  config: Pick<Config, 'backup' | 'dataDir' | 'databaseUrl'>,
+export async function* checkBackups(
+  { backup, dataDir, databaseUrl }: Pick<Config, 'backup' | 'dataDir' | 'databaseUrl'>,
   last: LastBackups | undefined,
   serviceMs: number,
-): Promise<Check[]> {
-  const { backup, dataDir, databaseUrl } = config;
+): AsyncGenerator<Check> {
   if (!backup) {
-    return [
-      warning(
-        'backup',
-        'No backup is written each night: BACKUP_DIR is not set.',
-        'Set BACKUP_DIR to a folder on another disk (docs/operations.md, "Backup").',
-      ),
-    ];
+    yield warning(
+      'backup',
+      'No backup is written each night: BACKUP_DIR is not set.',
+      'Set BACKUP_DIR to a folder on another disk (docs/operations.md, "Backup").',
+    );
+    return;
   }
   const { folder } = backup;
   const problem = await access(folder, constants.W_OK | constants.X_OK).then(
@@ -33,25 +31,21 @@ export async function checkBackups(
     (error: unknown) => errorCodeOf(error) ?? 'unknown error',
   );
   if (problem !== undefined) {
-    return [
-      failed(
-        'backup_folder',
-        `BACKUP_DIR ${folder} can't be written to (${problem}).`,
-        'Make the folder, give it to the user of the service, or correct BACKUP_DIR.',
-      ),
-    ];
-  }
-  const checks = [await checkSpace(folder, last?.success)];
-  if (databaseUrl === undefined && (await isOnOneDisk(folder, dataDir))) {
-    checks.push(
-      warning(
-        'backup_disk',
-        `BACKUP_DIR ${folder} is on the disk of the database: where that disk is lost, so are the backups.`,
-        'Choose a folder on another disk, or copy each backup to another machine (docs/operations.md, "Backup").',
-      ),
+    yield failed(
+      'backup_folder',
+      `BACKUP_DIR ${folder} can't be written to (${problem}).`,
+      'Make the folder, give it to the user of the service, or correct BACKUP_DIR.',
     );
+    return;
   }
-  return last ? [...checks, checkLast(last, serviceMs)] : checks;
+  yield await checkSpace(folder, last?.success);
+  if (databaseUrl === undefined && (await isOnOneDisk(folder, dataDir)))
+    yield warning(
+      'backup_disk',
+      `BACKUP_DIR ${folder} is on the disk of the database: where that disk is lost, so are the backups.`,
+      'Choose a folder on another disk, or copy each backup to another machine (docs/operations.md, "Backup").',
+    );
+  if (last) yield checkLast(last, serviceMs);
 }
 
 /** The oldest backup is deleted after the next one was written: both have to fit. */

@@ -7,7 +7,7 @@ import { findAddressProblem } from '#server/platform/network/unreachable-links.t
 import { type Check, failed, ok, warning } from './check.ts';
 import { checkForwarding } from './check-forwarding.ts';
 import { checkTls, explainUnanswered } from './check-tls.ts';
-import { type Answered, type Authorities, type NotAnswered, post, postHttp2 } from './public-client.ts';
+import { type Answered, type Authorities, type NotAnswered, type PublicCall, send } from './public-client.ts';
 
 const timeoutMs = 30_000;
 
@@ -56,30 +56,27 @@ export async function* checkPublicAddress(options: PublicAddressOptions): AsyncG
     authorities,
     url: `${url}${probePath.replace(':ticket', createProbeTicket(secrets, serviceMs))}`,
   };
-  const answered = await callProbe(probe, trickyBody(), post);
-  if ('check' in answered) {
-    yield answered.check;
+  const answered = await callProbe(probe, trickyBody());
+  if ('state' in answered) {
+    yield answered;
     return;
   }
   yield ok('body', 'A request and its answer come through unchanged.');
   yield* checkForwarding(answered.answer, options);
   if (hasHttp2) {
-    const overHttp2 = await callProbe(probe, trickyBody(), postHttp2);
-    yield 'check' in overHttp2
-      ? { ...overHttp2.check, name: 'http2' }
+    const overHttp2 = await callProbe({ ...probe, overHttp2: true }, trickyBody());
+    yield 'state' in overHttp2
+      ? { ...overHttp2, name: 'http2' }
       : ok('http2', 'The same over HTTP/2, which the proxy offers.');
   }
-  const large = await callProbe(probe, randomBytes(pictureBytes), post);
-  yield 'check' in large
-    ? { ...large.check, name: 'large_body' }
+  const large = await callProbe(probe, randomBytes(pictureBytes));
+  yield 'state' in large
+    ? { ...large, name: 'large_body' }
     : ok('large_body', 'A body of 7 MB comes through: that is an inbound message with a picture.');
   if (!options.isQuick) yield await checkHold(options.config, probe);
 }
 
-interface Probe {
-  readonly url: string;
-  readonly authorities: Authorities;
-}
+type Probe = Pick<PublicCall, 'url' | 'authorities' | 'overHttp2'>;
 
 function checkAddress(url: string): Check {
   const fix =
@@ -103,7 +100,7 @@ function checkAddress(url: string): Check {
 /** Polls with an unknown token: the device endpoint answers with stop at once. */
 async function checkDeviceEndpoint(url: string, authorities: Authorities): Promise<Check> {
   const name = 'device_endpoint';
-  const answer = await post({
+  const answer = await send({
     url: `${url}/v1/device/poll`,
     headers: { 'content-type': 'application/json', 'x-device-token': 'dev_of-ownline-doctor' },
     body: Buffer.from('{"session":"new"}'),
@@ -146,16 +143,15 @@ const doctorToken = 'dev_header-of-ownline-doctor';
 
 /** Calls the probe and compares what arrived with what was sent. @returns the probe's answer, or a failed check */
 async function callProbe(
-  { url, authorities }: Probe,
+  probe: Probe,
   body: Buffer,
-  send: typeof post,
   holdMs = 0,
-): Promise<{ readonly answer: ProbeAnswer; readonly durationMs: number } | { readonly check: Check }> {
+): Promise<{ readonly answer: ProbeAnswer; readonly durationMs: number } | Check> {
   const name = 'body';
   const contentType = 'application/json';
   const result = await send({
-    authorities,
-    url: holdMs > 0 ? `${url}?hold_ms=${holdMs}` : url,
+    ...probe,
+    url: holdMs > 0 ? `${probe.url}?hold_ms=${holdMs}` : probe.url,
     headers: {
       'content-type': contentType,
       'x-device-token': doctorToken,
@@ -166,42 +162,33 @@ async function callProbe(
   });
   if ('code' in result) {
     const text = `A request of ${body.length} bytes was cut off after ${seconds(result)} (${result.code}).`;
-    return { check: failed(name, text, 'Check the log of the proxy for the reason.') };
+    return failed(name, text, 'Check the log of the proxy for the reason.');
   }
-  if (result.status !== 200) return { check: explainStatus(name, result, body.length) };
+  if (result.status !== 200) return explainStatus(name, result, body.length);
   const answer = readAnswer(result.body);
-  if (answer === undefined || answer.text !== probeText) {
-    return {
-      check: failed(
-        name,
-        'The answer was changed on its way to this machine.',
-        'Let the proxy, and the network in front of it, pass on answers unchanged.',
-      ),
-    };
-  }
+  if (answer === undefined || answer.text !== probeText)
+    return failed(
+      name,
+      'The answer was changed on its way to this machine.',
+      'Let the proxy, and the network in front of it, pass on answers unchanged.',
+    );
   const isWhole =
     answer.body_sha256 === createHash('sha256').update(body).digest('hex') &&
     answer.body_bytes === body.length;
-  if (!isWhole || answer.content_type !== contentType || answer.device_token !== doctorToken) {
-    return {
-      check: failed(
-        name,
-        isWhole
-          ? 'Headers of a request were changed or left out on its way.'
-          : `The body of a request was changed on its way: ${body.length} bytes were sent, ${answer.body_bytes} arrived.`,
-        'Let the proxy pass on bodies and headers as they are, x-device-token and content-type among them.',
-      ),
-    };
-  }
-  if (result.headers['cache-control'] !== 'no-store' || result.headers['request-id'] === undefined) {
-    return {
-      check: failed(
-        name,
-        'Headers of an answer were changed or left out on its way.',
-        'Let the proxy pass on the headers of answers, cache-control and request-id among them, and store nothing.',
-      ),
-    };
-  }
+  if (!isWhole || answer.content_type !== contentType || answer.device_token !== doctorToken)
+    return failed(
+      name,
+      isWhole
+        ? 'Headers of a request were changed or left out on its way.'
+        : `The body of a request was changed on its way: ${body.length} bytes were sent, ${answer.body_bytes} arrived.`,
+      'Let the proxy pass on bodies and headers as they are, x-device-token and content-type among them.',
+    );
+  if (result.headers['cache-control'] !== 'no-store' || result.headers['request-id'] === undefined)
+    return failed(
+      name,
+      'Headers of an answer were changed or left out on its way.',
+      'Let the proxy pass on the headers of answers, cache-control and request-id among them, and store nothing.',
+    );
   return { answer, durationMs: result.durationMs };
 }
 
@@ -242,11 +229,11 @@ async function checkHold({ deviceHoldMs }: Config, probe: Probe): Promise<Check>
   const name = 'hold';
   const fix =
     'Let the proxy wait longer for an answer, 75 s for example: proxy_read_timeout in nginx; Caddy has no limit. Or lower DEVICE_HOLD_SECONDS.';
-  const held = await callProbe(probe, Buffer.from('{}'), post, deviceHoldMs);
-  if ('check' in held)
+  const held = await callProbe(probe, Buffer.from('{}'), deviceHoldMs);
+  if ('state' in held)
     return failed(
       name,
-      `A poll that is held for ${deviceHoldMs / 1_000} s does not come through: ${held.check.message}`,
+      `A poll that is held for ${deviceHoldMs / 1_000} s does not come through: ${held.message}`,
       fix,
     );
   if (held.durationMs < deviceHoldMs)

@@ -4,7 +4,7 @@ import { addressRecord } from '#server/operations/recorded-address.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { AddressSource } from '../command-context.ts';
 import { type Check, failed, ok, warning } from './check.ts';
-import { type Answered, get } from './public-client.ts';
+import { type Answered, send } from './public-client.ts';
 
 const timeoutMs = 10_000;
 
@@ -18,20 +18,17 @@ export async function checkService(config: Config, addressSource: AddressSource)
   const source = sourceSentence(config, addressSource);
   const url = `http://${localHost(config.host)}:${config.port}/readyz`;
   const headers: Record<string, string> = metricsToken ? { authorization: `Bearer ${metricsToken}` } : {};
-  const answer = await get({ url: metricsToken ? `${url}?verbose` : url, headers, timeoutMs });
-  if ('code' in answer) {
-    const message = `No service answers at ${listener} (${answer.code}): it does not run, or it has other settings. ${source}`;
-    return {
-      isRunning: false,
-      checks: [
-        failed(
-          'service',
-          message,
-          'Start it: `systemctl start ownline`, or `npm start`. If it runs, give this command its settings.',
-        ),
-      ],
-    };
-  }
+  const answer = await send({ url: metricsToken ? `${url}?verbose` : url, headers, timeoutMs });
+  const unusable = (isRunning: boolean, message: string, fix: string) => ({
+    isRunning,
+    checks: [failed('service', message, fix)],
+  });
+  if ('code' in answer)
+    return unusable(
+      false,
+      `No service answers at ${listener} (${answer.code}): it does not run, or it has other settings. ${source}`,
+      'Start it: `systemctl start ownline`, or `npm start`. If it runs, give this command its settings.',
+    );
   const { status } = answer;
   const body = readJson(answer);
   if (status === 200) {
@@ -39,21 +36,14 @@ export async function checkService(config: Config, addressSource: AddressSource)
     const check = ok('service', `The service at ${listener} runs and is ready. ${source}`);
     return { isRunning: true, checks: [check, ...jobs] };
   }
-  const message = status === 503 ? messageOf(body) : undefined;
-  return {
-    isRunning: status === 503,
-    checks: [
-      failed(
-        'service',
-        message === undefined
-          ? `Another program answers at ${listener} with ${status}. ${source}`
-          : `The service is not ready: ${message}`,
-        message === undefined
-          ? 'Correct HOST and PORT, or stop that program.'
-          : 'Check its log for the reason.',
-      ),
-    ],
-  };
+  const reason = status === 503 ? messageOf(body) : undefined;
+  return reason === undefined
+    ? unusable(
+        status === 503,
+        `Another program answers at ${listener} with ${status}. ${source}`,
+        'Correct HOST and PORT, or stop that program.',
+      )
+    : unusable(true, `The service is not ready: ${reason}`, 'Check its log for the reason.');
 }
 
 function checkJobs({ jobs }: ReadinessDetails): Check[] {

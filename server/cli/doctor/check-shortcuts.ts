@@ -11,7 +11,7 @@ import { readSignedFile, ShortcutSigner, shortcutFolder } from '#server/setup/sh
 import { buildWorkflow, inbound, outbox, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 import { findDifferences } from './compare-workflow.ts';
-import { type Authorities, get } from './public-client.ts';
+import { type Authorities, send } from './public-client.ts';
 
 /** The shortcut that an iCloud link offers. */
 export interface SharedShortcut {
@@ -52,7 +52,7 @@ async function readSharedShortcut(
   const [, id] = /^\/shortcuts\/([\w-]+)\/?$/.exec(pathname) ?? [];
   if (id === undefined) return { reason: 'it is no link to a shared shortcut', isGone: true };
   const read = async (url: string) => {
-    const answer = await get({ url, headers: {}, timeoutMs, ...(authorities && { authorities }) });
+    const answer = await send({ url, headers: {}, timeoutMs, ...(authorities && { authorities }) });
     if ('code' in answer) return { reason: `${new URL(url).host} failed with ${answer.code}`, isGone: false };
     if (answer.status === 200) return answer.body;
     return {

@@ -14,17 +14,10 @@ const dayMs = 24 * hourMs;
  */
 const leftShareMin = 1 / 6;
 
-interface TlsCheck {
-  readonly check: Check;
-  /** True if requests can be sent. */
-  readonly isUsable: boolean;
-  readonly hasHttp2: boolean;
-}
-
 /** Checks that a client with the usual authorities trusts the certificate, and when it expires. */
-export async function checkTls(url: string, authorities: Authorities): Promise<TlsCheck> {
+export async function checkTls(url: string, authorities: Authorities) {
   const facts = await inspectTls(url, authorities);
-  const unusable = (check: Check): TlsCheck => ({ check, isUsable: false, hasHttp2: false });
+  const unusable = (check: Check) => ({ check, isUsable: false, hasHttp2: false });
   if ('code' in facts)
     return unusable(explainCertificate(url, facts.code) ?? (await explainUnanswered('tls', url, facts)));
   const { protocol, validFrom, validTo, issuer, hasHttp2 } = facts;

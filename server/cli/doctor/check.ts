@@ -9,21 +9,13 @@ export interface Check {
   readonly fix: string | null;
 }
 
+const check =
+  (state: Check['state']) =>
+  (name: string, message: string, fix: string): Check => ({ name, state, message, fix });
+
 export const ok = (name: string, message: string): Check => ({ name, state: 'ok', message, fix: null });
-
-export const warning = (name: string, message: string, fix: string): Check => ({
-  name,
-  state: 'warning',
-  message,
-  fix,
-});
-
-export const failed = (name: string, message: string, fix: string): Check => ({
-  name,
-  state: 'failed',
-  message,
-  fix,
-});
+export const warning = check('warning');
+export const failed = check('failed');
 
 /** Formats a size in bytes: `2.3 GB`, `12 MB`, `40 kB`. */
 export function sizeText(bytes: number): string {

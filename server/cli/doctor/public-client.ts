@@ -1,9 +1,8 @@
 import { lookup } from 'node:dns/promises';
-import { type IncomingHttpHeaders, request as requestPlain } from 'node:http';
-import { connect as connectHttp2 } from 'node:http2';
-import { request as requestSecure } from 'node:https';
+import type { IncomingHttpHeaders } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { connect as connectTls } from 'node:tls';
+import { Agent, request } from 'undici';
 
 /**
  * Connections of `ownline doctor` to the public address of this installation. They bypass the SSRF guard, because the
@@ -33,99 +32,39 @@ export interface PublicCall {
   readonly authorities?: Authorities;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  /** The body of a POST; without one the request is a GET. */
+  readonly body?: Buffer;
   readonly timeoutMs: number;
+  /** True for HTTP/2, which the server has to offer. */
+  readonly overHttp2?: boolean;
 }
 
-/** Upper bound on the bytes of an answer that are read; the probe's answers are shorter. */
+/** Upper bound on the bytes of an answer; the probe's answers are shorter. */
 const bodyMaxBytes = 1_000_000;
 
-/** POST over HTTP/1.1 on its own connection. It follows no redirect. */
-export function post(call: PublicCall): Promise<Answered | NotAnswered> {
-  return send('POST', call);
-}
-
-export function get(call: Omit<PublicCall, 'body'>): Promise<Answered | NotAnswered> {
-  return send('GET', { ...call, body: Buffer.alloc(0) });
-}
-
-function send(
-  method: 'GET' | 'POST',
-  { url, headers, body, timeoutMs, authorities }: PublicCall,
-): Promise<Answered | NotAnswered> {
+/** Sends a request on a connection of its own. It follows no redirect. */
+export async function send(call: PublicCall): Promise<Answered | NotAnswered> {
+  const { authorities, url, headers, body, timeoutMs, overHttp2 = false } = call;
   const startedMs = performance.now();
-  const elapsed = () => performance.now() - startedMs;
-  const request = url.startsWith('https:') ? requestSecure : requestPlain;
-  return new Promise((resolve) => {
-    const fail = (error: Error) => resolve({ code: codeOf(error), durationMs: elapsed() });
-    const call = request(
-      url,
-      {
-        method,
-        agent: false,
-        headers: method === 'POST' ? { ...headers, 'content-length': body.length } : headers,
-        signal: AbortSignal.timeout(timeoutMs),
-        rejectUnauthorized: true,
-        ...trust(authorities),
-      },
-      (answer) => {
-        const parts: Buffer[] = [];
-        let bytes = 0;
-        answer.on('data', (part: Buffer) => {
-          bytes += part.length;
-          if (bytes <= bodyMaxBytes) parts.push(part);
-        });
-        answer.on('error', fail);
-        answer.on('end', () =>
-          resolve({
-            status: answer.statusCode ?? 0,
-            headers: answer.headers,
-            body: Buffer.concat(parts),
-            durationMs: elapsed(),
-          }),
-        );
-      },
-    );
-    call.on('error', fail);
-    call.end(body);
+  const durationMs = () => performance.now() - startedMs;
+  const dispatcher = new Agent({
+    allowH2: overHttp2,
+    maxResponseSize: bodyMaxBytes,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    connect: { timeout: timeoutMs, ...trust(authorities) },
   });
-}
-
-/** POST over HTTP/2 on its own connection. */
-export function postHttp2({
-  url,
-  headers,
-  body,
-  timeoutMs,
-  authorities,
-}: PublicCall): Promise<Answered | NotAnswered> {
-  const startedMs = performance.now();
-  const elapsed = () => performance.now() - startedMs;
-  const { origin, pathname, search } = new URL(url);
-  const session = connectHttp2(origin, { rejectUnauthorized: true, ...trust(authorities) });
-  const answered = new Promise<Answered | NotAnswered>((resolve) => {
-    const fail = (error: Error) => resolve({ code: codeOf(error), durationMs: elapsed() });
-    session.on('error', fail);
-    const stream = session.request(
-      { ':method': 'POST', ':path': `${pathname}${search}`, ...headers, 'content-length': body.length },
-      { signal: AbortSignal.timeout(timeoutMs) },
-    );
-    stream.on('error', fail);
-    stream.on('response', (answerHeaders) => {
-      const parts: Buffer[] = [];
-      stream.on('data', (part: Buffer) => parts.push(part));
-      stream.on('end', () =>
-        resolve({
-          status: answerHeaders[':status'] ?? 0,
-          headers: answerHeaders as IncomingHttpHeaders,
-          body: Buffer.concat(parts),
-          durationMs: elapsed(),
-        }),
-      );
-    });
-    stream.end(body);
-  });
-  return answered.finally(() => session.destroy());
+  try {
+    const method = body ? 'POST' : 'GET';
+    const signal = AbortSignal.timeout(timeoutMs);
+    const answer = await request(url, { dispatcher, method, headers, body: body ?? null, signal });
+    const received = Buffer.from(await answer.body.arrayBuffer());
+    return { status: answer.statusCode, headers: answer.headers, body: received, durationMs: durationMs() };
+  } catch (error) {
+    return { code: codeOf(error), durationMs: durationMs() };
+  } finally {
+    await dispatcher.destroy();
+  }
 }
 
 export interface TlsFacts {
@@ -186,12 +125,18 @@ export async function leadsToThisMachine(url: string): Promise<boolean | undefin
   }
 }
 
-function codeOf(error: Error): string {
-  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'ETIMEDOUT';
-  const { cause } = error;
-  if ('code' in error && typeof error.code === 'string')
-    return error.code === 'ABORT_ERR' ? 'ETIMEDOUT' : error.code;
-  return cause instanceof Error ? codeOf(cause) : error.message;
+/** The code of the system for an error of undici. */
+const systemCodes: Readonly<Record<string, string>> = {
+  UND_ERR_CONNECT_TIMEOUT: 'ETIMEDOUT',
+  UND_ERR_SOCKET: 'ECONNRESET',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'EFBIG',
+};
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return 'ETIMEDOUT';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+  return systemCodes[code] ?? code;
 }
 
 function trust(authorities: Authorities): { readonly ca?: string[] } {

@@ -1,7 +1,6 @@
 import { deviceUrlOf } from '#server/devices/setup-link.ts';
-import type { Config } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/start-error.ts';
-import { type AddressSource, readCommandConfig } from '../command-context.ts';
+import { readCommandConfig } from '../command-context.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 import { checkBackups } from './check-backups.ts';
 import { checkDatabase } from './check-database.ts';
@@ -35,7 +34,7 @@ export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Check> 
   yield* database.checks;
   yield await checkDisk('disk', 'DATA_DIR', config.dataDir);
   yield* await checkFiles(config);
-  yield* await checkBackups(config, database.lastBackups, database.serviceMs);
+  yield* checkBackups(config, database.lastBackups, database.serviceMs);
   yield* checkShortcuts(config);
   yield await checkMail(config, options.sendMail);
   yield await checkEgress(config, options.egressUrl);
@@ -62,15 +61,8 @@ export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Check> 
   }
 }
 
-export interface SettingsFindings {
-  /** Undefined if a setting is invalid: then nothing else can be checked. */
-  readonly config: Config | undefined;
-  readonly addressSource: AddressSource;
-  readonly checks: readonly Check[];
-}
-
-/** Reads the settings, and the address that the service recorded. */
-async function checkSettings(): Promise<SettingsFindings> {
+/** Reads the settings, and the address that the service recorded. @returns no config if a setting is invalid */
+async function checkSettings() {
   try {
     const { config, addressSource } = await readCommandConfig();
     const misspelt = config.misspelt.map((sentence) =>
@@ -86,6 +78,6 @@ async function checkSettings(): Promise<SettingsFindings> {
     const checks = error.problems.map((problem) =>
       failed('settings', problem, 'Correct the setting (docs/configuration.md).'),
     );
-    return { config: undefined, addressSource: 'default', checks };
+    return { config: undefined, addressSource: 'default' as const, checks };
   }
 }

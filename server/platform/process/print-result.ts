@@ -7,7 +7,7 @@ export function printResult(result: object, json: boolean): void {
 
 function fieldLines(result: object): string[] {
   const width = Math.max(...Object.keys(result).map((name) => name.length));
-  return Object.entries(result).map(([name, value]) => `${name.padEnd(width)}  ${cellText(value)}`);
+  return Object.entries(result).map(([name, value]) => `${name.padEnd(width)}  ${cellText(value)}`.trimEnd());
 }
 
 function tableLines(rows: readonly object[]): string[] {
@@ -15,7 +15,7 @@ function tableLines(rows: readonly object[]): string[] {
   if (!first) return ['none'];
   const lines = [
     Object.keys(first),
-    ...rows.map((row) => Object.values(row).map((value) => cellText(value ?? ''))),
+    ...rows.map((row) => Object.values(row).map((value) => cellText(value))),
   ];
   const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines.map((line) =>
@@ -27,5 +27,6 @@ function tableLines(rows: readonly object[]): string[] {
 }
 
 function cellText(value: unknown): string {
+  if (value === null || value === undefined) return '';
   return Array.isArray(value) ? value.join(', ') : String(value);
 }

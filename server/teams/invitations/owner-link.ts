@@ -21,11 +21,6 @@ import { countSeats } from './invitation-store.ts';
 import { createInvitation, revokeSupersededInvitations } from './invitations.ts';
 import { joinTeam } from './join-team.ts';
 
-interface OwnerLink {
-  readonly url: string;
-  readonly expiresAt: Date;
-}
-
 /**
  * Creates an owner link, which makes the owner of a team without one (specification section 12.1). It replaces earlier
  * owner links. The caller has locked the team's row, or has just inserted it.
@@ -38,7 +33,7 @@ export async function createOwnerLink(
   team: TeamRow,
   email: string | undefined,
   by: AuditActor,
-): Promise<OwnerLink> {
+): Promise<{ readonly url: string; readonly expiresAt: Date }> {
   const emailKey = email === undefined ? null : normalizeEmail(email);
   await revokeSupersededInvitations(trx, services, team.id, { emailKey, ownerLinks: true }, by);
   await requireFreeSeat(trx, services, team);
