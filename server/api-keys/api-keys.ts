@@ -158,11 +158,7 @@ interface NewKey {
  * 5.1).
  * @throws 400 with param, also for a test key with team:write; 403, param permissions, where keys of the creator's role may not hold them
  */
-export async function createKey(
-  trx: Transaction,
-  services: Runtime,
-  input: NewKey,
-): Promise<{ readonly row: ApiKeyRow; readonly key: string }> {
+export async function createKey(trx: Transaction, services: Runtime, input: NewKey) {
   validateName(input.name);
   if (input.permissions.length === 0)
     throw invalid('permissions', 'permissions must name at least one permission, or *.');

@@ -12,7 +12,7 @@ const adders: Readonly<Record<string, () => Promise<AddCommands>>> = {
   backup: async () => (await import('#server/backups/backup-commands.ts')).addBackupCommands,
   restore: async () => (await import('./restore-commands.ts')).addRestoreCommands,
   clock: async () => (await import('#server/database/clock-commands.ts')).addClockCommands,
-  doctor: async () => (await import('./doctor-commands.ts')).addDoctorCommands,
+  doctor: async () => (await import('./doctor-commands.ts')).addDoctorCommand,
   team: async () => (await import('#server/teams/team-commands.ts')).addTeamCommands,
   key: async () => (await import('#server/api-keys/key-commands.ts')).addKeyCommands,
   link: async () => (await import('#server/teams/team-commands.ts')).addLinkCommand,

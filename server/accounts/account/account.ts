@@ -137,11 +137,7 @@ interface NewAccount {
  * Creates an account, always for a person who opened a link (specification section 12.1).
  * @throws 400 for the name or the address; 409, param email, where the address has an account
  */
-export async function createAccount(
-  trx: Transaction,
-  services: Runtime,
-  input: NewAccount,
-): Promise<AccountRow> {
+export async function createAccount(trx: Transaction, services: Runtime, input: NewAccount) {
   const email = parseEmail(input.email);
   const name = parseName(input.name);
   const now = services.clock.now();

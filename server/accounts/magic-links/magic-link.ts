@@ -201,11 +201,11 @@ export class MagicLinkRequests {
     { ofAddress, ofBoth }: Counts,
     next: string,
   ): Promise<void> {
-    const { database, clock } = this.#services;
+    const { database } = this.#services;
     const account = await findAccountByEmail(database.pool, email);
     if (!account) return;
     // Requests by strangers must not use up the limit of the address's owner, whose network is known from a session.
-    const isOwners = () => isKnownNetwork(database.pool, account.id, ip, clock.expiryNow());
+    const isOwners = () => isKnownNetwork(database.pool, this.#services, ip, account.id);
     if (
       ofAddress > magicLinksPerAddressAndHour &&
       (ofBoth > magicLinksPerAddressAndHour || !(await isOwners()))

@@ -227,11 +227,7 @@ export function renamePasskey(
 }
 
 /** Removes a passkey. @throws 404 where the account has no such passkey */
-export function removePasskey(
-  services: Runtime,
-  { accountId, passkeyId }: PasskeyIds,
-  by: AuditActor,
-): Promise<void> {
+export function removePasskey(services: Runtime, { accountId, passkeyId }: PasskeyIds, by: AuditActor) {
   return services.database.transaction(async (trx) => {
     const removed = await deletePasskey(trx, { accountId, passkeyId });
     if (!removed) throw notFound('passkey');

@@ -24,10 +24,7 @@ export interface CurrentSession {
 }
 
 /** Finds the signed-in account and its session. @throws 401 if the session has ended meanwhile */
-export async function findCurrentSession(
-  { database, clock }: Runtime,
-  signedIn: SignedIn,
-): Promise<CurrentSession> {
+export async function findCurrentSession({ database, clock }: Runtime, signedIn: SignedIn) {
   const account = await findAccount(database.pool, signedIn);
   const session = await findAccountSession(database.pool, { ...signedIn, now: clock.expiryNow() });
   if (!account || !session) throw signedOutError();

@@ -91,11 +91,7 @@ function wrongPasswordError({ config }: Runtime): AppError {
  * @throws 400 if APP_URL has no host name; 401 for every other failure, with a text of its own only for a missing user
  * verification
  */
-export async function signInWithPasskey(
-  services: Runtime,
-  answer: PasskeyAssertion,
-  request: ClientInfo,
-): Promise<SignInResult> {
+export async function signInWithPasskey(services: Runtime, answer: PasskeyAssertion, request: ClientInfo) {
   const { database, clock, config } = services;
   const party = relyingParty(config.appUrl);
   const challenge = challengeOf(answer.response);
@@ -135,11 +131,7 @@ function unknownPasskeyError({ config }: Runtime): AppError {
  * link, in the order of docs/internals/locks.md.
  * @returns undefined for a used, expired or unknown link
  */
-export function useMagicLink(
-  services: Runtime,
-  token: string,
-  request: ClientInfo,
-): Promise<SignInResult | undefined> {
+export function useMagicLink(services: Runtime, token: string, request: ClientInfo) {
   return services.database.transaction(async (trx) => {
     const link = { tokenHash: sha256(token), now: services.clock.expiryNow() };
     const whose = await findMagicLinkAccount(trx, link);

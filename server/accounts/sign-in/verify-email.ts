@@ -27,7 +27,7 @@ export async function verifyEmail(
 ): Promise<void> {
   if (account.email_verified_at !== null) return;
   await setEmailVerified(trx, { accountId: account.id, now: services.clock.now() });
-  await revokeCredentials(trx, services, account, { by, action: 'account.address_proven', own });
+  await revokeCredentials(trx, services, account, by, 'account.address_proven', own);
 }
 
 /**
@@ -41,7 +41,7 @@ export async function revokeUnverifiedCredentials(
   by: AuditActor,
 ): Promise<void> {
   if (account.email_verified_at === null) {
-    await revokeCredentials(trx, services, account, { by, action: 'account.emptied', own: null });
+    await revokeCredentials(trx, services, account, by, 'account.emptied', null);
   }
 }
 
@@ -49,15 +49,9 @@ async function revokeCredentials(
   trx: Transaction,
   services: Runtime,
   { id: accountId, password_hash }: AccountRow,
-  {
-    by,
-    action,
-    own,
-  }: {
-    by: AuditActor;
-    action: 'account.address_proven' | 'account.emptied';
-    own: AccountSessionId | null;
-  },
+  by: AuditActor,
+  action: 'account.address_proven' | 'account.emptied',
+  own: AccountSessionId | null,
 ): Promise<void> {
   await removePasswordHash(trx, { accountId });
   await revokeDeviceCookies(trx, { accountId, now: services.clock.now() });

@@ -88,11 +88,11 @@ const unknownAccountId = '00000000-0000-0000-0000-000000000000' as AccountId;
  */
 export async function isKnownNetwork(
   db: Queryable,
-  accountId: AccountId | undefined,
+  { clock }: Runtime,
   ip: string,
-  now: Date,
+  accountId = unknownAccountId,
 ): Promise<boolean> {
-  const sessions = await listSessions(db, { accountId: accountId ?? unknownAccountId, now });
+  const sessions = await listSessions(db, { accountId, now: clock.expiryNow() });
   return sessions.some((session) => clientNetwork(session.ip) === clientNetwork(ip));
 }
 
@@ -114,15 +114,10 @@ interface LoginAttempt {
 export function countPasswordAttempt(services: Runtime, who: LoginAttempt): Promise<CountedWindow> {
   return services.database.transaction(async (trx) => {
     const counted = await countInWindow(trx, services, subjectsOf(who), loginWindowMs);
-    const { counts, secondsLeft } = counted;
-    const isHeldBack =
-      who.browser === undefined
-        ? await isNetworkThrottled(trx, who, counts, services.clock.expiryNow())
-        : isDeviceThrottled(counts);
     // The error rolls the transaction back, so the refused attempt is not counted.
-    if (isHeldBack) {
+    if (await isOverLimit(trx, services, who, counted.counts)) {
       throw rateLimited(
-        secondsLeft,
+        counted.secondsLeft,
         'Too many wrong passwords were tried',
         `, or sign in with ${otherSignInHint(services.config)}`,
       );
@@ -138,22 +133,20 @@ function subjectsOf({ email, ip, browser }: LoginAttempt): string[] {
   return [`both ${source} ${key}`, `source ${source}`, `address ${key}`];
 }
 
-async function isNetworkThrottled(
+/** @param counts those of `subjectsOf` */
+async function isOverLimit(
   trx: Transaction,
-  { accountId, ip }: LoginAttempt,
-  [both = 0, ofSource = 0, ofAddress = 0]: readonly number[],
-  now: Date,
+  services: Runtime,
+  { browser, accountId, ip }: LoginAttempt,
+  [first = 0, second = 0, ofAddress = 0]: readonly number[],
 ): Promise<boolean> {
-  if (both > loginFailuresMax.perEmailAndNetwork || ofSource > loginFailuresMax.perNetwork) return true;
-  return ofAddress > loginFailuresMax.perEmail && !(await isKnownNetwork(trx, accountId, ip, now));
-}
-
-/**
- * All browsers with device cookies together have a limit, too, so that a former user with many such cookies can't go on
- * guessing.
- */
-function isDeviceThrottled([ofBrowser = 0, ofBrowsers = 0]: readonly number[]): boolean {
-  return ofBrowser > loginFailuresMax.perBrowser || ofBrowsers > loginFailuresMax.perEmailFromKnownBrowsers;
+  const { perBrowser, perEmailFromKnownBrowsers, perEmailAndNetwork, perNetwork, perEmail } =
+    loginFailuresMax;
+  // All browsers with device cookies together have a limit, too, so that a former user with many such cookies can't go
+  // on guessing.
+  if (browser !== undefined) return first > perBrowser || second > perEmailFromKnownBrowsers;
+  if (first > perEmailAndNetwork || second > perNetwork) return true;
+  return ofAddress > perEmail && !(await isKnownNetwork(trx, services, ip, accountId));
 }
 
 /**

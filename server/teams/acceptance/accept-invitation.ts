@@ -66,10 +66,7 @@ export async function acceptInvitation(services: Runtime, acceptance: Acceptance
  * concurrent requests joins. An error leaves the invitation usable. A person without an account gets an account and is
  * signed in.
  */
-async function acceptOnce(
-  services: Runtime,
-  { token, signedIn, fields, formToken, request }: Acceptance,
-): Promise<string[]> {
+async function acceptOnce(services: Runtime, { token, signedIn, fields, formToken, request }: Acceptance) {
   const opened = await loadInvitation(services, token, signedIn);
   if (!opened) throw notFound('invitation');
   if (opened.needs === 'sign_in') throw signInRequired(opened);

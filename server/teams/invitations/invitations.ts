@@ -6,7 +6,7 @@ import type {
   ListInvitationsQuery,
   MadeInvitation,
 } from '#contract/member.ts';
-import { assignableRoles, type Role } from '#contract/permissions.ts';
+import { assignableRoles } from '#contract/permissions.ts';
 import { normalizeEmail, parseEmail } from '#server/accounts/account/account.ts';
 import { recordAudit } from '#server/audit/audit.ts';
 import { query, type Transaction } from '#server/database/query.ts';
@@ -14,28 +14,24 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { cancelMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict, notFound } from '#server/platform/app-error.ts';
-import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { readPage } from '#server/platform/paging.ts';
-import { endedInvitationRetentionMs, invitationMs } from '#server/teams/limits.ts';
+import { endedInvitationRetentionMs } from '#server/teams/limits.ts';
 import { mailKeyChange } from '#server/teams/members/mail-key-change.ts';
+import { findMemberByNormalizedEmail, runTeamChange } from '#server/teams/members/members.ts';
 import {
-  findMemberByNormalizedEmail,
-  type MemberProfileRow,
-  runTeamChange,
-} from '#server/teams/members/members.ts';
-import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
-import type { TeamRow } from '#server/teams/team/team.ts';
+  createInvitation,
+  type NewInvitation,
+  newInvitationLink,
+  requireFreeSeat,
+  revokeSupersededInvitations,
+} from './create-invitation.ts';
 import {
-  countSeats,
   findLiveInvitationByEmail,
   type InvitationRow,
-  insertInvitation,
   listInvitationRows,
   markInvitationRevoked,
-  markSupersededInvitationsRevoked,
   replaceInvitationToken,
-  type SupersededInvitations,
 } from './invitation-store.ts';
 import {
   findMailedInvitations,
@@ -54,58 +50,6 @@ function invitationView(invitation: InvitationRow): Invitation {
     role,
     expires_at: invitation.expires_at.toISOString(),
   };
-}
-
-interface NewInvitation {
-  readonly team: TeamRow;
-  /** null for an owner link that any person may accept. */
-  readonly email: string | null;
-  readonly role: Role;
-  /** The member who invites; undefined for an API key and the operator. */
-  readonly inviter?: MemberProfileRow | undefined;
-  readonly verifiesEmail: boolean;
-  readonly by: AuditActor;
-  /** The invitation that this one replaces, if one is sent again. */
-  readonly replaces?: InvitationId | undefined;
-}
-
-/**
- * Creates an invitation and its link. The caller has locked the team's row, has checked seat and permission, and has
- * ended other invitations of the address.
- */
-export async function createInvitation(
-  trx: Transaction,
-  services: Runtime,
-  { team, email, role, inviter, verifiesEmail, by, replaces }: NewInvitation,
-): Promise<{ readonly invitation: InvitationRow; readonly url: string }> {
-  const now = services.clock.now();
-  const { url, tokenHash } = newInvitationLink(services);
-  const invitation: InvitationRow = {
-    team_id: team.id,
-    id: services.ids.next('inv'),
-    email,
-    normalized_email: email === null ? null : normalizeEmail(email),
-    role,
-    invited_by: inviter?.id ?? null,
-    verifies_email: verifiesEmail,
-    created_at: now,
-    expires_at: services.clock.in(invitationMs, now),
-  };
-  await insertInvitation(trx, { ...invitation, token_hash: tokenHash });
-  await recordAudit(trx, services, {
-    by,
-    action: replaces === undefined ? 'invitation.made' : 'invitation.sent_again',
-    teamId: team.id,
-    target: publicId('inv', invitation.id),
-    details: { email: email ?? '', role, ...(replaces && { replaces: publicId('inv', replaces) }) },
-  });
-  return { invitation, url };
-}
-
-/** Creates the link of an invitation, which begins with APP_URL. Only the hash of its token is stored. */
-function newInvitationLink({ config }: Runtime) {
-  const token = randomToken();
-  return { url: `${config.appUrl}/invite/${token}`, tokenHash: sha256(token) };
 }
 
 /**
@@ -142,7 +86,7 @@ export async function inviteMember(
 ): Promise<MadeInvitation> {
   const email = parseEmail(text);
   const emailKey = normalizeEmail(email);
-  const { clock, config } = services;
+  const { clock } = services;
   return runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx, team, inviter) => {
     if (await findMemberByNormalizedEmail(trx, { teamId, emailKey })) {
       throw conflict(
@@ -161,8 +105,7 @@ export async function inviteMember(
         'email',
       );
     }
-    const seats = await countSeats(trx, { teamId, now: clock.expiryNow() });
-    requireBelowPlanLimit(config, team, 'member', seats, 'Remove a member, revoke an invitation');
+    await requireFreeSeat(trx, services, team, 'Remove a member, revoke an invitation');
     // An expired invitation blocks its address until it is revoked.
     await revokeSupersededInvitations(trx, services, teamId, { emailKey, ownerLinks: false }, by);
     return createMailedInvitation(trx, services, { team, email, role, inviter, by });
@@ -181,10 +124,7 @@ export async function resendInvitation(
   by: AuditActor,
 ): Promise<MadeInvitation> {
   return runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx, team, inviter) => {
-    const ended = await markInvitationRevoked(trx, { teamId, invitationId, now: services.clock.expiryNow() });
-    if (!ended) throw notFound('invitation');
-    await cancelMails(trx, services, publicId('inv', invitationId));
-    const { email, role } = invitationView(ended);
+    const { email, role } = invitationView(await endInvitation(trx, services, teamId, invitationId));
     return createMailedInvitation(trx, services, { team, email, role, inviter, by, replaces: invitationId });
   });
 }
@@ -230,36 +170,23 @@ export async function revokeInvitation(
   by: AuditActor,
 ): Promise<void> {
   await runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx) => {
-    const revoked = await markInvitationRevoked(trx, {
-      teamId,
-      invitationId,
-      now: services.clock.expiryNow(),
-    });
-    if (!revoked) throw notFound('invitation');
+    await endInvitation(trx, services, teamId, invitationId);
     const target = publicId('inv', invitationId);
-    await cancelMails(trx, services, target);
     await recordAudit(trx, services, { by, action: 'invitation.revoked', teamId, target });
   });
 }
 
-/**
- * Revokes invitations that a newer invitation or a membership replaces. The caller has locked the team's row. An
- * expired invitation takes no seat but blocks its address: it is revoked without an audit entry.
- */
-export async function revokeSupersededInvitations(
+/** Ends a live invitation, and cancels its mail. @throws AppError 404 */
+async function endInvitation(
   trx: Transaction,
   services: Runtime,
   teamId: TeamId,
-  which: SupersededInvitations,
-  by: AuditActor,
-): Promise<void> {
-  const ended = await markSupersededInvitationsRevoked(trx, { ...which, teamId, now: services.clock.now() });
-  for (const invitation of ended) {
-    const target = publicId('inv', invitation.id);
-    await cancelMails(trx, services, target);
-    if (invitation.expires_at <= services.clock.expiryNow()) continue;
-    await recordAudit(trx, services, { by, action: 'invitation.revoked', teamId, target });
-  }
+  invitationId: InvitationId,
+): Promise<InvitationRow> {
+  const ended = await markInvitationRevoked(trx, { teamId, invitationId, now: services.clock.expiryNow() });
+  if (!ended) throw notFound('invitation');
+  await cancelMails(trx, services, publicId('inv', invitationId));
+  return ended;
 }
 
 /**

@@ -11,7 +11,7 @@ import { applyRole } from '#server/teams/members/change-role.ts';
 import { countMembers, findMemberByAccount, insertMember } from '#server/teams/members/members.ts';
 import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
 import { findDemoTeam, type TeamRow } from '#server/teams/team/team.ts';
-import { revokeSupersededInvitations } from './invitations.ts';
+import { revokeSupersededInvitations } from './create-invitation.ts';
 
 interface Joining {
   readonly account: Pick<AccountRow, 'id' | 'normalized_email'>;

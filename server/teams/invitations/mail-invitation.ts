@@ -51,10 +51,7 @@ export interface InvitationServices extends Runtime {
  * Whether a member who invites gets the link in the answer, because mail is off or fails at present. Such a link
  * verifies no address (section 12.1), even if it is also mailed.
  */
-export async function needsShownLink(
-  db: Queryable,
-  { config, mailHealth }: InvitationServices,
-): Promise<boolean> {
+export async function needsShownLink(db: Queryable, { config, mailHealth }: InvitationServices) {
   return !isMailEnabled(config) || isMailFailing(db, mailHealth);
 }
 
@@ -93,12 +90,7 @@ export async function mailInvitation(
  * creates the invitation, so that a refused mail is not counted.
  * @throws AppError 429 with retry-after
  */
-async function countInvitationMail(
-  trx: Transaction,
-  services: Runtime,
-  teamId: TeamId,
-  to: string,
-): Promise<void> {
+async function countInvitationMail(trx: Transaction, services: Runtime, teamId: TeamId, to: string) {
   const { counts, secondsLeft } = await countInWindow(trx, services, [
     `invitations address ${normalizeEmail(to)}`,
     `invitations team ${publicId('team', teamId)}`,

@@ -15,11 +15,12 @@ import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { isDemoAddress } from '#server/platform/mail-address.ts';
 import { countOwners, findMemberByAccount } from '#server/teams/members/members.ts';
-import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
 import { anyTeamExists, findOnlyTeam, lockTeam, type TeamRow } from '#server/teams/team/team.ts';
-import { countSeats } from './invitation-store.ts';
-import { createInvitation, revokeSupersededInvitations } from './invitations.ts';
+import { createInvitation, requireFreeSeat, revokeSupersededInvitations } from './create-invitation.ts';
 import { joinTeam } from './join-team.ts';
+
+const freeASeat =
+  'Free a seat with DELETE /v1/team/members/:id or /v1/team/invitations/:id, use `ownline team set-plan`';
 
 /**
  * Creates an owner link, which makes the owner of a team without one (specification section 12.1). It replaces earlier
@@ -36,7 +37,7 @@ export async function createOwnerLink(
 ): Promise<{ readonly url: string; readonly expiresAt: Date }> {
   const emailKey = email === undefined ? null : normalizeEmail(email);
   await revokeSupersededInvitations(trx, services, team.id, { emailKey, ownerLinks: true }, by);
-  await requireFreeSeat(trx, services, team);
+  await requireFreeSeat(trx, services, team, freeASeat);
   const { invitation, url } = await createInvitation(trx, services, {
     team,
     email: email ?? null,
@@ -54,14 +55,6 @@ interface OperatorLink {
   readonly opens: 'sign_in' | 'owner_invitation';
   readonly email: string;
   readonly expires_at: string;
-}
-
-/** @throws AppError 402 for a full team without an owner */
-async function requireFreeSeat(trx: Transaction, { config, clock }: Runtime, team: TeamRow): Promise<void> {
-  const seats = await countSeats(trx, { teamId: team.id, now: clock.expiryNow() });
-  const remedy =
-    'Free a seat with DELETE /v1/team/members/:id or /v1/team/invitations/:id, use `ownline team set-plan`';
-  requireBelowPlanLimit(config, team, 'member', seats, remedy);
 }
 
 /**
@@ -119,16 +112,11 @@ async function findTeamToOwn(trx: Transaction, chosen: TeamId | undefined): Prom
   return team;
 }
 
-async function grantOwnership(
-  trx: Transaction,
-  services: Runtime,
-  team: TeamRow,
-  account: AccountRow,
-): Promise<void> {
+async function grantOwnership(trx: Transaction, services: Runtime, team: TeamRow, account: AccountRow) {
   const which = { emailKey: account.normalized_email, ownerLinks: true };
   await revokeSupersededInvitations(trx, services, team.id, which, operator);
   const ids = { teamId: team.id, accountId: account.id };
-  if (!(await findMemberByAccount(trx, ids))) await requireFreeSeat(trx, services, team);
+  if (!(await findMemberByAccount(trx, ids))) await requireFreeSeat(trx, services, team, freeASeat);
   const held = await lockAccount(trx, ids);
   await joinTeam(trx, services, team, { account, role: 'owner', by: operator });
   // The account owns the team even before the link is opened, so its unverified credentials must end now.

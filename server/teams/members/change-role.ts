@@ -72,13 +72,8 @@ export async function changeRole(
   });
 }
 
-/** Makes a member an owner; for an owner nothing changes. @throws AppError 404 */
-export async function promoteOwner(
-  services: Runtime,
-  teamId: TeamId,
-  memberId: MemberId,
-  by: AuditActor,
-): Promise<MemberProfileRow> {
+/** Makes a member an owner (specification section 12.4); for an owner nothing changes. @throws AppError 404 */
+export async function promoteOwner(services: Runtime, teamId: TeamId, memberId: MemberId, by: AuditActor) {
   return runTeamChange(services, { teamId, by, permission: 'owners:manage' }, async (trx) => {
     const member = await findMember(trx, { teamId, memberId });
     if (!member) throw notFound('member');
@@ -91,12 +86,7 @@ export async function promoteOwner(
  * than an admin.
  * @throws AppError 404 where no owner has this id; 409 for the last owner
  */
-export async function demoteOwner(
-  services: Runtime,
-  teamId: TeamId,
-  memberId: MemberId,
-  by: AuditActor,
-): Promise<MemberProfileRow> {
+export async function demoteOwner(services: Runtime, teamId: TeamId, memberId: MemberId, by: AuditActor) {
   return runTeamChange(services, { teamId, by, permission: 'owners:manage' }, async (trx) => {
     const member = await findMember(trx, { teamId, memberId });
     if (member?.role !== 'owner') throw notFound('owner');

@@ -87,11 +87,7 @@ export const listMembers = query<{ teamId: TeamId }, MemberProfileRow>(
 ).rows;
 
 /** Lists the addresses of a team's members with one of these roles, the longest membership first. */
-export async function listEmailsOf(
-  db: Queryable,
-  teamId: TeamId,
-  ...roles: readonly Role[]
-): Promise<string[]> {
+export async function listEmailsOf(db: Queryable, teamId: TeamId, ...roles: readonly Role[]) {
   const members = await listMembers(db, { teamId });
   return members.filter(({ role }) => roles.includes(role)).map(({ email }) => email);
 }

@@ -109,12 +109,7 @@ interface NewPlan {
 /**
  * Changes a team's plan; members, numbers and webhooks above the new limits stay (specification section 8). @throws 404
  */
-export async function changePlan(
-  services: Runtime,
-  teamId: TeamId,
-  newPlan: NewPlan,
-  by: AuditActor,
-): Promise<TeamRow> {
+export async function changePlan(services: Runtime, teamId: TeamId, newPlan: NewPlan, by: AuditActor) {
   return services.database.transaction((trx) => writePlan(trx, services, teamId, newPlan, by));
 }
 

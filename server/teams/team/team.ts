@@ -174,11 +174,7 @@ interface NewTeam {
 }
 
 /** Creates a team with the limits of its plan (specification section 8). @throws 400 for the name */
-export async function createTeam(
-  trx: Transaction,
-  services: Runtime,
-  { name, plan, by }: NewTeam,
-): Promise<TeamRow> {
+export async function createTeam(trx: Transaction, services: Runtime, { name, plan, by }: NewTeam) {
   validateName(name);
   const team: TeamRow = {
     id: services.ids.next('team'),
