@@ -101,7 +101,7 @@ function createOperationsAuthenticator(
   limiter: NetworkRateLimiter,
 ): Authenticator {
   return async (request, _reply, { admission }) => {
-    if (!admission?.byLink) return {};
+    if (!admission?.ownToken) return {};
     const { ticket } = request.params as { readonly ticket: string };
     if (isProbeTicket(secrets, ticket, clock.nowMs())) return {};
     await limiter.take(request);

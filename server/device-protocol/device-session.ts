@@ -131,7 +131,7 @@ const shorten = query<PollIdentity & { expiresAt: Date; now: Date }>(
 );
 
 /**
- * Shortens the session of a phone that disconnected from a held poll, as if the poll had been answered. Otherwise the
+ * Shortens the session of a phone that disconnected from a long poll, as if the poll had been answered. Otherwise the
  * server would refuse the next start of the shortcut until the hold ends. The disconnection is recorded as a likely
  * cause of silence (specification section 4.7).
  */

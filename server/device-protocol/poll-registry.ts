@@ -29,17 +29,17 @@ export function sessionPayload(numberId: NumberId, sessionId: DeviceSessionId): 
  * - `none`: nothing. A new message wakes the poll.
  * - `number`: all messages of the number. A new message does not wake the poll; a timer will.
  * - `contacts`: messages to some contacts. A new message wakes the poll, because it may be to another contact.
- * - `contacts_paused`: as `contacts`, and the last check was a moment ago. A new message wakes the poll after this
- *   pause, because each check reads past all messages held back.
+ * - `contacts_checked`: as `contacts`, and the last check was a moment ago. A new message wakes the poll a second after
+ *   that check, because each check reads past all messages held back.
  */
-type HeldBack = 'none' | 'number' | 'contacts' | 'contacts_paused';
+type HeldBack = 'none' | 'number' | 'contacts' | 'contacts_checked';
 
 /** A poll that waits for a message of its number. */
-export class HeldPoll extends LongPoll<'replaced' | 'superseded'> {
+export class DevicePoll extends LongPoll<'replaced' | 'superseded'> {
   /** Undefined until the look-up of the poll has ended. */
   identity: PollIdentity | undefined;
   #heldBack: HeldBack = 'none';
-  /** Whether a message arrived during `contacts_paused`. */
+  /** Whether a message arrived during `contacts_checked`. */
   #isMessageNew = false;
 
   constructor() {
@@ -51,21 +51,21 @@ export class HeldPoll extends LongPoll<'replaced' | 'superseded'> {
     return this.#heldBack !== 'none';
   }
 
-  /** Records what pacing holds back. The caller sets a timer that wakes the poll, and one for `endCheckPause`. */
+  /** Records what pacing holds back. The caller sets a timer that wakes the poll, and one for `allowNextCheck`. */
   pace(isWholeNumber: boolean): void {
-    this.#heldBack = isWholeNumber ? 'number' : 'contacts_paused';
+    this.#heldBack = isWholeNumber ? 'number' : 'contacts_checked';
     this.#isMessageNew = false;
   }
 
-  endCheckPause(): void {
-    if (this.#heldBack !== 'contacts_paused') return;
+  allowNextCheck(): void {
+    if (this.#heldBack !== 'contacts_checked') return;
     this.#heldBack = 'contacts';
     if (this.#isMessageNew) this.wake();
   }
 
   /** Wakes the poll: a message arrived or returned to the queue, or the number may send again. */
   wakeForMessage(): void {
-    if (this.#heldBack === 'contacts_paused') this.#isMessageNew = true;
+    if (this.#heldBack === 'contacts_checked') this.#isMessageNew = true;
     else if (this.#heldBack !== 'number') this.wake();
   }
 
@@ -79,7 +79,7 @@ export class HeldPoll extends LongPoll<'replaced' | 'superseded'> {
  * The polls that this process holds, by number. A poll is held from before its look-up on, so that it misses no wake.
  * Only the newest one of a number goes on once its look-up has ended. `wake` also wakes polls that pacing holds back.
  */
-export class PollRegistry extends LongPolls<NumberId, HeldPoll> {
+export class PollRegistry extends LongPolls<NumberId, DevicePoll> {
   /** The numbers whose polls wait for a message. */
   get numbers(): NumberId[] {
     return this.#numbersWith(() => true);
@@ -90,8 +90,8 @@ export class PollRegistry extends LongPolls<NumberId, HeldPoll> {
     return this.#numbersWith((poll) => !poll.isPaced);
   }
 
-  /** Identifies a held poll after its look-up. All polls of the number but the newest one end. */
-  identify(poll: HeldPoll, identity: PollIdentity): void {
+  /** Identifies a poll after its look-up. All polls of the number but the newest one end. */
+  identify(poll: DevicePoll, identity: PollIdentity): void {
     poll.identity = identity;
     for (const other of this.held.get(identity.numberId) ?? []) {
       if (other === poll || !other.identity) continue;
@@ -105,7 +105,7 @@ export class PollRegistry extends LongPolls<NumberId, HeldPoll> {
     for (const numberId of numberIds) for (const poll of this.held.get(numberId) ?? []) poll.wakeForMessage();
   }
 
-  /** Ends held polls whose session was replaced by a newer one of the same number, on any process. */
+  /** Ends polls whose session was replaced by a newer one of the same number, on any process. */
   onSessionsStarted(payloads: Iterable<string>): void {
     for (const payload of payloads) {
       const [numberId, sessionId = ''] = payload.split(' ');
@@ -114,7 +114,7 @@ export class PollRegistry extends LongPolls<NumberId, HeldPoll> {
     }
   }
 
-  #numbersWith(fits: (poll: HeldPoll) => boolean): NumberId[] {
+  #numbersWith(fits: (poll: DevicePoll) => boolean): NumberId[] {
     return [...this.held].flatMap(([numberId, polls]) =>
       [...polls].some((poll) => poll.identity && !poll.ended && fits(poll)) ? [numberId] : [],
     );

@@ -9,7 +9,7 @@ import { flatStrings, pollAnswer, unavailableAnswer } from './answers.ts';
 import { type DeviceBody, optionalField, parseDeviceBody } from './device-body.ts';
 import { overLimitHoldMs, pollBodyMaxBytes, pollsPerMinute } from './limits.ts';
 import { type PollRequest, type PollResult, type PollServices, poll, reportLast } from './poll.ts';
-import { HeldPoll } from './poll-registry.ts';
+import { DevicePoll } from './poll-registry.ts';
 
 export function pollRoute(services: PollServices): Route {
   return route('POST /v1/device/poll', {
@@ -83,13 +83,13 @@ function hangUp(reply: FastifyReply): { body: unknown } {
 }
 
 async function answerOverLimit(
-  { clock, heldPolls }: PollServices,
+  { clock, polls }: PollServices,
   body: DeviceBody,
   numberId: NumberId,
   disconnect: AbortSignal,
 ): Promise<{ body: unknown }> {
-  const held = new HeldPoll();
-  held.endAfter(clock, overLimitHoldMs);
-  await heldPolls.hold(numberId, held, disconnect, () => held.untilEnded());
+  const longPoll = new DevicePoll();
+  longPoll.endAfter(clock, overLimitHoldMs);
+  await polls.hold(numberId, longPoll, disconnect, () => longPoll.untilEnded());
   return { body: { action: 'idle', session: optionalField(body, 'session') ?? 'new', wait: '0' } };
 }

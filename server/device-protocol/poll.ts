@@ -12,7 +12,7 @@ import { decidePoll, type StopReason } from './decide-poll.ts';
 import { shortenDeviceSession, startDeviceSession } from './device-session.ts';
 import { pacedCheckMaxMs, pacedContactsCheckMinMs, repeatedPollMs } from './limits.ts';
 import type { createLookUpBatcher, PollLookUpRow } from './look-up-polls.ts';
-import { HeldPoll, type PollRegistry } from './poll-registry.ts';
+import { DevicePoll, type PollRegistry } from './poll-registry.ts';
 
 export interface PollRequest {
   readonly device: DeviceCaller;
@@ -38,7 +38,7 @@ export type PollServices = Runtime & {
   readonly lookUps: ReturnType<typeof createLookUpBatcher>;
   readonly reports: ReturnType<typeof createReportBatcher>;
   readonly claims: ReturnType<typeof createClaimBatcher>;
-  readonly heldPolls: PollRegistry;
+  readonly polls: PollRegistry;
 };
 
 /**
@@ -48,12 +48,18 @@ export type PollServices = Runtime & {
  */
 export async function poll(services: PollServices, request: PollRequest): Promise<PollResult> {
   await reportLast(services, request);
-  const held = new HeldPoll();
+  const longPoll = new DevicePoll();
   const { numberId } = request.device;
-  return services.heldPolls.hold(numberId, held, request.disconnect, () => answer(services, request, held));
+  return services.polls.hold(numberId, longPoll, request.disconnect, () =>
+    decide(services, request, longPoll),
+  );
 }
 
-async function answer(services: PollServices, request: PollRequest, held: HeldPoll): Promise<PollResult> {
+async function decide(
+  services: PollServices,
+  request: PollRequest,
+  longPoll: DevicePoll,
+): Promise<PollResult> {
   const { row } = await services.lookUps.lookUp({
     ...request.device,
     sessionId: request.sessionId,
@@ -62,12 +68,12 @@ async function answer(services: PollServices, request: PollRequest, held: HeldPo
   const decision = decidePoll(row, services.clock.now());
   if (decision.kind === 'stop') return decision;
   if (!row) return { kind: 'stop', reason: 'unauthorized' };
-  if (decision.kind === 'continue') return waitForMessage(services, request, row, held);
+  if (decision.kind === 'continue') return waitForMessage(services, request, row, longPoll);
   const started = await request.withPermit(() =>
     startDeviceSession(services, request.device.tokenHash, row, request.description),
   );
   if ('stop' in started) return { kind: 'stop', reason: started.stop };
-  return waitForMessage(services, request, { ...row, current_session: started.sessionId, poll: 1 }, held);
+  return waitForMessage(services, request, { ...row, current_session: started.sessionId, poll: 1 }, longPoll);
 }
 
 /** Records a poll's report about the message that the phone has just handled. Repeats change nothing. */
@@ -86,7 +92,7 @@ async function waitForMessage(
   services: PollServices,
   request: PollRequest,
   row: PollLookUpRow,
-  held: HeldPoll,
+  longPoll: DevicePoll,
 ): Promise<PollResult> {
   const sessionId = row.current_session;
   // A newer poll of the session was looked up meanwhile. This older poll has no number, and does not wait.
@@ -99,30 +105,30 @@ async function waitForMessage(
     sessionId,
     poll: row.poll,
   };
-  services.heldPolls.identify(held, claimant);
-  if (row.has_waiting || isResolved) held.wake();
-  held.endAfter(services.clock, services.config.deviceHoldMs);
-  const handOut = await claimWhenWoken(services, held, claimant);
+  services.polls.identify(longPoll, claimant);
+  if (row.has_waiting || isResolved) longPoll.wake();
+  longPoll.endAfter(services.clock, services.config.deviceHoldMs);
+  const handOut = await claimWhenWoken(services, longPoll, claimant);
   if (handOut) return { kind: 'send', claimant, handOut };
-  if (held.ended === 'disconnected') {
+  if (longPoll.ended === 'disconnected') {
     await request.withPermit(() => shortenDeviceSession(services, claimant));
   }
-  if (held.ended === 'superseded') return { kind: 'stop', reason: 'superseded' };
-  return held.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
+  if (longPoll.ended === 'superseded') return { kind: 'stop', reason: 'superseded' };
+  return longPoll.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
 }
 
 /** Tries to claim a message each time that the poll is woken. @returns undefined once the poll has ended */
 async function claimWhenWoken(
   services: PollServices,
-  held: HeldPoll,
+  longPoll: DevicePoll,
   claimant: ClaimingPoll,
 ): Promise<HandOut | undefined> {
   let cancelTimers = () => {};
   try {
-    return await held.firstOf(async () => {
+    return await longPoll.firstOf(async () => {
       cancelTimers();
-      const claim = await services.claims.claim(claimant, () => held.ended !== undefined);
-      if (claim.kind === 'paced') cancelTimers = wakeAfterPacing(services.clock, held, claim);
+      const claim = await services.claims.claim(claimant, () => longPoll.ended !== undefined);
+      if (claim.kind === 'paced') cancelTimers = wakeAfterPacing(services.clock, longPoll, claim);
       if (claim.kind !== 'hand_out') return undefined;
       failpoint('message handed out');
       return claim.handOut;
@@ -139,16 +145,16 @@ async function claimWhenWoken(
  */
 function wakeAfterPacing(
   clock: Runtime['clock'],
-  heldPoll: HeldPoll,
+  longPoll: DevicePoll,
   { until, isWholeNumber }: Extract<Claim, { kind: 'paced' }>,
 ): () => void {
-  heldPoll.pace(isWholeNumber);
+  longPoll.pace(isWholeNumber);
   const waitMs = until === null ? pacedCheckMaxMs : until.getTime() - clock.nowMs();
-  const cancelWake = clock.after(Math.min(Math.max(waitMs, 1), pacedCheckMaxMs), () => heldPoll.wake());
-  const cancelPause = clock.after(pacedContactsCheckMinMs, () => heldPoll.endCheckPause());
+  const cancelWake = clock.after(Math.min(Math.max(waitMs, 1), pacedCheckMaxMs), () => longPoll.wake());
+  const cancelNextCheck = clock.after(pacedContactsCheckMinMs, () => longPoll.allowNextCheck());
   return () => {
     cancelWake();
-    cancelPause();
+    cancelNextCheck();
   };
 }
 

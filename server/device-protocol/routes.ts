@@ -1,4 +1,4 @@
-import { claimDevice, deviceUrlOf, SetupLinkLookup } from '#server/devices/setup-link.ts';
+import { claimDevice, createRequireOpenLink, deviceUrlOf } from '#server/devices/setup-link.ts';
 import { type Route, route } from '#server/http/route.ts';
 import { textFieldsSchema } from '#server/http/validate.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
@@ -27,12 +27,12 @@ export function deviceRoutes(services: PollServices): Route[] {
 }
 
 function claimRoute(services: PollServices): Route {
-  const links = new SetupLinkLookup(services);
+  const requireOpenLink = createRequireOpenLink(services);
   return route('POST /v1/device/claim', {
     audience: 'device',
     looseBody: textFieldsSchema('token'),
     answers: { 200: flatStrings },
-    admission: { byLink: true, bodyMaxBytes: claimBodyMaxBytes },
+    admission: { ownToken: true, bodyMaxBytes: claimBodyMaxBytes },
     handle: async ({ request }) => {
       const body = parseDeviceBody(request.body);
       if (!body)
@@ -40,7 +40,7 @@ function claimRoute(services: PollServices): Route {
       const token = optionalField(body, 'token');
       if (token === undefined)
         throw invalid('token', 'token is required: it is the last part of the setup link.');
-      await links.requireOpen(token, request.ip);
+      await requireOpenLink(token, request.ip);
       const { deviceToken: given, link } = await claimDevice(services, token);
       const number = await findNumber(services.database.pool, {
         teamId: link.team_id,

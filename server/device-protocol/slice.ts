@@ -13,39 +13,39 @@ import { deviceRoutes } from './routes.ts';
 /** The protocol of phones, with the polls that this process holds. */
 export function openDeviceProtocol(services: Runtime): Slice {
   const { config, database, metrics } = services;
-  const heldPolls = new PollRegistry();
+  const polls = new PollRegistry();
   return {
     routes: deviceRoutes({
       ...services,
-      heldPolls,
+      polls,
       lookUps: createLookUpBatcher(services),
       reports: createReportBatcher(services),
       claims: createClaimBatcher(services, sessionLifeAfterAnswerMs(config.deviceHoldMs)),
     }),
     jobs: [
       sweep('api', 'wake held polls', 1_000, 'keeps', async () => {
-        const numberIds = heldPolls.numbersWithoutTimer;
+        const numberIds = polls.numbersWithoutTimer;
         if (numberIds.length === 0) return;
         const waiting = await findNumbersWithMessages(database.pool, { numberIds });
-        heldPolls.wakeForMessages(waiting.map((row) => row.number_id));
+        polls.wakeForMessages(waiting.map((row) => row.number_id));
       }),
     ],
     channels: {
       [phoneQueueChannel]: (payload) => {
         const numberIds = idsOf<NumberId>(payload);
-        if (numberIds) heldPolls.wakeForMessages(numberIds);
-        else heldPolls.wake();
+        if (numberIds) polls.wakeForMessages(numberIds);
+        else polls.wake();
       },
-      [pacingChannel]: (payload) => heldPolls.wake(idsOf<NumberId>(payload)),
-      // Ends held polls of older sessions. A poll that misses this notification is refused at the end of its hold.
-      [sessionsChannel]: (payload) => heldPolls.onSessionsStarted(idsOf(payload) ?? []),
+      [pacingChannel]: (payload) => polls.wake(idsOf<NumberId>(payload)),
+      // Ends long polls of older sessions. A poll that misses this notification is refused at the end of its hold.
+      [sessionsChannel]: (payload) => polls.onSessionsStarted(idsOf(payload) ?? []),
     },
     metrics: [
       () =>
-        gauges({ metrics }, () => heldPolls.numbers.length, {
+        gauges({ metrics }, () => polls.numbers.length, {
           ownline_polls_held: ['Polls that this process holds.', Number],
         }),
     ],
-    holds: [heldPolls],
+    holds: [polls],
   };
 }

@@ -63,7 +63,7 @@ export function createDeviceAuthenticator(services: Runtime): Authenticator {
   const admitBody = createBodyLimiter(services);
   const isOverLimit = createTokenLimiter(services);
   return async (request, reply, route) => {
-    if (route.admission?.byLink) return {};
+    if (route.admission?.ownToken) return {};
     const { headers, ip } = request;
     const token = await findToken(headers['x-device-token'], ip);
     if (!token)

@@ -46,27 +46,21 @@ export async function createSetupLink(
 /** The token at the end of every setup link: 32 bytes as base64url (randomToken). */
 const shape = /^[\w-]{43}$/;
 
-/** Looks up the tokens of open setup links, the only credential of a claim. */
-export class SetupLinkLookup {
-  readonly #lookup: CredentialLookup<{ readonly hash: Buffer }>;
-
-  constructor({ database, clock, config }: Runtime) {
-    this.#lookup = new CredentialLookup({
-      clock,
-      config,
-      find: (hashes) => findOpenSetupLinks(database.hot, { hashes, at: clock.expiryNow() }),
-    });
-  }
-
-  /**
-   * Requires that a setup link is open. @throws AppError 404 if no open link has this token, 429 beyond the limit of
-   * such refusals per client network
-   */
-  async requireOpen(token: string, ip: string): Promise<void> {
-    const link = shape.test(token) ? await this.#lookup.find(token, ip) : undefined;
-    if (link) return;
-    throw this.#lookup.refuse(ip) ?? setupLinkExpiredError();
-  }
+/**
+ * Looks up the tokens of open setup links, the only credential of a claim.
+ * @returns a function that throws AppError 404 if no open link has the token, and 429 beyond the limit of such refusals
+ * per client network
+ */
+export function createRequireOpenLink({ database, clock, config }: Runtime) {
+  const lookup = new CredentialLookup({
+    clock,
+    config,
+    find: (hashes) => findOpenSetupLinks(database.hot, { hashes, at: clock.expiryNow() }),
+  });
+  return async (token: string, ip: string): Promise<void> => {
+    const link = shape.test(token) ? await lookup.find(token, ip) : undefined;
+    if (!link) throw lookup.refuse(ip) ?? setupLinkExpiredError();
+  };
 }
 
 /**

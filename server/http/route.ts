@@ -189,10 +189,10 @@ export interface OutgoingRequestText {
 /** Admission control of a route: its limits, and the checks before its handler runs. */
 interface Admission {
   /**
-   * The secret link authorizes the request, without another credential. A forged request cannot know the link, so the
-   * CSRF guard is skipped. The link's token is in the path, or for `device` in the body.
+   * A token in the path, or for `device` in the body, authorizes the request in place of the credential of the audience.
+   * A forged request cannot know the token, so the CSRF guard is left out.
    */
-  readonly byLink?: true;
+  readonly ownToken?: true;
   /**
    * The permit of the team's concurrency limiter, instead of one for the whole request:
    * - `held`: for a long poll, whose answer may be held until there is something to send. Parts of its work have one.

@@ -30,7 +30,7 @@ export function mediaRoutes(services: Runtime): Route[] {
   return [
     route('GET /media/:id/:token/:name', {
       audience: 'page',
-      admission: { byLink: true, permit: 'own queue' },
+      admission: { ownToken: true, permit: 'own queue' },
       answers: { 200: Type.Unknown(), 206: Type.Unknown(), 304: Type.Unknown() },
       handle: async ({ params, request, reply }) => {
         const file = await findPublicFile(services, params);
@@ -72,10 +72,7 @@ async function answerFile(
     throw new AppError(
       'invalid_request',
       `The range is outside the file, which has ${size} bytes. Ask for a range within it.`,
-      {
-        status: 416,
-        headers: { 'content-range': `bytes */${size}` },
-      },
+      { status: 416, headers: { 'content-range': `bytes */${size}` } },
     );
   }
   const { start, end } = range ?? { start: 0, end: size - 1 };

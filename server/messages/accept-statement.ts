@@ -69,7 +69,7 @@ const plansWithoutMedia = planNames
  * a lock. So values that decide an outcome are read through the lock (PostgreSQL reads a changed row again) or through a
  * unique key. If a number is deleted or a contact opts out in between, sweeps fail the message later.
  *
- * `messages.to_handle` keeps `to` as it was given, for the phone. `send_queue.to_handle` holds the contact, so that all
+ * `messages.to_handle` keeps `to` as it was given, for the phone. `send_queue.to_handle` is the contact, so that all
  * spellings of a handle share a queue, an opt-out and a conversation.
  *
  * Each column adds about 1 % per step to the cost of a row (decision 0005). So rows name their sender, a team with its

@@ -22,16 +22,16 @@ const sessionSlackMs = 35_000;
 /** Postpones the ends of running hand-outs and sessions before the service's time steps ahead. */
 export const postponeHandOutLeases = transactionQuery<{ now: Date; byMs: number }>(
   'messages.postpone-hand-outs',
-  `WITH held AS MATERIALIZED (
+  `WITH locked AS MATERIALIZED (
      SELECT number_id FROM device_sessions
      WHERE expires_at > :now OR number_id IN (SELECT number_id FROM in_flight) ORDER BY number_id FOR UPDATE
    ), living AS (
      UPDATE device_sessions SET expires_at = expires_at + make_interval(secs => :byMs / 1000.0)
-     WHERE number_id = ANY (ARRAY(SELECT number_id FROM held)) AND expires_at > :now
+     WHERE number_id = ANY (ARRAY(SELECT number_id FROM locked)) AND expires_at > :now
    )
    UPDATE in_flight SET leased_until = leased_until + make_interval(secs => :byMs / 1000.0),
      handed_out_at = handed_out_at + make_interval(secs => :byMs / 1000.0)
-   WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))`,
+   WHERE number_id = ANY (ARRAY(SELECT number_id FROM locked))`,
 ).run;
 /** Ends the hand-outs of a restored database: the polls that they answered are gone. */
 export const endHandOutLeases = transactionQuery<{ now: Date }>(
@@ -40,17 +40,17 @@ export const endHandOutLeases = transactionQuery<{ now: Date }>(
 ).run;
 const limitFutureTimes = query<{ now: Date; sessionEnd: Date; leaseEnd: Date; slack: string }>(
   'messages.limit-hand-out-times',
-  `WITH held AS MATERIALIZED (
+  `WITH locked AS MATERIALIZED (
      SELECT number_id FROM device_sessions
      WHERE expires_at > :sessionEnd::timestamptz + :slack OR last_seen_at > :now::timestamptz + :slack
        OR number_id IN (SELECT number_id FROM in_flight WHERE leased_until > :leaseEnd::timestamptz + :slack)
      ORDER BY number_id FOR UPDATE
    ), living AS (
      UPDATE device_sessions SET expires_at = least(expires_at, :sessionEnd), last_seen_at = least(last_seen_at, :now)
-     WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))
+     WHERE number_id = ANY (ARRAY(SELECT number_id FROM locked))
    )
    UPDATE in_flight SET leased_until = least(leased_until, :leaseEnd), handed_out_at = least(handed_out_at, :now)
-   WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))`,
+   WHERE number_id = ANY (ARRAY(SELECT number_id FROM locked))`,
 );
 
 /**

@@ -44,7 +44,7 @@ const release = query<{ hold: Hold; teamId: TeamId; limit: number }, Released>(
    RETURNING team_id, message_id, number_id`,
   changed,
 );
-// A message for later is as old as its time. Another transaction's rows are skipped until the next second.
+// A message for later is as old as its time. Another transaction's rows wait for the next second.
 const releaseDue = query<{ now: Date; limit: number }, Released>(
   'messages.release-due',
   `WITH due AS MATERIALIZED (

@@ -19,7 +19,7 @@ export const repeatsMs = 5 * 60_000;
 
 /**
  * How long an equal text may be a late repeat, if automations of the earlier message have not called. An iPhone runs
- * what it has queued with its next text, so this covers a quiet weekend, and no weekly answer.
+ * what it has queued with its next text, so this covers a quiet weekend, and no weekly reply.
  */
 export const possibleRepeatMs = 72 * 3_600_000;
 

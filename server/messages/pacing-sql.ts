@@ -66,7 +66,7 @@ export function sqlPacingWindows(row: string, now: string): string {
 }
 
 /**
- * The SQL condition that strict pacing lets a message go: its contact has answered, or is new and the windows allow a
+ * The SQL condition that strict pacing lets a message go: its contact has replied, or is new and the windows allow a
  * new contact. It reads the policy `p` and the windows `w`.
  * @param queued alias of the message in send_queue
  */

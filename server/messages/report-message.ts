@@ -43,7 +43,7 @@ interface ReportingDevice {
 /**
  * Applies a report that a message failed or was delivered (specification sections 3.2 and 11.3). Reports may be repeated,
  * late, or for a hand-out that was resolved. A report that the state table does not allow changes nothing. The commit of
- * a changed hand-out wakes the number's held poll on every process, because the change may free the number or a
+ * a changed hand-out wakes the number's long poll on every process, because the change may free the number or a
  * contact's pacing.
  * @returns false if the message does not belong to this device's number, or was never handed out
  * @throws lock_not_available while another transaction has locked the session or the message

@@ -15,7 +15,7 @@ import { ownPacing } from './pacing.ts';
 /**
  * Changes label, status, on_unconfirmed or pacing. The update waits for a running hand-out's row lock: once the request
  * to pause was answered, no message is handed out (specification section 3.3). A resume or a change of pacing wakes
- * held polls.
+ * long polls.
  */
 export async function updateNumber(
   services: Runtime,

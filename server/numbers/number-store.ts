@@ -167,7 +167,7 @@ export const markDeleted = transactionQuery<NumberKey & { at: Date }>(
 /** Deletes numbers that were not verified within 7 days. */
 export const deleteOverduePending = query<{ at: Date }, Pick<NumberRow, 'team_id' | 'id'>>(
   'numbers.remove-overdue',
-  // Locks numbers in the order of their ids, as sends do. A number that was verified meanwhile is skipped.
+  // Locks numbers in the order of their ids, as sends do. A number that was verified meanwhile stays.
   `WITH overdue AS MATERIALIZED (
      SELECT team_id, id FROM numbers
      WHERE verified_at IS NULL AND deleted_at IS NULL AND pending_until <= :at ORDER BY id FOR NO KEY UPDATE

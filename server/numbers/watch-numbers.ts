@@ -64,7 +64,7 @@ const recordHealthChanges = transactionQuery<OfTeam, HealthChangeRow>(
 ).rows;
 
 // Numbers whose health change is due in a mail. A paused number may be silent on purpose, and a simulated number has no
-// iPhone: both are skipped. A number with an unreported change waits for its report.
+// iPhone: no mail names either. A number with an unreported change waits for its report.
 const unmailed = `FROM number_health h
    JOIN numbers n ON n.team_id = h.team_id AND n.id = h.number_id
    JOIN device_sessions s ON s.number_id = h.number_id
@@ -150,13 +150,9 @@ const mailChanges: TeamWork = async (trx, services, teamId) => {
   const marked = await markHealthMailed(trx, { now, teamId });
   if (marked.length === 0) return;
   const states = new Map(marked.map(({ number_id, state }) => [number_id, state]));
-  const facts = await listNumberFacts(trx, {
-    teamId,
-    now,
-    waitingMax: homeNumberCountMax,
-    numberIds: [...states.keys()],
-  });
-  const team = await findTeam(trx, { teamId });
+  const asked = { teamId, now, waitingMax: homeNumberCountMax, numberIds: [...states.keys()] };
+  const facts = await listNumberFacts(trx, asked);
+  const team = await findTeam(trx, teamId);
   const messages = healthMails({
     team: {
       name: team?.name ?? '',

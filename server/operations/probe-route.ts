@@ -73,7 +73,7 @@ export function probeRoute({
 }): Route {
   return route(`POST ${probePath}`, {
     audience: 'operations',
-    admission: { byLink: true, permit: 'held', bodyMaxBytes: inboundBodyMaxBytes },
+    admission: { ownToken: true, permit: 'held', bodyMaxBytes: inboundBodyMaxBytes },
     query: Type.Object({ hold_ms: Type.Optional(Type.String({ maxLength: 6 })) }),
     answers: { 200: ProbeAnswer },
     handle: async ({ request, reply, query }) => {

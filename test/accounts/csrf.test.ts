@@ -39,7 +39,7 @@ describe('forged requests (specification section 12.3)', () => {
   const unsafe = (audiences: readonly Route['audience'][]) =>
     service.app.routes.filter(
       ({ audience, method, admission }) =>
-        audiences.includes(audience) && method !== 'GET' && !admission?.byLink,
+        audiences.includes(audience) && method !== 'GET' && !admission?.ownToken,
     );
   const own = () => new URL(service.runtime.config.appUrl).origin;
   const named = (headers: Readonly<Record<string, string | undefined>>) =>
@@ -107,10 +107,10 @@ describe('forged requests (specification section 12.3)', () => {
   });
 
   it('media links need only the token in their address', async () => {
-    const byLink = service.app.routes
-      .filter(({ audience, admission }) => audience === 'page' && admission?.byLink)
+    const ownToken = service.app.routes
+      .filter(({ audience, admission }) => audience === 'page' && admission?.ownToken)
       .map(({ path }) => path);
-    assert.deepEqual(byLink, ['/media/:id/:token/:name']);
+    assert.deepEqual(ownToken, ['/media/:id/:token/:name']);
   });
 
   it('a form that another site posts is refused with an HTML page', async () => {

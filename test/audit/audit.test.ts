@@ -46,7 +46,7 @@ describe('the audit log (specification section 12.6)', () => {
     const changing = service.app.routes.filter(
       ({ method, audience, admission }) =>
         method !== 'GET' &&
-        (['api', 'team', 'account'].includes(audience) || (audience === 'page' && !admission?.byLink)),
+        (['api', 'team', 'account'].includes(audience) || (audience === 'page' && !admission?.ownToken)),
     );
     assert.ok(changing.length > 60);
     for (const { method, path, audit } of changing) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HeldPoll, type PollIdentity, PollRegistry } from '#server/device-protocol/poll-registry.ts';
+import { DevicePoll, type PollIdentity, PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import type { DeviceSessionId, NumberId } from '#server/platform/ids.ts';
 
 const one = '01990000-0000-7000-8000-000000000001' as NumberId;
@@ -18,12 +18,12 @@ const nextPoll = (numberId: NumberId): PollIdentity => {
 describe('held polls (specification section 11.4)', () => {
   /** Holds a poll as during its look-up. `done` resolves once it has ended. */
   function lookUp(registry: PollRegistry, numberId: NumberId) {
-    const poll = new HeldPoll();
+    const poll = new DevicePoll();
     return { poll, done: registry.hold(numberId, poll, connected, () => poll.untilEnded()) };
   }
 
   /** Holds a poll that waits for a message after its look-up. */
-  function held(registry: PollRegistry, identity: PollIdentity): HeldPoll {
+  function held(registry: PollRegistry, identity: PollIdentity): DevicePoll {
     const { poll } = lookUp(registry, identity.numberId);
     registry.identify(poll, identity);
     return poll;
@@ -65,10 +65,10 @@ describe('held polls (specification section 11.4)', () => {
     const first = paced(false);
     registry.wakeForMessages([one]);
     assert.equal(first.awake, false);
-    first.endCheckPause();
+    first.allowNextCheck();
     assert.equal(first.awake, true, 'for the message that arrived meanwhile');
     const later = paced(false);
-    later.endCheckPause();
+    later.allowNextCheck();
     assert.equal(later.awake, false, 'without a message');
     registry.wakeForMessages([one]);
     assert.equal(later.awake, true);
@@ -77,7 +77,7 @@ describe('held polls (specification section 11.4)', () => {
     assert.equal(answered.awake, true);
     const whole = paced(true);
     registry.wakeForMessages([one]);
-    whole.endCheckPause();
+    whole.allowNextCheck();
     assert.equal(whole.awake, false, 'the whole number waits for its alarm');
     assert.deepEqual(registry.numbersWithoutTimer, []);
   });

@@ -165,7 +165,7 @@ export function createSessionlessPageAuthenticator(
   openLimiter: NetworkRateLimiter,
 ): Authenticator {
   return async (request, reply, route) => {
-    if (route.method !== 'GET' && !route.admission?.byLink)
+    if (route.method !== 'GET' && !route.admission?.ownToken)
       return visitorAuthenticator(request, reply, route);
     await openLimiter.take(request);
     return {};

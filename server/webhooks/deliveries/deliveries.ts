@@ -64,9 +64,7 @@ interface AttemptRow {
 /** An attempt without its answer. */
 export type AttemptSummaryRow = Omit<AttemptRow, 'response_body' | 'response_truncated'>;
 
-type LastAttemptRow = Pick<AttemptRow, 'outcome' | 'status_code'> & {
-  readonly delivery_id: DeliveryId;
-};
+type LastAttemptRow = Pick<AttemptRow, 'outcome' | 'status_code'> & { readonly delivery_id: DeliveryId };
 
 /** SQL columns of a delivery with the alias `d`. */
 export const deliveryColumns =

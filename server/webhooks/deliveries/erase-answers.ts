@@ -44,7 +44,7 @@ const findOpen = transactionQuery<{ teamId: TeamId; eventIds: EventId[]; limit: 
      ORDER BY d.team_id, d.id LIMIT :limit
    ) d LIMIT :limit`,
 );
-// A transaction that writes results has locked its deliveries. They are skipped, and the next batch handles them.
+// A transaction that writes results has locked its deliveries. The next batch handles them.
 const lockOpen = transactionQuery<{ teamId: TeamId; deliveryIds: DeliveryId[] }, { id: DeliveryId }>(
   'deliveries.lock-of-erased-events',
   `SELECT d.id FROM deliveries d WHERE d.team_id = :teamId AND d.id = ANY (:deliveryIds::uuid[]) AND NOT d.is_erased

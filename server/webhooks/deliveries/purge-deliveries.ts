@@ -20,7 +20,7 @@ interface OldAttempt extends OldTeamRow {
 }
 
 // Reads team by team along the primary key, by the ids of the deliveries: an attempt is never older than its delivery. An
-// attempt that an erasure has locked is skipped until the next walk.
+// attempt that an erasure has locked waits for the next walk.
 const lock = transactionQuery<
   { from: string; to: string; bound: string; passedOver: readonly string[]; limit: number },
   OldAttempt

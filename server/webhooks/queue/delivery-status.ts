@@ -36,11 +36,7 @@ export const deliverySteps: Readonly<Record<DeliveryAction, Step>> = {
     to: 'succeeded',
     when: 'a redelivery of a delivery that had succeeded failed or was skipped',
   },
-  redeliver: {
-    from: ['succeeded', 'failed', 'skipped'],
-    to: 'pending',
-    when: 'a redelivery was requested',
-  },
+  redeliver: { from: ['succeeded', 'failed', 'skipped'], to: 'pending', when: 'a redelivery was requested' },
   replay: { from: ['failed', 'skipped'], to: 'pending', when: 'a replay includes it' },
 };
 

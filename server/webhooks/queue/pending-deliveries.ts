@@ -105,14 +105,14 @@ export const deletePending = query<{ webhookId: WebhookId }, { dropped: number; 
 const sweptMax = 1_000;
 
 // A disabled webhook has pending deliveries if their events were written while it was disabled, or if skipping was
-// interrupted. The same applies to a deleted webhook. Locked rows are skipped until the next round, a second later.
+// interrupted. The same applies to a deleted webhook. Locked rows wait for the next round, a second later.
 const sweep = query<{ at: Date }, { team_id: TeamId }>(
   'webhooks.sweep-deliveries',
   `WITH RECURSIVE ${sqlWebhooksWithDue}, off AS MATERIALIZED (
      SELECT w.webhook_id, h.id IS NULL AS is_deleted
      FROM walked w LEFT JOIN LATERAL (SELECT id, is_active FROM webhooks WHERE id = w.webhook_id OFFSET 0) h ON true
      WHERE w.webhook_id IS NOT NULL AND h.is_active IS NOT TRUE
-   ), held AS MATERIALIZED (
+   ), disabled AS MATERIALIZED (
      SELECT id FROM webhooks WHERE id = ANY (ARRAY(SELECT webhook_id FROM off)) AND NOT is_active
      ORDER BY id FOR UPDATE SKIP LOCKED
    ), found AS MATERIALIZED (
@@ -120,7 +120,7 @@ const sweep = query<{ at: Date }, { team_id: TeamId }>(
        SELECT ctid AS tid FROM due_deliveries
        WHERE webhook_id = o.webhook_id AND (o.is_deleted OR lane <> 'manual') LIMIT ${sweptMax}
      ) d
-     WHERE o.is_deleted OR o.webhook_id IN (SELECT id FROM held)
+     WHERE o.is_deleted OR o.webhook_id IN (SELECT id FROM disabled)
    ), locked AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM found)) FOR UPDATE SKIP LOCKED
    ), waiting AS (
