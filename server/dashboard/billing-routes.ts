@@ -59,10 +59,7 @@ export function billingRoutes(services: Services): Route[] {
 }
 
 /** The parameter of the address that a submit leads to, and the notice of that page. */
-const doneTexts = {
-  changed: 'The plan is changed.',
-  kept: 'The team has this plan already.',
-} as const;
+const doneTexts = { changed: 'The plan is changed.', kept: 'The team has this plan already.' } as const;
 
 /** The notice after a submit. It is shown to a reader who is in the team. */
 function doneNotice(query: unknown): PlanNotice | undefined {

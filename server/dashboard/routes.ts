@@ -88,9 +88,7 @@ export function dashboardRoutes(services: DashboardServices): Route[] {
       audience: 'team',
       permission: 'messages:read',
       answers: { 200: Timeline },
-      handle: async ({ principal, ids }) => ({
-        body: await getTimeline(services, principal.teamId, ids.id),
-      }),
+      handle: async ({ principal, ids }) => ({ body: await getTimeline(services, principal.teamId, ids.id) }),
     }),
     // The restore hold, for the banner of every page (sections 10.8 and 12.3).
     route('GET /app/teams/:team_id/restore', {

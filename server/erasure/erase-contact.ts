@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Erasure, erasureCountMax } from '#contract/erasure.ts';
 import { recordAudit } from '#server/audit/audit.ts';
 import { eraseReadMarks } from '#server/dashboard/conversations/conversation-facts.ts';
 import { noteErasure } from '#server/database/analyze-erased.ts';
 import { runHooks } from '#server/database/hooks.ts';
+import { purgeInBatches } from '#server/database/purge-walk.ts';
 import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { eraseEventsOfContact, eraseEventsOfMessages } from '#server/events/erase-events.ts';
@@ -36,7 +36,7 @@ import {
   eraseAnswers,
   listTeamsWithErasedEvents,
   noteErasedEvents,
-} from '#server/webhooks/deliveries/erase-answers.ts';
+} from '#server/webhooks/deliveries/purge-deliveries.ts';
 
 /** How many messages, with their events, one batch erases; a batch takes some 20 ms. */
 const batchMax = 100;
@@ -57,9 +57,9 @@ const beginning = '00000000-0000-0000-0000-000000000000';
  */
 export async function runErasure(services: Runtime, erasure: ErasureRow, budgetMs: number): Promise<boolean> {
   const { database } = services;
-  const batches = new Batches(database, budgetMs);
+  const repeat = repeatFor(database, budgetMs);
   const { team_id: teamId } = erasure;
-  const isCancelled = await batches.repeat(async (trx) => {
+  const isCancelled = await repeat(async (trx) => {
     // Locks the usage row before the queue (lock order): cancelled messages that were never handed out refund quota.
     await lockUsage(trx, { teamIds: [teamId] });
     const rows = await listWaitingOfContact(trx, { ...erasure, limit: batchMax });
@@ -71,7 +71,7 @@ export async function runErasure(services: Runtime, erasure: ErasureRow, budgetM
   for (const handle of erasure.handles) {
     for (const direction of ['outbound', 'inbound'] as const) {
       let after: string = beginning;
-      const isErased = await batches.repeat(async (trx) => {
+      const isErased = await repeat(async (trx) => {
         const of = { direction, handle, after, until: erasure.until_id };
         const ids = await eraseMessages(trx, teamId, of, batchMax);
         const events = await eraseEventsOfMessages(trx, teamId, ids, eraseEventData);
@@ -82,8 +82,8 @@ export async function runErasure(services: Runtime, erasure: ErasureRow, budgetM
       if (!isErased) return false;
     }
   }
-  if (!(await eraseContactEvents(batches, erasure))) return false;
-  if (!(await batches.repeat((trx) => eraseAnswers(trx, teamId)))) return false;
+  if (!(await eraseContactEvents(repeat, erasure))) return false;
+  if (!(await repeat((trx) => eraseAnswers(trx, teamId)))) return false;
   await database.transaction(async (trx) => {
     await eraseConversations(trx, erasure);
     await eraseReadMarks(trx, erasure);
@@ -100,8 +100,8 @@ export async function runErasure(services: Runtime, erasure: ErasureRow, budgetM
  * Erases the contact from its opt-out and opt-in events, newest first, until all counted events were found. Each batch
  * stores its position.
  */
-async function eraseContactEvents(batches: Batches, { team_id, contact }: ErasureRow) {
-  return batches.repeat(async (trx) => {
+async function eraseContactEvents(repeat: ReturnType<typeof repeatFor>, { team_id, contact }: ErasureRow) {
+  return repeat(async (trx) => {
     const walk = await lockEventWalk(trx, { team_id, contact });
     if (!walk) return false;
     const before = walk.events_before ?? idMax;
@@ -137,33 +137,25 @@ export async function continueErasures(services: Runtime): Promise<void> {
   }
   // Erases receivers' answers that were recorded just after another process had finished the erasure of their events.
   for (const { team_id: teamId } of await listTeamsWithErasedEvents(database.pool))
-    await attempt(teamId, () => new Batches(database, roundMs).repeat((trx) => eraseAnswers(trx, teamId)));
+    await attempt(teamId, () => repeatFor(database, roundMs)((trx) => eraseAnswers(trx, teamId)));
 }
 
-/** Runs transactions with pauses between them, until a time is over. */
-class Batches {
-  readonly #database: Runtime['database'];
-  readonly #endMs: number;
-
-  constructor(database: Runtime['database'], budgetMs: number) {
-    this.#database = database;
-    this.#endMs = performance.now() + budgetMs;
-  }
-
-  /**
-   * Repeats a batch until nothing is left or the time is over. @param batch one transaction; returns whether more is
-   * left @returns whether all is done
-   */
-  async repeat(batch: (trx: Transaction) => Promise<boolean>): Promise<boolean> {
-    for (;;) {
-      const began = performance.now();
-      const hasMore = await this.#database.transaction(batch);
+/**
+ * Repeats batches, each in a transaction, with pauses between them, until a time is over.
+ * @returns a function that repeats a batch while it returns true, which means that more is left. It returns whether all
+ * is done
+ */
+function repeatFor(database: Runtime['database'], budgetMs: number) {
+  const endMs = performance.now() + budgetMs;
+  return async (batch: (trx: Transaction) => Promise<boolean>): Promise<boolean> => {
+    const pace = { budgetMs: endMs - performance.now(), pauseFactor };
+    const end = await purgeInBatches(pace, async () => {
+      const hasMore = await database.transaction(batch);
       failpoint('erasure batch written');
-      if (!hasMore) return true;
-      if (performance.now() >= this.#endMs) return false;
-      await pause(pauseFactor * (performance.now() - began));
-    }
-  }
+      return hasMore ? 1 : 0;
+    });
+    return end === 'done';
+  };
 }
 
 interface ErasureRequest {

@@ -1,7 +1,7 @@
 import type { PacingMode } from '#contract/pacing.ts';
 import { query } from '#server/database/query.ts';
 import type { PacingPolicy } from '#server/numbers/pacing.ts';
-import { sqlIsBeingErased } from '#server/opt-outs/erase-opt-outs.ts';
+import { sqlIsBeingErased } from '#server/opt-outs/erasure-store.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import type { DeviceId, DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
 import { sqlNoteActivity } from './conversation-store.ts';

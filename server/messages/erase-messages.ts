@@ -2,7 +2,7 @@ import type { EventType } from '#contract/event.ts';
 import { type Queryable, query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
 import { listSpellings } from '#server/opt-outs/contact.ts';
-import type { ErasureRow } from '#server/opt-outs/erase-opt-outs.ts';
+import type { ErasureRow } from '#server/opt-outs/erasure-store.ts';
 import { firstIdAt, type MessageId, type TeamId } from '#server/platform/ids.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { idempotencyKeyMs } from './limits.ts';

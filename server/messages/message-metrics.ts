@@ -29,12 +29,7 @@ const numberStates = ['online', 'late', 'offline', 'pending', 'paused'] as const
 
 const readNumbers = query<
   { now: Date },
-  {
-    state: (typeof numberStates)[number];
-    numbers: number;
-    with_messages: number;
-    oldest: Date | null;
-  }
+  { state: (typeof numberStates)[number]; numbers: number; with_messages: number; oldest: Date | null }
 >(
   'messages.numbers-by-state',
   `SELECT state, count(*) AS numbers, count(oldest) AS with_messages, min(oldest) AS oldest

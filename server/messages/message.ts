@@ -108,10 +108,7 @@ export function listedMessageView(message: MessageRow): ListedMessage {
 
 /** Returns marks of a received message only if they are true, so that the objects of other messages get no new field. */
 function marks({ is_group, possible_repeat }: MessageRow): Pick<Message, 'group' | 'possible_repeat'> {
-  return {
-    ...(is_group ? { group: true } : {}),
-    ...(possible_repeat ? { possible_repeat: true } : {}),
-  };
+  return { ...(is_group ? { group: true } : {}), ...(possible_repeat ? { possible_repeat: true } : {}) };
 }
 
 function errorMessage(message: MessageRow): string | null {

@@ -5,10 +5,13 @@ import {
   type OldTeamRow,
   removeOldRows,
 } from '#server/database/purge-walk.ts';
-import { transactionQuery } from '#server/database/query.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
 import type { MessageId } from '#server/platform/ids.ts';
+import { fingerprintRetentionMs, idempotencyKeyMs, possibleRepeatMs, recentHandOutMs } from './limits.ts';
 import { sqlIsFinished } from './message-status.ts';
+import { inRounds, roundMax } from './sweep-messages.ts';
 
 interface OldMessage extends OldTeamRow {
   readonly id: MessageId;
@@ -53,7 +56,7 @@ export const messageHistory: History<OldMessage> = {
 /** Deletes conversations without activity since a time, for which no message waits. @returns the number deleted */
 export const purgeConversations = transactionQuery<{ before: Date; limit: number }>(
   'messages.purge-conversations',
-  // Locked rows are skipped: the transaction with the lock writes to that conversation, which is then no longer old.
+  // Locked rows stay: the transaction with the lock writes to that conversation, which is then no longer old.
   `DELETE FROM conversations c USING (
      SELECT o.number_id, o.contact FROM teams t
      CROSS JOIN LATERAL (
@@ -71,3 +74,46 @@ export const purgeInboundIds = transactionQuery<{ before: string; limit: number 
   'messages.purge-inbound-ids',
   `DELETE FROM inbound_ids WHERE ctid = ANY (ARRAY(SELECT ctid FROM inbound_ids WHERE message_id < :before LIMIT :limit))`,
 ).count;
+
+// Needs no index: a scan reads the table from its start, where the oldest rows are.
+const purgeKeys = query<{ before: Date; limit: number }>(
+  'messages.purge-idempotency-keys',
+  `DELETE FROM idempotency_keys WHERE ctid IN (SELECT ctid FROM idempotency_keys WHERE created_at <= :before LIMIT :limit)
+   RETURNING key`,
+);
+// Needs no index: 100,000 rows are scanned in 30 ms, every 10 minutes. Most rows stay for less than an hour.
+const purgeRecent = query<{ before: Date; incompleteBefore: Date; limit: number }>(
+  'messages.purge-recent-inbound',
+  `DELETE FROM inbound_fingerprints WHERE ctid IN (
+     SELECT ctid FROM inbound_fingerprints
+     WHERE stored_at <= CASE calls_left WHEN 0 THEN :before::timestamptz ELSE :incompleteBefore::timestamptz END LIMIT :limit)
+   RETURNING message_id`,
+);
+
+const purgeHandOuts = query<{ before: Date; limit: number }>(
+  'messages.purge-recent-hand-outs',
+  // Reads each number's hand-outs from the oldest, because no index contains their times.
+  `DELETE FROM recent_hand_outs WHERE ctid = ANY (ARRAY(
+     SELECT o.place FROM device_sessions s
+     CROSS JOIN LATERAL (SELECT r.ctid AS place, r.handed_out_at FROM recent_hand_outs r
+                         WHERE r.number_id = s.number_id ORDER BY r.ordinal LIMIT 100) o
+     WHERE o.handed_out_at <= :before LIMIT :limit
+   )) RETURNING ordinal`,
+);
+
+/**
+ * Purge: deletes idempotency keys after 24 h, and fingerprints of inbound messages whose repeats can no longer come.
+ */
+export async function purgeKeysAndFingerprints({ database, clock }: Runtime): Promise<void> {
+  const keysBefore = clock.in(-idempotencyKeyMs);
+  const before = clock.in(-fingerprintRetentionMs);
+  const incompleteBefore = clock.in(-possibleRepeatMs);
+  await inRounds(() => purgeKeys.count(database.pool, { before: keysBefore, limit: roundMax }));
+  await inRounds(() => purgeRecent.count(database.pool, { before, incompleteBefore, limit: roundMax }));
+}
+
+/** Deletes hand-outs that no window of pacing includes any more. */
+export async function purgeRecentHandOuts({ database, clock }: Runtime): Promise<void> {
+  const before = clock.in(-recentHandOutMs);
+  await inRounds(() => purgeHandOuts.count(database.pool, { before, limit: roundMax }));
+}

@@ -51,11 +51,7 @@ const failed = {
   delivered_at: null,
 };
 
-const picture = {
-  ...body,
-  content: 'The menu of today',
-  media_url: 'https://media.example.com/menu.jpg',
-};
+const picture = { ...body, content: 'The menu of today', media_url: 'https://media.example.com/menu.jpg' };
 
 /** The further fields of `GET /v1/messages/{id}` for a message that neither failed nor waits for a reason. */
 const noDetails = {

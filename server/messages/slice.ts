@@ -3,14 +3,13 @@ import { type ProcessServices, type Slice, sweep } from '#server/database/slice.
 import { releaseDueMessages, releaseHeld } from './held-messages.ts';
 import { createMediaFetchWorker } from './media-fetch-worker.ts';
 import { registerMessageMetrics, registerOutcomeMetrics } from './message-metrics.ts';
+import { purgeKeysAndFingerprints, purgeRecentHandOuts } from './purge-messages.ts';
 import { messageRoutes } from './routes.ts';
 import { createSendBatcher, type SendBatcher } from './send-message.ts';
 import {
   failExpired,
   failOptedOut,
   failOrphaned,
-  purgeKeysAndFingerprints,
-  purgeRecentHandOuts,
   resolveOverdue,
   returnedMessagesMs,
 } from './sweep-messages.ts';

@@ -7,7 +7,6 @@ import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/p
 import { lockUsage } from '#server/usage/usage.ts';
 import { failQueued, type UnsentCode } from './fail-queued.ts';
 import { resolveUnconfirmed } from './hand-out-leases.ts';
-import { fingerprintRetentionMs, idempotencyKeyMs, possibleRepeatMs, recentHandOutMs } from './limits.ts';
 import type { InFlightRow } from './message-store.ts';
 
 export interface QueuedRow {
@@ -81,32 +80,6 @@ const overdue = query<{ now: Date; limit: number }, InFlightRow>(
   `SELECT number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, leased_until
    FROM in_flight WHERE leased_until <= :now ORDER BY leased_until LIMIT :limit`,
 );
-// Needs no index: a scan reads the table from its start, where the oldest rows are.
-const purgeKeys = query<{ before: Date; limit: number }>(
-  'messages.purge-idempotency-keys',
-  `DELETE FROM idempotency_keys WHERE ctid IN (SELECT ctid FROM idempotency_keys WHERE created_at <= :before LIMIT :limit)
-   RETURNING key`,
-);
-// Needs no index: 100,000 rows are scanned in 30 ms, every 10 minutes. Most rows stay for less than an hour.
-const purgeRecent = query<{ before: Date; incompleteBefore: Date; limit: number }>(
-  'messages.purge-recent-inbound',
-  `DELETE FROM inbound_fingerprints WHERE ctid IN (
-     SELECT ctid FROM inbound_fingerprints
-     WHERE stored_at <= CASE calls_left WHEN 0 THEN :before::timestamptz ELSE :incompleteBefore::timestamptz END LIMIT :limit)
-   RETURNING message_id`,
-);
-
-const purgeHandOuts = query<{ before: Date; limit: number }>(
-  'messages.purge-recent-hand-outs',
-  // Reads each number's hand-outs from the oldest, because no index contains their times.
-  `DELETE FROM recent_hand_outs WHERE ctid = ANY (ARRAY(
-     SELECT o.place FROM device_sessions s
-     CROSS JOIN LATERAL (SELECT r.ctid AS place, r.handed_out_at FROM recent_hand_outs r
-                         WHERE r.number_id = s.number_id ORDER BY r.ordinal LIMIT 100) o
-     WHERE o.handed_out_at <= :before LIMIT :limit
-   )) RETURNING ordinal`,
-);
-
 /**
  * Fails messages that waited longer than QUEUE_EXPIRY_HOURS (specification section 3.2), even if a person paused their
  * number. A message that only pacing holds back expires only if its phone was silent for that long.
@@ -165,7 +138,7 @@ export async function inRounds(round: () => Promise<number>): Promise<number> {
 }
 
 /**
- * Fails the rows that `find` returns, round by round and team by team. A team whose messages can't be failed is skipped
+ * Fails the rows that `find` returns, round by round and team by team. A team whose messages can't be failed waits
  * until the next sweep, and does not delay the others.
  * @returns the number of failed messages
  */
@@ -252,21 +225,4 @@ export async function resolveOverdue(services: Runtime): Promise<number> {
 
 export async function hasOverdue({ database, clock }: Runtime): Promise<boolean> {
   return overdue.hasRow(database.pool, { now: clock.now(), limit: 1 });
-}
-
-/**
- * Purge: deletes idempotency keys after 24 h, and fingerprints of inbound messages whose repeats can no longer come.
- */
-export async function purgeKeysAndFingerprints({ database, clock }: Runtime): Promise<void> {
-  const keysBefore = clock.in(-idempotencyKeyMs);
-  const before = clock.in(-fingerprintRetentionMs);
-  const incompleteBefore = clock.in(-possibleRepeatMs);
-  await inRounds(() => purgeKeys.count(database.pool, { before: keysBefore, limit: roundMax }));
-  await inRounds(() => purgeRecent.count(database.pool, { before, incompleteBefore, limit: roundMax }));
-}
-
-/** Deletes hand-outs that no window of pacing includes any more. */
-export async function purgeRecentHandOuts({ database, clock }: Runtime): Promise<void> {
-  const before = clock.in(-recentHandOutMs);
-  await inRounds(() => purgeHandOuts.count(database.pool, { before, limit: roundMax }));
 }

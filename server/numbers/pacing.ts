@@ -61,10 +61,7 @@ export function ownPacing(setting: PacingSetting | null): OwnPacing | null {
 /** The pacing as GET /v1/numbers/:id shows it. */
 export function pacingView(mode: PacingMode, own: OwnPacing | null): Pacing {
   const names = ['mode', ...pacingLimitNames] as const;
-  return {
-    ...effectivePacing(mode, own),
-    set_by_number: names.filter((name) => own?.[name] !== undefined),
-  };
+  return { ...effectivePacing(mode, own), set_by_number: names.filter((name) => own?.[name] !== undefined) };
 }
 
 const hourMs = 3_600_000;

@@ -27,6 +27,9 @@ import {
   verifyNumberExamples,
 } from './route-examples.ts';
 
+/** The fields that all operations share which change one number. */
+const changesNumber = { ids: { id: 'num' }, audience: 'api', permission: 'numbers:write' } as const;
+
 export function numberRoutes(services: Runtime): Route[] {
   const today = () => ({ todayFirstId: firstIdOfDay(services.clock) });
   return [
@@ -93,9 +96,7 @@ export function numberRoutes(services: Runtime): Route[] {
       },
     }),
     route('POST /v1/numbers/:id/reconnect', {
-      ids: { id: 'num' },
-      audience: 'api',
-      permission: 'numbers:write',
+      ...changesNumber,
       audit: 'number.reconnected',
       text: {
         operationId: 'reconnectNumber',
@@ -126,9 +127,7 @@ export function numberRoutes(services: Runtime): Route[] {
       },
     }),
     route('PUT /v1/numbers/:id', {
-      ids: { id: 'num' },
-      audience: 'api',
-      permission: 'numbers:write',
+      ...changesNumber,
       audit: 'number.changed',
       text: {
         operationId: 'updateNumber',
@@ -146,9 +145,7 @@ export function numberRoutes(services: Runtime): Route[] {
       },
     }),
     route('DELETE /v1/numbers/:id', {
-      ids: { id: 'num' },
-      audience: 'api',
-      permission: 'numbers:write',
+      ...changesNumber,
       audit: 'number.deleted',
       text: {
         operationId: 'deleteNumber',

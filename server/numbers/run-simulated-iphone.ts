@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { type TestOutcome, testLine, testOutcomeOf } from '#contract/test-line.ts';
-import type { RunSimulatedPhone } from '#server/numbers/simulated-phone-worker.ts';
-import type { Logger } from '#server/platform/process/logger.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import type { PhoneLine, PhoneOptions, PhoneOutcome } from '#simulated-phone/simulated-phone.ts';
+import type { RunSimulatedPhone } from './simulated-phone-worker.ts';
 
 /** Shortest time until a simulated contact replies. */
 const replyMinMs = 2_000;
@@ -22,11 +22,6 @@ const phoneOutcomes: ReadonlySet<string> = new Set<PhoneOutcome>([
   'device_timeout',
 ]);
 
-interface Services {
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
 type Sent = PhoneLine & { readonly did: 'sent' };
 
 /** The reply of a message's recipient; undefined for none. */
@@ -39,7 +34,7 @@ type Reply = (line: Sent) => { readonly text: string; readonly afterMs: number }
  * @param address returns the address of this process, once it listens
  */
 export function createRunSimulatedIphone(
-  { clock, logger }: Services,
+  { clock, logger }: Runtime,
   address: () => string,
 ): RunSimulatedPhone {
   return async (setupToken, signal) => {
@@ -51,14 +46,14 @@ export function createRunSimulatedIphone(
     const replyOf = isTest ? testReply : await createPlausibleReply(clock);
     const cancels = new Set<() => void>();
     const reply = (line: Sent) => {
-      const answer = replyOf(line);
-      if (answer === undefined) return;
-      const cancel = clock.after(answer.afterMs, () => {
+      const found = replyOf(line);
+      if (found === undefined) return;
+      const cancel = clock.after(found.afterMs, () => {
         cancels.delete(cancel);
         // The server refuses the reply if the number was deleted meanwhile; such an error is ignored.
         // By the id, which a shortcut does not send, equal replies to two messages are two messages.
         phone
-          .receive({ from: line.to, text: answer.text, id: `reply to ${line.id}` })
+          .receive({ from: line.to, text: found.text, id: `reply to ${line.id}` })
           .catch((error: unknown) => {
             logger.debug({ err: error }, 'the reply to a simulated iPhone was refused');
           });

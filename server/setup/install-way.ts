@@ -42,11 +42,8 @@ export async function chooseInstallWay(
 export async function publishedForms(
   services: InstallServices,
 ): Promise<Readonly<Record<FileForm, InstallWay['kind']>>> {
-  const [older, newer] = await Promise.all([
-    chooseInstallWay(services, undefined, 26),
-    chooseInstallWay(services, undefined, 27),
-  ]);
-  return { 26: older.kind, 27: newer.kind };
+  const kindFor = async (form: FileForm) => (await chooseInstallWay(services, undefined, form)).kind;
+  return { 26: await kindFor(26), 27: await kindFor(27) };
 }
 
 /** The best way that needs no signed files with this phone's token. */
@@ -99,11 +96,9 @@ function unsignedShortcut(shortcut: Shortcut, connection: Connection, form: File
 const unsigned = (connection: Connection, form: FileForm) =>
   shortcuts.map((shortcut) => unsignedShortcut(shortcut, connection, form));
 
-type FolderServices = Pick<InstallServices, 'config' | 'logger'>;
-
 /** The operator's signed files by name; undefined unless both shortcuts exist and are signed. */
 async function readFolder(
-  { config, logger }: FolderServices,
+  { config, logger }: InstallServices,
   form: FileForm,
 ): Promise<ReadonlyMap<string, Buffer<ArrayBuffer>> | undefined> {
   const files = new Map<string, Buffer<ArrayBuffer>>();

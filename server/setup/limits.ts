@@ -26,16 +26,16 @@ export const lockTextMaxMs = 5 * 60_000;
 /** How long after the claim an older shortcut that still polls is reported; replacing both takes less. */
 export const oldShortcutAfterMs = 3 * 60_000;
 
-/** How often a held request reads the polls of a locked phone, because polls send no notification. */
+/** How often a long poll reads the polls of a locked phone, because polls send no notification. */
 export const lockTestIntervalMs = 5_000;
 
-/** How long a request for the progress is held. */
-export const progressHoldMs = 25_000;
+/** How long a long poll for the progress lasts. */
+export const progressPollMs = 25_000;
 
-/** How many requests for the progress may be held: of one link, and in a process. */
-export const heldProgressMax = { ofKey: 6, ofProcess: 1_000 } as const;
+/** How many long polls for the progress there may be: of one link, and in a process. */
+export const progressRequestsMax = { ofKey: 6, ofProcess: 1_000 } as const;
 
-/** How long a browser waits before its next request if no further request can be held. */
+/** How long a browser waits before its next request if no further long poll is possible. */
 export const progressRetrySeconds = 5;
 
 /** Upper bound on a signed shortcut; those of Ownline have some 30 KB. */

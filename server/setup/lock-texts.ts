@@ -7,8 +7,7 @@ import { AppError } from '#server/platform/app-error.ts';
 import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { lockTextDelayMs, lockTextMaxMs } from './limits.ts';
 import type { Setup } from './read-setup.ts';
-import { countTestText } from './send-test-text.ts';
-import { notPolledError, setupRefusal } from './setup-refusal.ts';
+import { countTestText, notPolledError, setupRefusal } from './send-test-text.ts';
 import {
   type DueLockTextRow,
   endLockText,
@@ -24,10 +23,7 @@ import { findSentTestText } from './test-text.ts';
  * meanwhile. The text goes to the recipient of the test texts, and counts as one of them.
  * @throws AppError 409 if the link's phone has not polled, no test text was sent, or the limit is reached
  */
-export async function startLockTest(
-  services: Pick<Runtime, 'database' | 'clock'>,
-  { link }: Setup,
-): Promise<void> {
+export async function startLockTest(services: Runtime, { link }: Setup): Promise<void> {
   const { database, clock } = services;
   const facts = await getSetupFacts(database.pool, link);
   if (facts.session_id === null) throw notPolledError();

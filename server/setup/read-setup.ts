@@ -27,10 +27,7 @@ export interface Setup {
 export type SetupServices = Runtime & InstallServices;
 
 /** Gets an open setup link. @throws AppError 404 if it was closed, replaced, has expired or never existed */
-export async function getSetup(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
-  token: string,
-): Promise<Setup> {
+export async function getSetup({ database, clock }: Runtime, token: string): Promise<Setup> {
   const link = await findOpenSetupLink(database.pool, { tokenHash: sha256(token), at: clock.expiryNow() });
   const number =
     link && (await findNumber(database.pool, { teamId: link.team_id, numberId: link.number_id }));

@@ -1,14 +1,15 @@
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { isE164 } from '#contract/phone-number.ts';
+import type { SetupRefusal } from '#contract/setup.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { SetupLinkRow } from '#server/devices/device-store.ts';
 import { ownOrigin, testPicturePath } from '#server/media/test-picture.ts';
 import { normalizeSender } from '#server/messages/normalize-sender.ts';
 import { type SendBatcher, sendMessage } from '#server/messages/send-message.ts';
+import { AppError, invalid } from '#server/platform/app-error.ts';
 import { parseId } from '#server/platform/ids.ts';
 import { testTextsMax } from './limits.ts';
 import type { Setup } from './read-setup.ts';
-import { notPolledError, setupRefusal } from './setup-refusal.ts';
 import { getSetupFacts, releaseTestText, reserveTestText, storeTestText } from './setup-store.ts';
 
 /**
@@ -65,7 +66,7 @@ export async function sendTestText(
  * @throws AppError 409 if the link has used all of its test texts; 400, param to, if it has used all of its recipients
  */
 export async function countTestText(
-  { database }: Pick<Runtime, 'database'>,
+  { database }: Runtime,
   link: SetupLinkRow,
   recipients: readonly string[] = [],
   after: number | null = null,
@@ -83,3 +84,19 @@ export async function countTestText(
     'This link sends its test texts to two numbers at most, and it has. Type one of them, or make a new setup link.',
   );
 }
+
+const ofRecipient: readonly SetupRefusal[] = ['not_a_number', 'own_number', 'recipients_used'];
+
+/** A refused request of the setup page: 400, param to, if the recipient is the reason; otherwise 409. */
+export function setupRefusal(reason: SetupRefusal, message: string): AppError {
+  return ofRecipient.includes(reason)
+    ? invalid('to', message, { reason })
+    : new AppError('conflict', message, { details: { reason } });
+}
+
+/** The link's phone has not polled yet, so a test would reach another phone or none. */
+export const notPolledError = () =>
+  setupRefusal(
+    'not_polled',
+    'The iPhone has not asked for messages yet. Run the shortcut Ownline Outbox first.',
+  );

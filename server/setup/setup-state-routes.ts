@@ -9,10 +9,10 @@ import { claimDevice, closeSetupLink, deviceUrlOf } from '#server/devices/setup-
 import { type HandlerContext, type Route, route } from '#server/http/route.ts';
 import { disconnectSignal } from '#server/http/stream-answer.ts';
 import type { SendBatcher } from '#server/messages/send-message.ts';
-import { LongPoll, LongPolls } from '#server/platform/concurrency/long-poll.ts';
+import { LongPoll, type LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import type { MessageId, NumberId, SetupLinkId } from '#server/platform/ids.ts';
 import { prepareInstallWay } from './install-way.ts';
-import { heldProgressMax, lockTestIntervalMs, progressHoldMs, progressRetrySeconds } from './limits.ts';
+import { lockTestIntervalMs, progressPollMs, progressRetrySeconds } from './limits.ts';
 import { startLockTest } from './lock-texts.ts';
 import {
   connectionOf,
@@ -26,23 +26,16 @@ import { sendTestText } from './send-test-text.ts';
 import { setupTicks } from './setup-progress.ts';
 import { storeForm, storeTick } from './setup-store.ts';
 
-/** The long polls of setup pages that this process holds. */
-export class ProgressRequests extends LongPolls<SetupLinkId> {
-  constructor() {
-    super(heldProgressMax);
-  }
-}
-
-type ProgressServices = Pick<Runtime, 'clock'> & {
+interface ProgressServices extends Runtime {
   readonly changes: Changes;
-  readonly progressRequests: ProgressRequests;
-};
+  readonly progressRequests: LongPolls<SetupLinkId>;
+}
 
 /**
  * Long poll of a setup page: answers once the page's state differs from the version that
  * the browser has.
  * @param read reads the state. It throws once the link has ended
- * @returns `same` after the hold, or `full` if no further request can be held: the browser repeats its request later
+ * @returns `same` at the end of its time, or `full` if no further long poll is possible: the browser repeats its request
  */
 async function followProgress(
   { clock, changes, progressRequests }: ProgressServices,
@@ -71,7 +64,7 @@ async function followProgress(
     return undefined;
   };
   try {
-    request.endAfter(clock, progressHoldMs);
+    request.endAfter(clock, progressPollMs);
     return (
       (await progressRequests.hold(link.id, request, disconnect, () => request.firstOf(check))) ?? 'same'
     );

@@ -21,7 +21,7 @@ export const isSent = (status: MessageStatus) => status === 'sent' || status ===
 
 /** Reads a test text. @returns undefined if its message was purged */
 export async function readTestText(
-  { database }: Pick<Runtime, 'database'>,
+  { database }: Runtime,
   link: SetupLinkRow,
   messageId: MessageId,
 ): Promise<TestText | undefined> {
@@ -35,7 +35,7 @@ export async function readTestText(
 
 /** Finds the link's last test text that was sent. @param messageIds the link's test texts in order */
 export async function findSentTestText(
-  services: Pick<Runtime, 'database'>,
+  services: Runtime,
   link: SetupLinkRow,
   messageIds: readonly MessageId[],
 ): Promise<TestText | undefined> {

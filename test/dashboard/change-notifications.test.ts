@@ -10,7 +10,7 @@ import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { publicId, type TeamId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { insertTeam, setTeamName } from '#server/teams/team/team.ts';
-import { LastTriggered } from '#server/webhooks/dispatch/record-results.ts';
+import { createLastTriggered } from '#server/webhooks/dispatch/record-results.ts';
 import { sweepDeliveries } from '#server/webhooks/queue/pending-deliveries.ts';
 import { hearNotifications } from '#test/support/database/hear-notifications.ts';
 import { hearChanges } from '#test/support/database/listen-for-changes.ts';
@@ -166,7 +166,7 @@ describe('notifications of changes (decision 0018)', () => {
 
   it('a webhook’s first attempt is notified, and then the first attempt of each minute', async () => {
     const { id } = await putWebhook(service, team.id, ['message.sent']);
-    const lastTriggered = new LastTriggered(service.runtime);
+    const lastTriggered = createLastTriggered(service.runtime);
     const beginMs = Math.ceil(service.clock.now().getTime() / 60_000) * 60_000;
     const changesAt = async (seconds: number) => {
       lastTriggered.record(id, new Date(beginMs + seconds * 1_000));

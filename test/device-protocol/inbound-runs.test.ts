@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { purgeKeysAndFingerprints } from '#server/messages/sweep-messages.ts';
+import { purgeKeysAndFingerprints } from '#server/messages/purge-messages.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { purgeKeysAndFingerprints } from '#server/messages/sweep-messages.ts';
+import { purgeKeysAndFingerprints } from '#server/messages/purge-messages.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { connectNumber, type DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Event } from '#contract/event.ts';
 import { analyzeErased } from '#server/database/analyze-erased.ts';
 import { continueErasures, runErasure } from '#server/erasure/erase-contact.ts';
-import { insertErasure, listErasures } from '#server/opt-outs/erase-opt-outs.ts';
+import { insertErasure, listErasures } from '#server/opt-outs/erasure-store.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import {
   analyzeAll,

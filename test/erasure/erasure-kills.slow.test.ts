@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { listErasures } from '#server/opt-outs/erase-opt-outs.ts';
+import { listErasures } from '#server/opt-outs/erasure-store.ts';
 import { allStoredRowTexts } from '#test/support/database/stored-text.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';

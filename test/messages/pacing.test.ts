@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pacedCheckMaxMs } from '#server/device-protocol/limits.ts';
-import { purgeRecentHandOuts, resolveOverdue } from '#server/messages/sweep-messages.ts';
+import { purgeRecentHandOuts } from '#server/messages/purge-messages.ts';
+import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { putWaitingMessages } from '#test/support/messages/given-many-messages.ts';
 import { handOutsOf, storedConversation } from '#test/support/messages/stored-messages.ts';
 import { DirectPhone } from '#test/support/phones/direct-phone.ts';

@@ -18,10 +18,7 @@ export interface Position {
 }
 
 /** Later than any time that Date and PostgreSQL have: the first page begins here. */
-const beginning: Position = {
-  at: new Date(Date.UTC(9999, 11, 31)),
-  messageId: idMax as MessageId,
-};
+const beginning: Position = { at: new Date(Date.UTC(9999, 11, 31)), messageId: idMax as MessageId };
 const format = /^(\d{1,14})_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 
 /** Compares two positions. @returns a negative number if `a` comes first, because it is later */

@@ -17,21 +17,21 @@ const leased = sqlForEachLane(
        WHERE webhook_id = w.webhook_id AND lane = '${lane}' AND due_at <= :now ORDER BY due_at, seq LIMIT ${places}
      ) d WHERE d.leased_until > :after`,
 );
-const lockLeased = `${sqlWebhooksWithDue}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
+const lockLeased = `${sqlWebhooksWithDue}, leased AS MATERIALIZED (${leased}), locked AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM leased)) FOR UPDATE SKIP LOCKED
    )`;
 const postpone = transactionQuery<{ now: Date; after: Date; byMs: number }>(
   'webhooks.postpone-leases',
   `WITH RECURSIVE ${lockLeased}
    UPDATE due_deliveries SET leased_until = leased_until + make_interval(secs => :byMs / 1000.0)
-   WHERE ctid = ANY (ARRAY(SELECT tid FROM held))`,
+   WHERE ctid = ANY (ARRAY(SELECT tid FROM locked))`,
 );
 const limitLeases = query<{ now: Date; after: Date; until: Date }>(
   'webhooks.limit-leases',
   `WITH RECURSIVE ${lockLeased}
-   UPDATE due_deliveries SET leased_until = :until WHERE ctid = ANY (ARRAY(SELECT tid FROM held))`,
+   UPDATE due_deliveries SET leased_until = :until WHERE ctid = ANY (ARRAY(SELECT tid FROM locked))`,
 );
-// `:gapsMs` holds, for each attempt, the gap after the previous one in milliseconds. First, replayed and manual attempts
+// `:gapsMs` has, for each attempt, the gap after the previous one in milliseconds. First, replayed and manual attempts
 // have no gap, and are due at once.
 const limitDueTimes = query<{ now: Date; gapsMs: number[]; slack: string }>(
   'webhooks.limit-due-times',
@@ -44,11 +44,11 @@ const limitDueTimes = query<{ now: Date; gapsMs: number[]; slack: string }>(
          AND due_at > :now::timestamptz + make_interval(secs => coalesce((:gapsMs::bigint[])[attempt], 0) / 1000.0) + :slack::interval
        ORDER BY due_at, seq LIMIT ${limitedMax}
      ) d`,
-  )}), held AS MATERIALIZED (
+  )}), locked AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM far)) FOR UPDATE SKIP LOCKED
    )
    UPDATE due_deliveries d SET due_at = f.latest, first_started_at = least(d.first_started_at, :now)
-   FROM far f WHERE d.ctid = f.tid AND d.ctid = ANY (ARRAY(SELECT tid FROM held)) RETURNING d.webhook_id`,
+   FROM far f WHERE d.ctid = f.tid AND d.ctid = ANY (ARRAY(SELECT tid FROM locked)) RETURNING d.webhook_id`,
 );
 
 /** Ends the leases of deliveries in a restored database: the processes that held them are gone. */

@@ -23,7 +23,7 @@ import {
   skipDelivery,
 } from './claim-deliveries.ts';
 import { createDeliveryMetrics, createProcessFailureLog, type DeliveryMetrics } from './delivery-metrics.ts';
-import { LastTriggered } from './record-results.ts';
+import { createLastTriggered } from './record-results.ts';
 import { ResultWriter } from './result-writer.ts';
 import { WaitingWebhooks } from './waiting-webhooks.ts';
 
@@ -52,7 +52,7 @@ export class Dispatcher {
   readonly #loop: Loop;
   readonly #lookLoop: Loop;
   readonly #waiting = new WaitingWebhooks();
-  readonly #lastTriggered: LastTriggered;
+  readonly #lastTriggered: ReturnType<typeof createLastTriggered>;
   readonly #lastTriggeredLoop: Loop;
   readonly #writer: ResultWriter;
   readonly #metrics: DeliveryMetrics;
@@ -72,7 +72,7 @@ export class Dispatcher {
     this.#services = services;
     const { logger } = services;
     this.#attemptServices = { ...services, openSecrets: createOpenSecrets(services.secrets) };
-    this.#lastTriggered = new LastTriggered(services);
+    this.#lastTriggered = createLastTriggered(services);
     this.#metrics = createDeliveryMetrics(services, () => this.#attempts.size);
     this.#logProcessFailure = createProcessFailureLog(services);
     this.#writer = new ResultWriter(services, this.#metrics.disabled);
