@@ -26,22 +26,19 @@ describe('unknown session cookies (§12.3/refused-sessions)', () => {
   };
   const many = (count: number) => Array.from({ length: count }, madeUp);
 
-  it('unknown session cookies get 401 up to a limit per client network and then 429, with few statements', async () => {
+  it('unknown session cookies get 401 up to a limit per client network and then 429, with few statements', async (t) => {
     nextMinute(service.clock);
     const watch = watchStatements(['account-sessions.find-live']);
-    try {
-      assert.deepEqual(await statusesOf(many(400)), { 401: perMinute, 429: 400 - perMinute });
-      const shared = watch.take().length;
-      assert.ok(shared > 0 && shared < 200, `${shared} statements for 400 cookies`);
-      const wrong = madeUp();
-      await ask(wrong);
-      watch.take();
-      assert.deepEqual(await statusesOf(Array.from({ length: 10 }, () => wrong)), { 429: 10 });
-      assert.deepEqual(await statusesOf(['ownline=x', `${madeUp()}0`]), { 429: 2 });
-      assert.deepEqual(watch.take(), [], 'refused from memory, or by their form');
-    } finally {
-      watch.stop();
-    }
+    t.after(() => watch.stop());
+    assert.deepEqual(await statusesOf(many(400)), { 401: perMinute, 429: 400 - perMinute });
+    const shared = watch.take().length;
+    assert.ok(shared > 0 && shared < 200, `${shared} statements for 400 cookies`);
+    const wrong = madeUp();
+    await ask(wrong);
+    watch.take();
+    assert.deepEqual(await statusesOf(Array.from({ length: 10 }, () => wrong)), { 429: 10 });
+    assert.deepEqual(await statusesOf(['ownline=x', `${madeUp()}0`]), { 429: 2 });
+    assert.deepEqual(watch.take(), [], 'refused from memory, or by their form');
   });
 
   it('unknown session cookies never make the server refuse a valid session or a page of their network', async () => {

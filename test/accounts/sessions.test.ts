@@ -38,28 +38,25 @@ describe('sessions (specification section 12.2)', () => {
     assert.match(known, /^ownline-known=[\w-]{100,}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=34560000$/);
   });
 
-  it('the session cookie on https is Secure, and bound to this host by its name (§12.2/sessions)', async () => {
+  it('the session cookie on https is Secure, and bound to this host by its name (§12.2/sessions)', async (t) => {
     const https = await startTestService({ APP_URL: 'https://texts.example.com' });
-    try {
-      await newAccount(https, { email, password });
-      const [cookie = '', known = '', ...rest] = (
-        await new Browser(https.baseUrl).signIn(email, password)
-      ).headers.getSetCookie();
-      assert.deepEqual(rest, []);
-      const flags = 'Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=34560000';
-      assert.match(known, new RegExp(`^__Host-ownline-known=[\\w-]+; ${flags}$`));
-      assert.match(cookie, new RegExp(`^__Host-ownline=[\\w-]{43}; ${flags}$`));
-      const browser = await signedIn(https, email, password);
-      assert.equal(await isSignedIn(browser), true);
-      const plain = new Browser(https.baseUrl, { cookie: browser.cookie.replace('__Host-', '') });
-      assert.equal(await isSignedIn(plain), false, 'a cookie without the prefix is none');
-      const out = await browser.post('/app/account/sign-out');
-      assert.deepEqual(out.headers.getSetCookie(), [
-        '__Host-ownline=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0',
-      ]);
-    } finally {
-      await https.close();
-    }
+    t.after(() => https.close());
+    await newAccount(https, { email, password });
+    const [cookie = '', known = '', ...rest] = (
+      await new Browser(https.baseUrl).signIn(email, password)
+    ).headers.getSetCookie();
+    assert.deepEqual(rest, []);
+    const flags = 'Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=34560000';
+    assert.match(known, new RegExp(`^__Host-ownline-known=[\\w-]+; ${flags}$`));
+    assert.match(cookie, new RegExp(`^__Host-ownline=[\\w-]{43}; ${flags}$`));
+    const browser = await signedIn(https, email, password);
+    assert.equal(await isSignedIn(browser), true);
+    const plain = new Browser(https.baseUrl, { cookie: browser.cookie.replace('__Host-', '') });
+    assert.equal(await isSignedIn(plain), false, 'a cookie without the prefix is none');
+    const out = await browser.post('/app/account/sign-out');
+    assert.deepEqual(out.headers.getSetCookie(), [
+      '__Host-ownline=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0',
+    ]);
   });
 
   it('the database has only the hash of a session token (§12.2/sessions)', async () => {
@@ -119,25 +116,20 @@ describe('sessions (specification section 12.2)', () => {
     assert.equal(await isSignedIn(used), false);
   });
 
-  it('signing out ends the session at once, on every process, and clears the cookie (§12.2/end-sessions)', async () => {
+  it('signing out ends the session at once, on every process, and clears the cookie (§12.2/end-sessions)', async (t) => {
     const other = await service.startAnother();
-    try {
-      const browser = await enter();
-      const there = browser.at(other.baseUrl);
-      assert.equal(await isSignedIn(there), true);
-      const answer = await browser.post('/app/account/sign-out');
-      assert.deepEqual([answer.status, answer.json], [200, { signed_out: true }]);
-      assert.deepEqual(answer.headers.getSetCookie(), [
-        'ownline=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0',
-      ]);
-      const refused = await there.get('/app/account');
-      assert.equal(refused.status, 401, refused.text);
-      assert.match(refused.text, /Sign in/);
-      const page = await (await enter()).submit('/sign-out');
-      assert.deepEqual([page.status, page.headers.get('location')], [303, '/sign-in']);
-    } finally {
-      await other.close();
-    }
+    t.after(() => other.close());
+    const browser = await enter();
+    const there = browser.at(other.baseUrl);
+    assert.equal(await isSignedIn(there), true);
+    const answer = await browser.post('/app/account/sign-out');
+    assert.deepEqual([answer.status, answer.json], [200, { signed_out: true }]);
+    assert.deepEqual(answer.headers.getSetCookie(), ['ownline=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0']);
+    const refused = await there.get('/app/account');
+    assert.equal(refused.status, 401, refused.text);
+    assert.match(refused.text, /Sign in/);
+    const page = await (await enter()).submit('/sign-out');
+    assert.deepEqual([page.status, page.headers.get('location')], [303, '/sign-in']);
   });
 
   it('people see all their sessions with the current one marked, and can end each (§12.2/end-sessions)', async () => {
@@ -182,30 +174,27 @@ describe('sessions (specification section 12.2)', () => {
     assert.equal(await isSignedIn(grace), true);
   });
 
-  it('expired rows of sessions, links, challenges and counts are deleted (section 12.2)', async () => {
+  it('expired rows of sessions, links, challenges and counts are deleted (section 12.2)', async (t) => {
     const https = await startTestService({ APP_URL: 'https://texts.example.com' });
-    try {
-      const account = await newAccount(https, { email, password });
-      const browser = await signedIn(https, email, password);
-      await browser.signIn(email, 'wrong');
-      await browser.post('/app/sign-in/passkey/options');
-      await newMagicLink(https, account);
-      const { purgeExpired } = await import('#server/accounts/sign-in/purge-access.ts');
-      const counts = async () => {
-        await purgeExpired({ ...https.runtime, clock: https.clock });
-        const { sessions, magicLinks, passkeyChallenges, throttleCounters } = await countSignInRows(https);
-        return [sessions, magicLinks, passkeyChallenges, throttleCounters];
-      };
-      // The two throttle counters: of this device cookie, and of all device cookies of the account.
-      assert.deepEqual(await counts(), [1, 1, 1, 2]);
-      https.clock.advance(301_000);
-      assert.deepEqual((await counts())[2], 0);
-      https.clock.advance(4_500_000);
-      assert.deepEqual(await counts(), [1, 0, 0, 0]);
-      https.clock.advance(30 * dayMs);
-      assert.deepEqual(await counts(), [0, 0, 0, 0]);
-    } finally {
-      await https.close();
-    }
+    t.after(() => https.close());
+    const account = await newAccount(https, { email, password });
+    const browser = await signedIn(https, email, password);
+    await browser.signIn(email, 'wrong');
+    await browser.post('/app/sign-in/passkey/options');
+    await newMagicLink(https, account);
+    const { purgeExpired } = await import('#server/accounts/sign-in/sign-out.ts');
+    const counts = async () => {
+      await purgeExpired({ ...https.runtime, clock: https.clock });
+      const { sessions, magicLinks, passkeyChallenges, throttleCounters } = await countSignInRows(https);
+      return [sessions, magicLinks, passkeyChallenges, throttleCounters];
+    };
+    // The two throttle counters: of this device cookie, and of all device cookies of the account.
+    assert.deepEqual(await counts(), [1, 1, 1, 2]);
+    https.clock.advance(301_000);
+    assert.deepEqual((await counts())[2], 0);
+    https.clock.advance(4_500_000);
+    assert.deepEqual(await counts(), [1, 0, 0, 0]);
+    https.clock.advance(30 * dayMs);
+    assert.deepEqual(await counts(), [0, 0, 0, 0]);
   });
 });

@@ -154,25 +154,22 @@ describe('switching the account on the sign-in page and on invitations (specific
     assert.equal((await new Browser(service.baseUrl).submit(second, form)).status, 404);
   });
 
-  it('every redirect and link stays below the path of APP_URL', async () => {
+  it('every redirect and link stays below the path of APP_URL', async (t) => {
     const appUrl = 'https://example.com/texts';
     const below = await startTestService({ APP_URL: appUrl });
-    try {
-      const [ada, eve] = [await newPerson(below), await newPerson(below)];
-      const there = await below.newTeam();
-      const { accept_url } = await inviteTo(below, there, ada.email);
-      assert.ok(accept_url.startsWith(`${appUrl}/invite/`));
-      const link = new URL(accept_url).pathname.slice('/texts'.length);
-      const nobody = await new Browser(below.baseUrl).open(link);
-      assert.ok(nobody.text.includes(`<a href="/texts/sign-in?next=${link}" class="button">`), nobody.text);
-      const other = await new Browser(below.baseUrl, { cookie: eve.cookie }).open(link);
-      assert.equal(actionOf(other.text, 'Sign out and go on'), `/texts/sign-out?next=${link}`);
-      const joined = await new Browser(below.baseUrl, { cookie: ada.cookie }).submit(link);
-      assert.deepEqual([joined.status, joined.headers.get('location')], [303, '/texts/']);
-      const over = await new Browser(below.baseUrl).open(link);
-      assert.match(over.text, /<a class="button" href="\/texts\/sign-in">/);
-    } finally {
-      await below.close();
-    }
+    t.after(() => below.close());
+    const [ada, eve] = [await newPerson(below), await newPerson(below)];
+    const there = await below.newTeam();
+    const { accept_url } = await inviteTo(below, there, ada.email);
+    assert.ok(accept_url.startsWith(`${appUrl}/invite/`));
+    const link = new URL(accept_url).pathname.slice('/texts'.length);
+    const nobody = await new Browser(below.baseUrl).open(link);
+    assert.ok(nobody.text.includes(`<a href="/texts/sign-in?next=${link}" class="button">`), nobody.text);
+    const other = await new Browser(below.baseUrl, { cookie: eve.cookie }).open(link);
+    assert.equal(actionOf(other.text, 'Sign out and go on'), `/texts/sign-out?next=${link}`);
+    const joined = await new Browser(below.baseUrl, { cookie: ada.cookie }).submit(link);
+    assert.deepEqual([joined.status, joined.headers.get('location')], [303, '/texts/']);
+    const over = await new Browser(below.baseUrl).open(link);
+    assert.match(over.text, /<a class="button" href="\/texts\/sign-in">/);
   });
 });

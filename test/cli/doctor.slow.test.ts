@@ -44,55 +44,52 @@ describe('ownline doctor', () => {
   };
   const statesOf = (checks: readonly Check[]) => checks.map(({ name, state }) => `${name} ${state}`);
 
-  it('ownline doctor prints a line for each check of a running service, and exits 0 even with warnings', async () => {
+  it('ownline doctor prints a line for each check of a running service, and exits 0 even with warnings', async (t) => {
     const proxy = await startChangingProxy(service.baseUrl);
     const authority = join(folder, 'authority.pem');
     await writeFile(authority, proxy.certificate);
     const settings = { BASE_URL: proxy.url, NODE_EXTRA_CA_CERTS: authority };
-    try {
-      const { code, checks } = await examine([], settings);
-      assert.equal(code, 0);
-      assert.deepEqual(statesOf(checks), [
-        'settings ok',
-        'service ok',
-        'jobs ok',
-        'database ok',
-        'schema ok',
-        'database_latency ok',
-        'database_writes ok',
-        'clock ok',
-        'restore ok',
-        'retention ok',
-        'secrets_key ok',
-        'webhook_secrets ok',
-        'disk ok',
-        'files ok',
-        'backup warning',
-        'shortcuts warning',
-        'shortcuts warning',
-        'mail ok',
-        'egress ok',
-        'address warning',
-        'tls ok',
-        'device_endpoint ok',
-        'body ok',
-        'host ok',
-        'client_address ok',
-        'http2 ok',
-        'large_body ok',
-      ]);
-      assert.deepEqual(
-        checks.filter(({ state, fix }) => (state === 'ok') !== (fix === null)),
-        [],
-        'each warning and failure says what to do',
-      );
-      const { output } = await commands.run(['doctor', '--quick'], settings);
-      assert.match(output, /^✓ settings: All settings can be read\.\n✓ service: /);
-      assert.match(output, /\n! address: .* no iPhone can reach it\.\n {4}Set BASE_URL to an https address/);
-      assert.match(output, /\n\n0 failed, 4 warnings, 23 ok\n$/);
-    } finally {
-      await proxy.close();
-    }
+    t.after(() => proxy.close());
+    const { code, checks } = await examine([], settings);
+    assert.equal(code, 0);
+    assert.deepEqual(statesOf(checks), [
+      'settings ok',
+      'service ok',
+      'jobs ok',
+      'database ok',
+      'schema ok',
+      'database_latency ok',
+      'database_writes ok',
+      'clock ok',
+      'restore ok',
+      'retention ok',
+      'secrets_key ok',
+      'webhook_secrets ok',
+      'disk ok',
+      'files ok',
+      'backup warning',
+      'shortcuts warning',
+      'shortcuts warning',
+      'mail ok',
+      'egress ok',
+      'address warning',
+      'tls ok',
+      'device_endpoint ok',
+      'body ok',
+      'host ok',
+      'client_address ok',
+      'http2 ok',
+      'large_body ok',
+    ]);
+    assert.deepEqual(
+      checks.filter(({ state, fix }) => (state === 'ok') !== (fix === null)),
+      [],
+      'each warning and failure says what to do',
+    );
+    const { output } = await commands.run(['doctor', '--quick'], settings);
+    assert.match(output, /^✓ settings: All settings can be read\.\n✓ service: /);
+    assert.match(output, /\n! address: .* no iPhone can reach it\.\n {4}Set BASE_URL to an https address/);
+    assert.match(output, /\n\n0 failed, 4 warnings, 23 ok\n$/);
   });
 
   it('ownline doctor exits 1 if the service does not run, and checks the rest', async () => {
@@ -168,22 +165,16 @@ describe('ownline doctor', () => {
     assert.match(misspelt.of('body')[0]?.message ?? '', /needs the secrets key/);
   });
 
-  it('ownline doctor names a background job that fails', async () => {
+  it('ownline doctor names a background job that fails', async (t) => {
     const table = await takeTableAway(service, 'unpublished_events');
-    try {
-      await until('the publisher fails', async () => {
-        const headers = { authorization: `Bearer ${metricsToken}` };
-        const answer = await fetch(`${service.baseUrl}/readyz?verbose`, { headers });
-        return (await answer.text()).includes('"failing"');
-      });
-      const { of } = await examine();
-      assert.match(
-        of('jobs')[0]?.message ?? '',
-        /“publish events” is failing: relation "unpublished_events"/,
-      );
-    } finally {
-      await table.restore();
-    }
+    t.after(() => table.restore());
+    await until('the publisher fails', async () => {
+      const headers = { authorization: `Bearer ${metricsToken}` };
+      const answer = await fetch(`${service.baseUrl}/readyz?verbose`, { headers });
+      return (await answer.text()).includes('"failing"');
+    });
+    const { of } = await examine();
+    assert.match(of('jobs')[0]?.message ?? '', /“publish events” is failing: relation "unpublished_events"/);
   });
 
   it('ownline doctor names the webhooks whose secret the secrets key does not open', async () => {

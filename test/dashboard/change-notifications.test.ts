@@ -113,7 +113,7 @@ describe('notifications of changes (decision 0018)', () => {
     assert.equal((await ofTeam()).length, 1);
   });
 
-  it('notifications that fail are logged and dropped, and later ones are sent', async () => {
+  it('notifications that fail are logged and dropped, and later ones are sent', async (t) => {
     const proxy = await startFreezingProxy(service.databaseUrl);
     const name = new URL(service.databaseUrl.replace('@/', '@localhost/')).pathname;
     const databaseUrl = `postgresql://ownline@127.0.0.1:${proxy.port}${name}`;
@@ -123,19 +123,16 @@ describe('notifications of changes (decision 0018)', () => {
     });
     const beyond = new Database({ databaseUrl, logger: noting, statementTimeoutMs: 200 });
     const told = async (noun: ResourceType) => (await ofTeam()).some((change) => change.resource === noun);
-    try {
-      beyond.pool.recordChange(team.id, 'team', []);
-      await until('the first is notified', () => told('team'));
-      proxy.freeze();
-      beyond.pool.recordChange(team.id, 'number', []);
-      const line = 'sending notifications failed; sweeps and subscribers read again by themselves';
-      await until('it is given up', () => lines.includes(line));
-      beyond.pool.recordChange(team.id, 'webhook', []);
-      await until('the next one is notified', () => told('webhook'));
-    } finally {
-      await beyond.close();
-      await proxy.close();
-    }
+    t.after(() => beyond.close());
+    t.after(() => proxy.close());
+    beyond.pool.recordChange(team.id, 'team', []);
+    await until('the first is notified', () => told('team'));
+    proxy.freeze();
+    beyond.pool.recordChange(team.id, 'number', []);
+    const line = 'sending notifications failed; sweeps and subscribers read again by themselves';
+    await until('it is given up', () => lines.includes(line));
+    beyond.pool.recordChange(team.id, 'webhook', []);
+    await until('the next one is notified', () => told('webhook'));
   });
 
   it('changes that no request causes are notified, too: positions in the feed, attempts and sweeps', async () => {
@@ -196,31 +193,28 @@ describe('a subscriber to changes (decision 0018)', () => {
     return { told, leave: changes.subscribe(teamId, (change) => told.push(change)) };
   }
 
-  it('a subscriber gets the changes of exactly its team from another process, with the ids', async () => {
+  it('a subscriber gets the changes of exactly its team from another process, with the ids', async (t) => {
     const { changes } = service.app;
     const another = await service.startAnother();
-    try {
-      await connectNumber(service, team, from);
-      const [own, alike, other] = [team, team, otherTeam].map(({ id }) => listen(changes, id));
-      assert.ok(own && alike && other);
-      await settle(own.told);
-      const number = (await findNumber(team.api, from))?.id;
-      const there = new ApiClient(another.baseUrl, team.api.key);
-      await there.put(`/v1/numbers/${number}`, { label: 'Reception' });
-      await new ApiClient(another.baseUrl, otherTeam.api.key).put('/v1/team', { name: 'Other' });
-      await until('the other team hears its own', () => other.told.length === 2);
-      const ids = new Set([uuidOf('num', String(number))]);
-      assert.deepEqual(
-        own.told.find((change) => change !== 'everything' && change.resource === 'number'),
-        { resource: 'number', ids },
-      );
-      assert.deepEqual(alike.told.slice(-own.told.length), own.told);
-      assert.deepEqual(own.told.map(nounOf).sort(), ['audit', 'number']);
-      assert.deepEqual(other.told.map(nounOf).sort(), ['audit', 'team']);
-      for (const { leave } of [own, alike, other]) leave();
-    } finally {
-      await another.close();
-    }
+    t.after(() => another.close());
+    await connectNumber(service, team, from);
+    const [own, alike, other] = [team, team, otherTeam].map(({ id }) => listen(changes, id));
+    assert.ok(own && alike && other);
+    await settle(own.told);
+    const number = (await findNumber(team.api, from))?.id;
+    const there = new ApiClient(another.baseUrl, team.api.key);
+    await there.put(`/v1/numbers/${number}`, { label: 'Reception' });
+    await new ApiClient(another.baseUrl, otherTeam.api.key).put('/v1/team', { name: 'Other' });
+    await until('the other team hears its own', () => other.told.length === 2);
+    const ids = new Set([uuidOf('num', String(number))]);
+    assert.deepEqual(
+      own.told.find((change) => change !== 'everything' && change.resource === 'number'),
+      { resource: 'number', ids },
+    );
+    assert.deepEqual(alike.told.slice(-own.told.length), own.told);
+    assert.deepEqual(own.told.map(nounOf).sort(), ['audit', 'number']);
+    assert.deepEqual(other.told.map(nounOf).sort(), ['audit', 'team']);
+    for (const { leave } of [own, alike, other]) leave();
   });
 
   it('after a lost connection a subscriber gets a change of everything, and then single changes again', async () => {

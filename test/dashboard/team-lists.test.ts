@@ -37,35 +37,32 @@ describe('lists with more fields for members', () => {
     for (const message of (json as unknown as MessageLog).messages) assert.ok(!('error_code' in message));
   });
 
-  it('the dashboard’s lists of deliveries have the latest attempt’s status, and those of /v1 have none', async () => {
+  it('the dashboard’s lists of deliveries have the latest attempt’s status, and those of /v1 have none', async (t) => {
     const receiver = await startWebhookReceiver({ behaviour: answering(503, 'no') });
-    try {
-      const webhook = await newWebhook(team.api, { url: receiver.url, events: ['message.sent'] });
-      const path = `/webhooks/${webhook.id}/deliveries`;
-      const never = await newDelivery(service, team, webhook.id, { status: 'skipped' });
-      const lastOf = (deliveryId: unknown) =>
-        until('an attempt is recorded', async () => {
-          const { json } = await viewer.get(viewer.in(path));
-          const delivery = (json as unknown as DeliveryLog).deliveries.find(({ id }) => id === deliveryId);
-          return delivery && delivery.attempt_count > 0 && delivery.last_attempt;
-        });
-      const test = () => team.api.post(`/v1/webhooks/${webhook.id}/test`);
-      assert.deepEqual(await lastOf((await test()).json.id), { outcome: 'http_5xx', status_code: 503 });
-      receiver.behave(answering(204));
-      assert.deepEqual(await lastOf((await test()).json.id), { outcome: 'succeeded', status_code: 204 });
-      const twice = await newDelivery(service, team, webhook.id);
-      await newAttempt(service, team, twice, { outcome: 'http_5xx', statusCode: 500 });
-      await newAttempt(service, team, twice, { outcome: 'timeout', statusCode: null });
-      assert.deepEqual(await lastOf(twice), { outcome: 'timeout', status_code: null });
-      const log = await viewer.get(viewer.in(`${path}?status=skipped`));
-      assert.deepEqual(
-        (log.json as unknown as DeliveryLog).deliveries.map(({ id, last_attempt }) => [id, last_attempt]),
-        [[never, null]],
-      );
-      const { json } = await team.api.get(`/v1${path}`);
-      for (const one of (json as unknown as DeliveryLog).deliveries) assert.ok(!('last_attempt' in one));
-    } finally {
-      await receiver.close();
-    }
+    t.after(() => receiver.close());
+    const webhook = await newWebhook(team.api, { url: receiver.url, events: ['message.sent'] });
+    const path = `/webhooks/${webhook.id}/deliveries`;
+    const never = await newDelivery(service, team, webhook.id, { status: 'skipped' });
+    const lastOf = (deliveryId: unknown) =>
+      until('an attempt is recorded', async () => {
+        const { json } = await viewer.get(viewer.in(path));
+        const delivery = (json as unknown as DeliveryLog).deliveries.find(({ id }) => id === deliveryId);
+        return delivery && delivery.attempt_count > 0 && delivery.last_attempt;
+      });
+    const test = () => team.api.post(`/v1/webhooks/${webhook.id}/test`);
+    assert.deepEqual(await lastOf((await test()).json.id), { outcome: 'http_5xx', status_code: 503 });
+    receiver.behave(answering(204));
+    assert.deepEqual(await lastOf((await test()).json.id), { outcome: 'succeeded', status_code: 204 });
+    const twice = await newDelivery(service, team, webhook.id);
+    await newAttempt(service, team, twice, { outcome: 'http_5xx', statusCode: 500 });
+    await newAttempt(service, team, twice, { outcome: 'timeout', statusCode: null });
+    assert.deepEqual(await lastOf(twice), { outcome: 'timeout', status_code: null });
+    const log = await viewer.get(viewer.in(`${path}?status=skipped`));
+    assert.deepEqual(
+      (log.json as unknown as DeliveryLog).deliveries.map(({ id, last_attempt }) => [id, last_attempt]),
+      [[never, null]],
+    );
+    const { json } = await team.api.get(`/v1${path}`);
+    for (const one of (json as unknown as DeliveryLog).deliveries) assert.ok(!('last_attempt' in one));
   });
 });

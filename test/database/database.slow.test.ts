@@ -112,36 +112,29 @@ describe('connections to the database (specification section 10.3)', () => {
     assert.deepEqual(all(), ids);
   });
 
-  it('a connection that stops answering is discarded, even during a transaction', async () => {
+  it('a connection that stops answering is discarded, even during a transaction', async (t) => {
     const proxy = await startFreezingProxy(test.url);
     const name = new URL(test.url.replace('@/', '@localhost/')).pathname;
     const databaseUrl = `postgresql://ownline@127.0.0.1:${proxy.port}${name}`;
     const beyond = new Database({ databaseUrl, logger, poolSize: 2, statementTimeoutMs: 200 });
     const notifications = new NotificationListener(databaseUrl, logger);
-    try {
-      await notifications.start();
-      await Promise.all([
-        beyond.pool.query('SELECT'),
-        beyond.pool.query('SELECT'),
-        beyond.hot.query('SELECT'),
-      ]);
-      proxy.freeze();
-      const silent = [
-        beyond.hot.query('SELECT'),
-        beyond.transaction((trx) => trx.query('SELECT')),
-        beyond.pool.query('SELECT'),
-      ];
-      for (const result of await Promise.allSettled(silent)) {
-        assert.equal(result.status, 'rejected');
-        assert.ok(isDatabaseAway(result.reason), String(result.reason));
-      }
-      assert.equal((await beyond.hot.query('SELECT')).rowCount, 1, 'on a new connection');
-      assert.equal(await beyond.transaction(async (trx) => (await trx.query('SELECT')).rowCount), 1);
-    } finally {
-      await notifications.stop();
-      await beyond.close();
-      await proxy.close();
+    t.after(() => notifications.stop());
+    t.after(() => beyond.close());
+    t.after(() => proxy.close());
+    await notifications.start();
+    await Promise.all([beyond.pool.query('SELECT'), beyond.pool.query('SELECT'), beyond.hot.query('SELECT')]);
+    proxy.freeze();
+    const silent = [
+      beyond.hot.query('SELECT'),
+      beyond.transaction((trx) => trx.query('SELECT')),
+      beyond.pool.query('SELECT'),
+    ];
+    for (const result of await Promise.allSettled(silent)) {
+      assert.equal(result.status, 'rejected');
+      assert.ok(isDatabaseAway(result.reason), String(result.reason));
     }
+    assert.equal((await beyond.hot.query('SELECT')).rowCount, 1, 'on a new connection');
+    assert.equal(await beyond.transaction(async (trx) => (await trx.query('SELECT')).rowCount), 1);
   });
 
   it('a pool without a free connection is over capacity: 503 with retry-after, and no statement is sent (§8/team-concurrency)', async () => {

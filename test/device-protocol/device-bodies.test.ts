@@ -149,7 +149,7 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
     });
   }
 
-  it('an inbound message for a deleted number is answered before its body is read, on each process', async () => {
+  it('an inbound message for a deleted number is answered before its body is read, on each process', async (t) => {
     nextMinute(service.clock);
     const { wire, numberId } = await connectNumber(service, team);
     assert.equal((await wire.call('inbound', { from: '+12125550100', text: 'before' })).ok, '1');
@@ -157,16 +157,13 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
     const deleted = { ok: '0', reason: 'deleted' };
     assert.deepEqual(await wire.call('inbound', { from: '+12125550100', text: 'after' }), deleted);
     const another = await service.startAnother();
-    try {
-      for (const { baseUrl } of [service, another]) {
-        const raw = await rawRequest(baseUrl, deviceCallHead('inbound', wire.token, 1_000_000));
-        assert.deepEqual([raw.status, JSON.parse(raw.body)], [200, deleted]);
-        assert.equal(raw.headers.get('connection'), 'close');
-        const poll = await new DeviceWire(baseUrl, wire.token).call('poll', { session: wire.session });
-        assert.deepEqual(poll, { action: 'stop', session: 'none', reason: 'deleted' });
-      }
-    } finally {
-      await another.close();
+    t.after(() => another.close());
+    for (const { baseUrl } of [service, another]) {
+      const raw = await rawRequest(baseUrl, deviceCallHead('inbound', wire.token, 1_000_000));
+      assert.deepEqual([raw.status, JSON.parse(raw.body)], [200, deleted]);
+      assert.equal(raw.headers.get('connection'), 'close');
+      const poll = await new DeviceWire(baseUrl, wire.token).call('poll', { session: wire.session });
+      assert.deepEqual(poll, { action: 'stop', session: 'none', reason: 'deleted' });
     }
   });
 

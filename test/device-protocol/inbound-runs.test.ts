@@ -151,21 +151,18 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     }
   });
 
-  it('simultaneous repeats of an inbound message on two processes are one message', async () => {
+  it('simultaneous repeats of an inbound message on two processes are one message', async (t) => {
     const { wire, stored } = await connect();
     const other = await service.startAnother();
-    try {
-      const wires = [wire, new DeviceWire(other.baseUrl, wire.token)];
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, n) =>
-          wires[n % 2]?.call('inbound', { from, text: 'Hello', run: String(n % 4) }),
-        ),
-      );
-      assert.equal(new Set(answers.map((answer) => answer?.id)).size, 1);
-      assert.equal(await stored(), 1);
-    } finally {
-      await other.close();
-    }
+    t.after(() => other.close());
+    const wires = [wire, new DeviceWire(other.baseUrl, wire.token)];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        wires[n % 2]?.call('inbound', { from, text: 'Hello', run: String(n % 4) }),
+      ),
+    );
+    assert.equal(new Set(answers.map((answer) => answer?.id)).size, 1);
+    assert.equal(await stored(), 1);
   });
 
   it('a late repeat of a STOP does not opt out a contact that has opted in since', async () => {

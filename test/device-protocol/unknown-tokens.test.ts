@@ -84,39 +84,33 @@ describe('calls without a known device token (specification section 11.1)', () =
     assert.match(Buffer.concat(parts).toString(), /\{"ok":"0","reason":"unauthorized"\}$/);
   });
 
-  it('unknown tokens share their look-ups, and a malformed or just refused token costs none', async () => {
+  it('unknown tokens share their look-ups, and a malformed or just refused token costs none', async (t) => {
     nextMinute(service.clock);
     const statements = watchStatements(lookups);
     const poll = (token: string) => new DeviceWire(service.baseUrl, token).call('poll', stale);
-    try {
-      const many = await Promise.all(Array.from({ length: 400 }, () => poll(unknownToken())));
-      for (const answer of many) assert.deepEqual(answer, stop);
-      const shared = statements.take().length;
-      assert.ok(shared > 0 && shared < 200, `${shared} statements for 400 tokens`);
-      const one = unknownToken();
-      assert.deepEqual(await poll(one), stop);
-      assert.equal(statements.take().length, 1);
-      const noTokens = ['', 'dev_x', `${one}x`, one.replace('dev_', 'own_'), 'x'.repeat(10_000)];
-      for (const token of [one, one, ...noTokens]) assert.deepEqual(await poll(token), stop);
-      assert.deepEqual(statements.take(), []);
-    } finally {
-      statements.stop();
-    }
+    t.after(() => statements.stop());
+    const many = await Promise.all(Array.from({ length: 400 }, () => poll(unknownToken())));
+    for (const answer of many) assert.deepEqual(answer, stop);
+    const shared = statements.take().length;
+    assert.ok(shared > 0 && shared < 200, `${shared} statements for 400 tokens`);
+    const one = unknownToken();
+    assert.deepEqual(await poll(one), stop);
+    assert.equal(statements.take().length, 1);
+    const noTokens = ['', 'dev_x', `${one}x`, one.replace('dev_', 'own_'), 'x'.repeat(10_000)];
+    for (const token of [one, one, ...noTokens]) assert.deepEqual(await poll(token), stop);
+    assert.deepEqual(statements.take(), []);
   });
 
-  it('a flood of unknown tokens holds back no phone of the same network, not even one new to the process', async () => {
+  it('a flood of unknown tokens holds back no phone of the same network, not even one new to the process', async (t) => {
     const fresh = await service.startAnother();
-    try {
-      const flood = Array.from({ length: 300 }, () =>
-        new DeviceWire(fresh.baseUrl, unknownToken()).call('inbound', { from: 'a', text: 'b' }),
-      );
-      for (const answer of await Promise.all(flood)) assert.deepEqual(answer, refused);
-      const wire = new DeviceWire(fresh.baseUrl, number.wire.token);
-      assert.equal((await wire.call('poll', stale)).reason, 'superseded');
-      assert.equal((await wire.call('inbound', { from: '+12125550100', text: 'Hello' })).ok, '1');
-    } finally {
-      await fresh.close();
-    }
+    t.after(() => fresh.close());
+    const flood = Array.from({ length: 300 }, () =>
+      new DeviceWire(fresh.baseUrl, unknownToken()).call('inbound', { from: 'a', text: 'b' }),
+    );
+    for (const answer of await Promise.all(flood)) assert.deepEqual(answer, refused);
+    const wire = new DeviceWire(fresh.baseUrl, number.wire.token);
+    assert.equal((await wire.call('poll', stale)).reason, 'superseded');
+    assert.equal((await wire.call('inbound', { from: '+12125550100', text: 'Hello' })).ok, '1');
   });
 
   it('a call whose token can’t be looked up gets unavailable, and never a stop', async (t) => {

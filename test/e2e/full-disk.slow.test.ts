@@ -122,19 +122,16 @@ describe('a full disk (specification section 10.4)', {
 });
 
 describe('a disk that is full for PostgreSQL (specification section 10.4)', () => {
-  it('a send that PostgreSQL refuses for a full disk stores nothing and names the disk', async () => {
+  it('a send that PostgreSQL refuses for a full disk stores nothing and names the disk', async (t) => {
     const service = await startTestService();
     const team = await service.newTeam();
-    try {
-      await refuseInserts(service, 'send_queue', 'disk_full');
-      const verify = await team.api.post('/v1/numbers/verify', { phone_number: from });
-      await (await claim(team.api, String(verify.json.setup_url))).poll();
-      const answer = await team.api.post('/v1/messages/send', { from, to, content: 'Hello' });
-      assert.equal(answer.status, 503, answer.text);
-      assert.match(String(field(answer.json, 'error.message')), /disk .* full.*Nothing was stored/);
-      assert.deepEqual(await storedMessages(service), []);
-    } finally {
-      await service.close();
-    }
+    t.after(() => service.close());
+    await refuseInserts(service, 'send_queue', 'disk_full');
+    const verify = await team.api.post('/v1/numbers/verify', { phone_number: from });
+    await (await claim(team.api, String(verify.json.setup_url))).poll();
+    const answer = await team.api.post('/v1/messages/send', { from, to, content: 'Hello' });
+    assert.equal(answer.status, 503, answer.text);
+    assert.match(String(field(answer.json, 'error.message')), /disk .* full.*Nothing was stored/);
+    assert.deepEqual(await storedMessages(service), []);
   });
 });

@@ -262,24 +262,21 @@ describe('GET /v1/events (specification section 4.5)', () => {
     await other.close();
   });
 
-  it('a held request counts once towards the rate limit, however long it was held', async () => {
+  it('a held request counts once towards the rate limit, however long it was held', async (t) => {
     const limited = await startTestService({ ROLES: 'api', RATE_LIMITS: 'on' });
-    try {
-      const { api, id } = await limited.newTeam();
-      limited.clock.advance(60_000 - (limited.clock.nowMs() % 60_000));
-      const left = async () => {
-        const said = (await api.get('/v1/events')).headers.get('ratelimit') ?? '';
-        return Number(/r=(\d+)/.exec(said)?.[1] ?? assert.fail(said));
-      };
-      const before = await left();
-      const waiting = await held('?wait=25', api);
-      await putEvents(limited.runtime, id, 1);
-      await publishEvents(limited.runtime);
-      assert.equal((await waiting.answer).status, 200);
-      assert.equal(await left(), before - 2);
-    } finally {
-      await limited.close();
-    }
+    t.after(() => limited.close());
+    const { api, id } = await limited.newTeam();
+    limited.clock.advance(60_000 - (limited.clock.nowMs() % 60_000));
+    const left = async () => {
+      const said = (await api.get('/v1/events')).headers.get('ratelimit') ?? '';
+      return Number(/r=(\d+)/.exec(said)?.[1] ?? assert.fail(said));
+    };
+    const before = await left();
+    const waiting = await held('?wait=25', api);
+    await putEvents(limited.runtime, id, 1);
+    await publishEvents(limited.runtime);
+    assert.equal((await waiting.answer).status, 200);
+    assert.equal(await left(), before - 2);
   });
 
   it('a held request is answered by the next sweep if the notification of an event was lost (§4.5/long-poll)', async () => {

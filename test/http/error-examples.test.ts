@@ -44,14 +44,11 @@ describe('the examples of docs/errors.md (§7.1/envelope)', () => {
   for (const code of Object.keys(prepare) as ErrorCode[]) {
     // Without its database the server answers 503 instead of 500.
     const status = code === 'internal_error' ? 503 : errorStatus[code];
-    it(`the request of the example ${status} gets its answer`, async () => {
+    it(`the request of the example ${status} gets its answer`, async (t) => {
       const api = await prepare[code]();
       const denial = code === 'internal_error' ? await denyConnections(service) : undefined;
-      try {
-        assert.equal(printedShape(await answerOf(status, api)), printedShape(page.one(`json ${status}`)));
-      } finally {
-        await denial?.allow();
-      }
+      t.after(() => denial?.allow());
+      assert.equal(printedShape(await answerOf(status, api)), printedShape(page.one(`json ${status}`)));
     });
   }
 });

@@ -129,32 +129,26 @@ describe('security headers of pages and of answers below /app (specification sec
     }
   });
 
-  it('pages on plain http have no strict-transport-security header', async () => {
+  it('pages on plain http have no strict-transport-security header', async (t) => {
     const plain = await startTestService();
-    try {
-      const { headers } = await new Browser(plain.baseUrl).get('/sign-in');
-      assert.equal(headers.get('strict-transport-security'), null);
-      assert.equal(headers.get('x-content-type-options'), 'nosniff');
-    } finally {
-      await plain.close();
-    }
+    t.after(() => plain.close());
+    const { headers } = await new Browser(plain.baseUrl).get('/sign-in');
+    assert.equal(headers.get('strict-transport-security'), null);
+    assert.equal(headers.get('x-content-type-options'), 'nosniff');
   });
 
-  it('behind a proxy that serves Ownline below a path, pages link below that path', async () => {
+  it('behind a proxy that serves Ownline below a path, pages link below that path', async (t) => {
     const below = await startTestService({ APP_URL: 'https://example.com/texts/' });
-    try {
-      const browser = new Browser(below.baseUrl);
-      assert.equal((await browser.get('/')).headers.get('location'), '/texts/sign-in');
-      await newAccount(below, { email, password });
-      const entered = await browser.submit('/sign-in', { email, password, by: 'password' });
-      assert.equal(entered.headers.get('location'), '/texts/');
-      assert.match((await browser.get('/sign-in')).text, /action="\/texts\/sign-out"/);
-      assert.match((await browser.get('/')).text, /data-base="\/texts"[\s\S]*src="\/texts\/assets\/main-/);
-      const account = await newAccount(below, { email: 'grace@example.com' });
-      const link = await newMagicLink(below, account);
-      assert.ok(link.startsWith('https://example.com/texts/link/'), link);
-    } finally {
-      await below.close();
-    }
+    t.after(() => below.close());
+    const browser = new Browser(below.baseUrl);
+    assert.equal((await browser.get('/')).headers.get('location'), '/texts/sign-in');
+    await newAccount(below, { email, password });
+    const entered = await browser.submit('/sign-in', { email, password, by: 'password' });
+    assert.equal(entered.headers.get('location'), '/texts/');
+    assert.match((await browser.get('/sign-in')).text, /action="\/texts\/sign-out"/);
+    assert.match((await browser.get('/')).text, /data-base="\/texts"[\s\S]*src="\/texts\/assets\/main-/);
+    const account = await newAccount(below, { email: 'grace@example.com' });
+    const link = await newMagicLink(below, account);
+    assert.ok(link.startsWith('https://example.com/texts/link/'), link);
   });
 });

@@ -173,17 +173,14 @@ describe('delivery of mail (specification section 10.6)', () => {
 });
 
 describe('mail without SMTP_URL (specification section 10.6)', () => {
-  it('a server without SMTP_URL queues no mail, and the caller gets false', async () => {
+  it('a server without SMTP_URL queues no mail, and the caller gets false', async (t) => {
     const service = await startTestService();
-    try {
-      assert.equal(isMailEnabled(service.runtime.config), false);
-      const queued = await service.runtime.database.transaction((trx) =>
-        queueMail(trx, service.runtime, { to: 'ada@example.com', message: invitation }),
-      );
-      assert.equal(queued, false);
-      assert.deepEqual(await storedMails(service), []);
-    } finally {
-      await service.close();
-    }
+    t.after(() => service.close());
+    assert.equal(isMailEnabled(service.runtime.config), false);
+    const queued = await service.runtime.database.transaction((trx) =>
+      queueMail(trx, service.runtime, { to: 'ada@example.com', message: invitation }),
+    );
+    assert.equal(queued, false);
+    assert.deepEqual(await storedMails(service), []);
   });
 });

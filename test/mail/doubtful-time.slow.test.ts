@@ -7,7 +7,7 @@ import { startSteppingService, untilStep } from '#test/support/service/stepping-
 
 const dayMs = 86_400_000;
 
-it('an old or expired mail is sent instead of given up while a clock step is held (specification section 10.7)', async () => {
+it('an old or expired mail is sent instead of given up while a clock step is held (specification section 10.7)', async (t) => {
   const server = await startMailServer();
   let step = async (_aheadMs: number) => {};
   const mailing = await startMailing({ SMTP_URL: server.url }, async (settings) => {
@@ -16,21 +16,18 @@ it('an old or expired mail is sent instead of given up while a clock step is hel
     return stepping;
   });
   const { service } = mailing;
-  try {
-    await mailing.queue('old@example.com', 'silently');
-    const owner = await newMember(service, await service.newTeam(), 'owner');
-    const invited = { email: 'over@example.com', role: 'viewer' };
-    assert.equal((await owner.post(owner.in('/team/members/invite'), invited)).status, 201);
-    await step(dayMs);
-    await untilStep(service.baseUrl, dayMs / 1_000);
-    service.clock.advance(30 * dayMs);
-    mailing.start();
-    const recipients: string[] = [];
-    while (recipients.length < 2) recipients.push(...(await server.next()).to);
-    assert.deepEqual(recipients.sort(), ['old@example.com', 'over@example.com']);
-    assert.ok((await mailing.attempted('old@example.com', 1)).sentAt);
-  } finally {
-    await mailing.close();
-    await server.close();
-  }
+  t.after(() => mailing.close());
+  t.after(() => server.close());
+  await mailing.queue('old@example.com', 'silently');
+  const owner = await newMember(service, await service.newTeam(), 'owner');
+  const invited = { email: 'over@example.com', role: 'viewer' };
+  assert.equal((await owner.post(owner.in('/team/members/invite'), invited)).status, 201);
+  await step(dayMs);
+  await untilStep(service.baseUrl, dayMs / 1_000);
+  service.clock.advance(30 * dayMs);
+  mailing.start();
+  const recipients: string[] = [];
+  while (recipients.length < 2) recipients.push(...(await server.next()).to);
+  assert.deepEqual(recipients.sort(), ['old@example.com', 'over@example.com']);
+  assert.ok((await mailing.attempted('old@example.com', 1)).sentAt);
 });

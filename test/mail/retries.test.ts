@@ -163,36 +163,30 @@ describe('retries of mail (specification section 10.6)', () => {
 });
 
 describe('mail that the server does not accept (specification section 10.6)', () => {
-  it('a mail that no server accepts is given up once it is two days old', async () => {
+  it('a mail that no server accepts is given up once it is two days old', async (t) => {
     const port = await freePort();
     const mailing = await startMailing({ SMTP_URL: `smtp://127.0.0.1:${port}` });
-    try {
-      mailing.start();
-      await mailing.queue('early@example.com');
-      const row = await mailing.attempted('early@example.com', 1);
-      assert.equal(row.lastError, 'ECONNREFUSED ESOCKET');
-      mailing.pass(48 * hour + minute);
-      const stale = await mailing.attempted('early@example.com', 2);
-      assert.deepEqual([stale.lastError, stale.body], ['too old', null]);
-    } finally {
-      await mailing.close();
-    }
+    t.after(() => mailing.close());
+    mailing.start();
+    await mailing.queue('early@example.com');
+    const row = await mailing.attempted('early@example.com', 1);
+    assert.equal(row.lastError, 'ECONNREFUSED ESOCKET');
+    mailing.pass(48 * hour + minute);
+    const stale = await mailing.attempted('early@example.com', 2);
+    assert.deepEqual([stale.lastError, stale.body], ['too old', null]);
   });
 
-  it('a mail is tried again after a refused login, which points at the settings', async () => {
+  it('a mail is tried again after a refused login, which points at the settings', async (t) => {
     const server = await startMailServer({ login: { user: 'texts', password: 'right' } });
     const mailing = await startMailing({ SMTP_URL: `smtp://texts:wrong@127.0.0.1:${server.port}` });
-    try {
-      mailing.start();
-      await mailing.queue('ada@example.com');
-      const row = await mailing.attempted('ada@example.com', 1);
-      assert.match(row.lastError ?? '', /^535( 5\.7\.8)? to AUTH PLAIN$/);
-      assert.ok(row.body);
-      assert.ok(!mailing.log().includes('wrong'));
-      assert.deepEqual(server.received, []);
-    } finally {
-      await mailing.close();
-      await server.close();
-    }
+    t.after(() => mailing.close());
+    t.after(() => server.close());
+    mailing.start();
+    await mailing.queue('ada@example.com');
+    const row = await mailing.attempted('ada@example.com', 1);
+    assert.match(row.lastError ?? '', /^535( 5\.7\.8)? to AUTH PLAIN$/);
+    assert.ok(row.body);
+    assert.ok(!mailing.log().includes('wrong'));
+    assert.deepEqual(server.received, []);
   });
 });

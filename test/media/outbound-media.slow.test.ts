@@ -160,37 +160,34 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     await assertArrives(id, png, 'image/png', 'later.png');
   });
 
-  it('a connection that breaks off, a host that sends slowly and one that is silent are transient failures', async () => {
+  it('a connection that breaks off, a host that sends slowly and one that is silent are transient failures', async (t) => {
     // This test waits for a time-out, so it uses a service with a short one.
     const hasty = await startMediaWorld({ MEDIA_TIMEOUT_MS: '1500' });
-    try {
-      hasty.host.set('/broken.png', (socket) => {
-        answerOf(200, png, { 'content-length': '100000' })(socket, '');
-        setImmediate(() => socket.destroy());
-      });
-      hasty.host.set('/drip.png', (socket) => {
-        answerOf(200, png, { 'content-length': '100000' })(socket, '');
-        const timer = setInterval(() => socket.write('x'), 20);
-        socket.on('close', () => clearInterval(timer));
-      });
-      hasty.host.set('/silent.png', () => undefined);
-      const ids = await Promise.all(
-        ['/broken.png', '/drip.png', '/silent.png'].map((path) => hasty.send(path)),
-      );
-      for (const [tries, pauseMs] of [
-        [1, 10_000],
-        [2, 60_000],
-      ] as const) {
-        await untilPaused(hasty, ids.length, tries);
-        hasty.service.clock.advance(pauseMs + 1_000);
-      }
-      const failures = await Promise.all(ids.map((id) => hasty.failure(id)));
-      assert.match(failures[0]?.text ?? '', /connection broke in the middle/);
-      assert.match(failures[1]?.text ?? '', /had not arrived in full when the time was up/);
-      assert.match(failures[2]?.text ?? '', /had not arrived in full when the time was up/);
-    } finally {
-      await hasty.close();
+    t.after(() => hasty.close());
+    hasty.host.set('/broken.png', (socket) => {
+      answerOf(200, png, { 'content-length': '100000' })(socket, '');
+      setImmediate(() => socket.destroy());
+    });
+    hasty.host.set('/drip.png', (socket) => {
+      answerOf(200, png, { 'content-length': '100000' })(socket, '');
+      const timer = setInterval(() => socket.write('x'), 20);
+      socket.on('close', () => clearInterval(timer));
+    });
+    hasty.host.set('/silent.png', () => undefined);
+    const ids = await Promise.all(
+      ['/broken.png', '/drip.png', '/silent.png'].map((path) => hasty.send(path)),
+    );
+    for (const [tries, pauseMs] of [
+      [1, 10_000],
+      [2, 60_000],
+    ] as const) {
+      await untilPaused(hasty, ids.length, tries);
+      hasty.service.clock.advance(pauseMs + 1_000);
     }
+    const failures = await Promise.all(ids.map((id) => hasty.failure(id)));
+    assert.match(failures[0]?.text ?? '', /connection broke in the middle/);
+    assert.match(failures[1]?.text ?? '', /had not arrived in full when the time was up/);
+    assert.match(failures[2]?.text ?? '', /had not arrived in full when the time was up/);
   });
 
   it('three redirects are followed, and a fourth and one to no valid URL fail the message, whose error says so (§3.2/media-redirects)', async () => {
@@ -221,23 +218,20 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     }
   });
 
-  it('no request reaches a private network through a redirect (§6.5/all-requests)', async () => {
+  it('no request reaches a private network through a redirect (§6.5/all-requests)', async (t) => {
     const canary = await startMediaHost('127.0.0.2');
-    try {
-      world.host.set('/into', answerOf(302, Buffer.alloc(0), { location: canary.url('/secret.png') }));
-      world.host.set(
-        '/metadata',
-        answerOf(307, Buffer.alloc(0), { location: 'http://169.254.169.254/latest' }),
-      );
-      world.host.set('/file', answerOf(301, Buffer.alloc(0), { location: 'file:///etc/passwd' }));
-      for (const path of ['/into', '/metadata', '/file']) {
-        const { code, text } = await world.failure(await world.send(path));
-        assert.equal(code, 'media_unavailable', path);
-        assert.match(text, /leads to a private network/);
-      }
-      assert.deepEqual(canary.connections, []);
-    } finally {
-      await canary.close();
+    t.after(() => canary.close());
+    world.host.set('/into', answerOf(302, Buffer.alloc(0), { location: canary.url('/secret.png') }));
+    world.host.set(
+      '/metadata',
+      answerOf(307, Buffer.alloc(0), { location: 'http://169.254.169.254/latest' }),
+    );
+    world.host.set('/file', answerOf(301, Buffer.alloc(0), { location: 'file:///etc/passwd' }));
+    for (const path of ['/into', '/metadata', '/file']) {
+      const { code, text } = await world.failure(await world.send(path));
+      assert.equal(code, 'media_unavailable', path);
+      assert.match(text, /leads to a private network/);
     }
+    assert.deepEqual(canary.connections, []);
   });
 });

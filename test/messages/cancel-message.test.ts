@@ -147,53 +147,50 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await team.api.post('/v1/messages/send', full)).status, 402);
   });
 
-  it('a message whose cancel races a held poll is handed out or cancelled, never both (§4.3/cancel-queued-only)', async () => {
+  it('a message whose cancel races a held poll is handed out or cancelled, never both (§4.3/cancel-queued-only)', async (t) => {
     const second = await service.startAnother();
-    try {
-      const team = await newSender();
-      const { wire } = team.number;
-      const elsewhere = { api: new ApiClient(second.baseUrl, team.api.key) };
-      const outcomes = { handedOut: 0, cancelled: 0 };
-      const ask = (last: string) => {
-        const poll = { isAnswered: false, answer: wire.poll({ last }) };
-        poll.answer = poll.answer.finally(() => {
-          poll.isAnswered = true;
-        });
-        return poll;
-      };
-      let poll = ask('none');
-      // The cancel waits longer after each round that it wins, so that it meets the hand-out at each of its steps.
-      let delay = 0;
-      for (let round = 0; round < 30; round += 1) {
-        const id = await send(team, `round ${round}`);
-        for (let step = 0; step < delay; step += 1) await roundTrip(service);
-        const answer = await cancel(round % 2 === 0 ? team : elsewhere, id);
-        const message = await get(team, id);
-        if (answer.status === 200) {
-          assert.deepEqual([message.status, message.error_code], ['failed', 'cancelled']);
-          assert.equal((await events(id)).length, 1);
-          outcomes.cancelled += 1;
-          delay += outcomes.handedOut === 0 ? delay + 1 : 1;
-          if (poll.isAnswered) {
-            assert.equal((await poll.answer).action, 'idle');
-            poll = ask('none');
-          }
-        } else {
-          assertConflict(answer, 'polling');
-          assert.equal(message.status, 'polling');
-          assert.deepEqual(await events(id), []);
-          assert.equal((await poll.answer).id, id);
-          outcomes.handedOut += 1;
-          delay = Math.max(0, delay - 1);
-          poll = ask(id);
+    t.after(() => second.close());
+    const team = await newSender();
+    const { wire } = team.number;
+    const elsewhere = { api: new ApiClient(second.baseUrl, team.api.key) };
+    const outcomes = { handedOut: 0, cancelled: 0 };
+    const ask = (last: string) => {
+      const poll = { isAnswered: false, answer: wire.poll({ last }) };
+      poll.answer = poll.answer.finally(() => {
+        poll.isAnswered = true;
+      });
+      return poll;
+    };
+    let poll = ask('none');
+    // The cancel waits longer after each round that it wins, so that it meets the hand-out at each of its steps.
+    let delay = 0;
+    for (let round = 0; round < 30; round += 1) {
+      const id = await send(team, `round ${round}`);
+      for (let step = 0; step < delay; step += 1) await roundTrip(service);
+      const answer = await cancel(round % 2 === 0 ? team : elsewhere, id);
+      const message = await get(team, id);
+      if (answer.status === 200) {
+        assert.deepEqual([message.status, message.error_code], ['failed', 'cancelled']);
+        assert.equal((await events(id)).length, 1);
+        outcomes.cancelled += 1;
+        delay += outcomes.handedOut === 0 ? delay + 1 : 1;
+        if (poll.isAnswered) {
+          assert.equal((await poll.answer).action, 'idle');
+          poll = ask('none');
         }
+      } else {
+        assertConflict(answer, 'polling');
+        assert.equal(message.status, 'polling');
+        assert.deepEqual(await events(id), []);
+        assert.equal((await poll.answer).id, id);
+        outcomes.handedOut += 1;
+        delay = Math.max(0, delay - 1);
+        poll = ask(id);
       }
-      assert.ok(outcomes.handedOut >= 3 && outcomes.cancelled >= 3, JSON.stringify(outcomes));
-      assert.equal((await poll.answer).action, 'idle');
-      assert.deepEqual(Object.values(await usage(team)), [outcomes.handedOut]);
-    } finally {
-      await second.close();
     }
+    assert.ok(outcomes.handedOut >= 3 && outcomes.cancelled >= 3, JSON.stringify(outcomes));
+    assert.equal((await poll.answer).action, 'idle');
+    assert.deepEqual(Object.values(await usage(team)), [outcomes.handedOut]);
   });
 
   it('a message whose cancel races a late report of its first hand-out is sent or cancelled, never both', async () => {

@@ -167,33 +167,30 @@ describe('pacing (specification section 8)', () => {
     assert.equal((await sendUntilHeld(phone)).sent, 1, 'two an hour');
   });
 
-  it('the end of the gap, and not a new message, wakes the held poll, on another process too', async () => {
+  it('the end of the gap, and not a new message, wakes the held poll, on another process too', async (t) => {
     const { number, phone } = await paced.connect({ gap_min_seconds: 8, gap_max_seconds: 8 });
     await sendMany(number, 2, () => 1);
     assert.equal(typeof (await phone.send(service.runtime)), 'string');
     const other = await service.startAnother();
-    try {
-      const wire = new DeviceWire(other.baseUrl, number.wire.token);
-      wire.session = number.wire.session;
-      const { answer } = await heldPoll(service, number, wire);
-      let answered = false;
-      answer.then(() => {
-        answered = true;
-      });
-      service.clock.advance(7_000);
-      await paced.send(number, 2);
-      await fetch(`${other.baseUrl}/healthz`);
-      assert.equal(answered, false);
-      await until('the gap ends', async () => {
-        service.clock.advance(100);
-        return answered;
-      });
-      assert.equal((await answer).to, contactAt(1));
-      const [first = 0, second = 0] = await timesOf(number);
-      assert.ok(second - first >= 8_000 && second - first < 10_000, String(second - first));
-    } finally {
-      await other.close();
-    }
+    t.after(() => other.close());
+    const wire = new DeviceWire(other.baseUrl, number.wire.token);
+    wire.session = number.wire.session;
+    const { answer } = await heldPoll(service, number, wire);
+    let answered = false;
+    answer.then(() => {
+      answered = true;
+    });
+    service.clock.advance(7_000);
+    await paced.send(number, 2);
+    await fetch(`${other.baseUrl}/healthz`);
+    assert.equal(answered, false);
+    await until('the gap ends', async () => {
+      service.clock.advance(100);
+      return answered;
+    });
+    assert.equal((await answer).to, contactAt(1));
+    const [first = 0, second = 0] = await timesOf(number);
+    assert.ok(second - first >= 8_000 && second - first < 10_000, String(second - first));
   });
 
   it('a change of the number’s pacing wakes its held poll', async () => {

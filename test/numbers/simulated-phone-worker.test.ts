@@ -139,7 +139,7 @@ describe('the processes of simulated phones (specification section 12.13)', () =
     );
   });
 
-  it('an idle test line leaves its phone to a number that waits for one', async () => {
+  it('an idle test line leaves its phone to a number that waits for one', async (t) => {
     const fresh = await startTestService({ ROLES: 'maintain' });
     const runs: AbortSignal[] = [];
     const worker = createSimulatedPhoneWorker(
@@ -150,24 +150,21 @@ describe('the processes of simulated phones (specification section 12.13)', () =
       },
       1,
     );
-    try {
-      const team = await fresh.newTeam();
-      await newTestClient(fresh, { team });
-      worker.start();
-      await until('the test line has the phone', () => runs.length === 1);
-      await createSimulatedNumber(fresh.runtime, team.id, undefined, operator);
-      await until('the number of the dashboard has the phone', () => {
-        fresh.clock.advance(simulatedPhoneSweepMs);
-        return runs.length === 2;
-      });
-      assert.deepEqual(
-        runs.map(({ aborted }) => aborted),
-        [true, false],
-      );
-    } finally {
-      await worker.stop();
-      await fresh.close();
-    }
+    t.after(() => worker.stop());
+    t.after(() => fresh.close());
+    const team = await fresh.newTeam();
+    await newTestClient(fresh, { team });
+    worker.start();
+    await until('the test line has the phone', () => runs.length === 1);
+    await createSimulatedNumber(fresh.runtime, team.id, undefined, operator);
+    await until('the number of the dashboard has the phone', () => {
+      fresh.clock.advance(simulatedPhoneSweepMs);
+      return runs.length === 2;
+    });
+    assert.deepEqual(
+      runs.map(({ aborted }) => aborted),
+      [true, false],
+    );
   });
 
   it('a test line keeps its phone while it has a message or no other number waits, and gets one after the others', async () => {

@@ -219,13 +219,10 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
   });
 });
 
-it('the setup link begins with APP_URL, wherever the service listens', async () => {
+it('the setup link begins with APP_URL, wherever the service listens', async (t) => {
   const service = await startTestService({ APP_URL: 'https://texts.example.com' });
-  try {
-    const team = await service.newTeam();
-    const { json } = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
-    assert.match(String(json.setup_url), /^https:\/\/texts\.example\.com\/setup\/[\w-]{43}$/);
-  } finally {
-    await service.close();
-  }
+  t.after(() => service.close());
+  const team = await service.newTeam();
+  const { json } = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
+  assert.match(String(json.setup_url), /^https:\/\/texts\.example\.com\/setup\/[\w-]{43}$/);
 });

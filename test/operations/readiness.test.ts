@@ -118,7 +118,7 @@ describe('GET /readyz, and the probe of ownline doctor (specification section 10
     });
   });
 
-  it('/readyz queries the database once a second, whatever the number of requests', async () => {
+  it('/readyz queries the database once a second, whatever the number of requests', async (t) => {
     // A check of readiness runs two statements; this is the name of the first.
     const watch = watchStatements(['database.readiness-memory']);
     const askMany = async () => {
@@ -130,14 +130,11 @@ describe('GET /readyz, and the probe of ownline doctor (specification section 10
       // At most one check runs in a second, and on a slow machine the requests take several seconds.
       return { looks: watch.take().length, most: 1 + Math.floor((performance.now() - begunMs) / 1_000) };
     };
-    try {
-      for (let second = 0; second < 3; second += 1) {
-        service.clock.advance(1_000);
-        const { looks, most } = await askMany();
-        assert.ok(looks >= 1 && looks <= most, `${looks} looks`);
-      }
-    } finally {
-      watch.stop();
+    t.after(() => watch.stop());
+    for (let second = 0; second < 3; second += 1) {
+      service.clock.advance(1_000);
+      const { looks, most } = await askMany();
+      assert.ok(looks >= 1 && looks <= most, `${looks} looks`);
     }
   });
 
@@ -172,19 +169,16 @@ describe('GET /readyz, and the probe of ownline doctor (specification section 10
     });
   });
 
-  it('/readyz answers while a transaction locks the state of the clock', async () => {
+  it('/readyz answers while a transaction locks the state of the clock', async (t) => {
     const other = await service.startAnother();
-    try {
-      await service.runtime.database.transaction(async (trx) => {
-        await lockClockState(trx);
-        service.clock.advance(1_000);
-        for (const baseUrl of [service.baseUrl, other.baseUrl]) {
-          assert.equal((await fetch(`${baseUrl}/readyz`)).status, 200);
-        }
-      });
-    } finally {
-      await other.close();
-    }
+    t.after(() => other.close());
+    await service.runtime.database.transaction(async (trx) => {
+      await lockClockState(trx);
+      service.clock.advance(1_000);
+      for (const baseUrl of [service.baseUrl, other.baseUrl]) {
+        assert.equal((await fetch(`${baseUrl}/readyz`)).status, 200);
+      }
+    });
   });
 
   const call = (ticket: string, query = '', body = 'bytes') =>

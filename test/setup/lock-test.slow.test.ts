@@ -147,25 +147,22 @@ describe('the lock test of the setup page', () => {
     }
   });
 
-  it('two processes send a single lock-test text, and none after the link was closed', async () => {
+  it('two processes send a single lock-test text, and none after the link was closed', async (t) => {
     const one = await connectTested();
     const closed = await connectTested();
     const other = await service.startAnother();
-    try {
-      await lock(closed.setupUrl);
-      await act(closed.setupUrl, 'done');
-      await lock(one.setupUrl);
-      await pollFor(one.wire, 48);
-      const { id = '' } = await takeMessage(one.wire);
-      // Both processes look every 5 s for lock tests that have to send their text.
-      const begun = Date.now();
-      await until('both had another round', () => Date.now() - begun > 6_000);
-      assert.equal((await one.wire.poll({ last: id })).action, 'idle');
-      assert.equal((await textsOf(one.phoneNumber)).length, 2);
-      assert.equal((await textsOf(closed.phoneNumber)).length, 1);
-    } finally {
-      await other.close();
-    }
+    t.after(() => other.close());
+    await lock(closed.setupUrl);
+    await act(closed.setupUrl, 'done');
+    await lock(one.setupUrl);
+    await pollFor(one.wire, 48);
+    const { id = '' } = await takeMessage(one.wire);
+    // Both processes look every 5 s for lock tests that have to send their text.
+    const begun = Date.now();
+    await until('both had another round', () => Date.now() - begun > 6_000);
+    assert.equal((await one.wire.poll({ last: id })).action, 'idle');
+    assert.equal((await textsOf(one.phoneNumber)).length, 2);
+    assert.equal((await textsOf(closed.phoneNumber)).length, 1);
   });
 
   it('the lock test fails if the phone is silent, polls too rarely, or restarts its shortcut', async () => {

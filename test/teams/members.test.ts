@@ -278,21 +278,18 @@ describe('members (specification section 4.1)', () => {
     assert.equal((await team.api.get('/v1/team')).json.name, 'Example team');
   });
 
-  it('a new role and a removal take effect on every process at once', async () => {
+  it('a new role and a removal take effect on every process at once', async (t) => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
     const other = await service.startAnother();
-    try {
-      const there = new PageClient(other.baseUrl, bob.cookie);
-      const rename = () => there.put(bob.in('/team'), { name: 'By Bob' });
-      assert.equal((await rename()).status, 200);
-      await team.api.put(`/v1/team/members/${bob.memberId}/role`, { role: 'viewer' });
-      assertRefused(await rename(), 403, 'forbidden');
-      await team.api.delete(`/v1/team/members/${bob.memberId}`);
-      assertRefused(await rename(), 401, 'unauthorized');
-    } finally {
-      await other.close();
-    }
+    t.after(() => other.close());
+    const there = new PageClient(other.baseUrl, bob.cookie);
+    const rename = () => there.put(bob.in('/team'), { name: 'By Bob' });
+    assert.equal((await rename()).status, 200);
+    await team.api.put(`/v1/team/members/${bob.memberId}/role`, { role: 'viewer' });
+    assertRefused(await rename(), 403, 'forbidden');
+    await team.api.delete(`/v1/team/members/${bob.memberId}`);
+    assertRefused(await rename(), 401, 'unauthorized');
   });
 
   it('a member who was removed while their request waited gets 404', async () => {

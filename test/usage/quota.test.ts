@@ -77,23 +77,18 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assertOver(await send(none), 0);
   });
 
-  it('exactly 50 of 200 simultaneous sends over two processes are accepted (§8/quota)', async () => {
+  it('exactly 50 of 200 simultaneous sends over two processes are accepted (§8/quota)', async (t) => {
     const second = await service.startAnother();
-    try {
-      const team = await newSender(50);
-      const elsewhere = new ApiClient(second.baseUrl, team.api.key);
-      const answers = await Promise.all(
-        Array.from({ length: 200 }, (_, index) =>
-          send(team, 'Hello', index % 2 === 0 ? team.api : elsewhere),
-        ),
-      );
-      assert.equal(answers.filter((answer) => answer.status === 202).length, 50);
-      assert.equal(answers.filter((answer) => answer.status === 402).length, 150);
-      assert.equal((await storedMessages(service, { teamId: team.id })).length, 50);
-      assert.deepEqual(Object.values(await usage(team)), [50]);
-    } finally {
-      await second.close();
-    }
+    t.after(() => second.close());
+    const team = await newSender(50);
+    const elsewhere = new ApiClient(second.baseUrl, team.api.key);
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => send(team, 'Hello', index % 2 === 0 ? team.api : elsewhere)),
+    );
+    assert.equal(answers.filter((answer) => answer.status === 202).length, 50);
+    assert.equal(answers.filter((answer) => answer.status === 402).length, 150);
+    assert.equal((await storedMessages(service, { teamId: team.id })).length, 50);
+    assert.deepEqual(Object.values(await usage(team)), [50]);
   });
 
   it('a limit below the month’s usage refuses only further messages (§8/quota)', async () => {

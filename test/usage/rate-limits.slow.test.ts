@@ -77,25 +77,22 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
     );
   });
 
-  it('a process learns of other processes’ requests when it reserves its next hundredth of the limit (§7.2/rate-limit-headers)', async () => {
+  it('a process learns of other processes’ requests when it reserves its next hundredth of the limit (§7.2/rate-limit-headers)', async (t) => {
     const second = await service.startAnother();
-    try {
-      nextMinute();
-      const team = await service.newTeam({ plan: 'pro' });
-      const { requestsPerMinute } = plans.pro;
-      const share = requestsPerMinute / 100;
-      const left = async (api: ApiClient) =>
-        Number(/r=(\d+)/.exec((await get(api)).headers.get('ratelimit') ?? '')?.[1]);
-      assert.equal(await left(team.api), requestsPerMinute - 1);
-      const elsewhere = new ApiClient(second.baseUrl, team.api.key);
-      for (let n = 1; n <= 5 * share; n += 1) {
-        assert.equal(await left(elsewhere), requestsPerMinute - share - n);
-      }
-      for (let n = 2; n <= share; n += 1) assert.equal(await left(team.api), requestsPerMinute - n);
-      assert.equal(await left(team.api), requestsPerMinute - 6 * share - 1);
-    } finally {
-      await second.close();
+    t.after(() => second.close());
+    nextMinute();
+    const team = await service.newTeam({ plan: 'pro' });
+    const { requestsPerMinute } = plans.pro;
+    const share = requestsPerMinute / 100;
+    const left = async (api: ApiClient) =>
+      Number(/r=(\d+)/.exec((await get(api)).headers.get('ratelimit') ?? '')?.[1]);
+    assert.equal(await left(team.api), requestsPerMinute - 1);
+    const elsewhere = new ApiClient(second.baseUrl, team.api.key);
+    for (let n = 1; n <= 5 * share; n += 1) {
+      assert.equal(await left(elsewhere), requestsPerMinute - share - n);
     }
+    for (let n = 2; n <= share; n += 1) assert.equal(await left(team.api), requestsPerMinute - n);
+    assert.equal(await left(team.api), requestsPerMinute - 6 * share - 1);
   });
 
   it('a 429 names the seconds after which a request is accepted, at any moment of the minute (§7.2/rate-limit-headers)', async () => {
@@ -129,21 +126,18 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
     assert.ok(tried.length > early.length, 'of the last seconds one at least was met');
   });
 
-  it('the limit holds over two processes together, and at most two percent stay unused (§7.2/rate-limit-headers)', async () => {
+  it('the limit holds over two processes together, and at most two percent stay unused (§7.2/rate-limit-headers)', async (t) => {
     const second = await service.startAnother();
-    try {
-      for (const plan of ['free', 'starter', 'pro'] as const) {
-        nextMinute();
-        const team = await service.newTeam({ plan });
-        const limit = plans[plan].requestsPerMinute;
-        const processes = [team.api, new ApiClient(second.baseUrl, team.api.key)];
-        const { ok } = await statuses(limit, ...processes);
-        assert.ok(ok >= limit * 0.98, `${plan}: ${ok} of ${limit}`);
-        const more = await statuses(limit, ...processes);
-        assert.ok(ok + more.ok <= limit, `${plan}: ${ok} and ${more.ok} of ${limit}`);
-      }
-    } finally {
-      await second.close();
+    t.after(() => second.close());
+    for (const plan of ['free', 'starter', 'pro'] as const) {
+      nextMinute();
+      const team = await service.newTeam({ plan });
+      const limit = plans[plan].requestsPerMinute;
+      const processes = [team.api, new ApiClient(second.baseUrl, team.api.key)];
+      const { ok } = await statuses(limit, ...processes);
+      assert.ok(ok >= limit * 0.98, `${plan}: ${ok} of ${limit}`);
+      const more = await statuses(limit, ...processes);
+      assert.ok(ok + more.ok <= limit, `${plan}: ${ok} and ${more.ok} of ${limit}`);
     }
   });
 
@@ -188,16 +182,13 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
   });
 });
 
-it('RATE_LIMITS=off lifts the limit and its headers', async () => {
+it('RATE_LIMITS=off lifts the limit and its headers (specification section 10.5)', async (t) => {
   const service = await startTestService();
-  try {
-    const team = await service.newTeam({ plan: 'free' });
-    const answers = await Promise.all(Array.from({ length: 100 }, () => get(team.api)));
-    for (const answer of answers) {
-      assert.equal(answer.status, 200);
-      assert.equal(answer.headers.get('ratelimit'), null);
-    }
-  } finally {
-    await service.close();
+  t.after(() => service.close());
+  const team = await service.newTeam({ plan: 'free' });
+  const answers = await Promise.all(Array.from({ length: 100 }, () => get(team.api)));
+  for (const answer of answers) {
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('ratelimit'), null);
   }
 });

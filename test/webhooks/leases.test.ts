@@ -46,38 +46,35 @@ describe('leases of deliveries (specification section 6.3, decision 0017)', () =
   });
 
   for (const lane of ['live', 'manual'] as const) {
-    it(`a ${lane} attempt that a stop aborts is logged, does not count, and is made again by the next process (§6.3/interrupted-attempts)`, async () => {
+    it(`a ${lane} attempt that a stop aborts is logged, does not count, and is made again by the next process (§6.3/interrupted-attempts)`, async (t) => {
       const { id: teamId } = await service.newTeam();
       const silentOne = await startWebhookReceiver({ behaviour: silent });
       const { dispatcher, outbound } = pausedAfter(service.runtime, async () => undefined);
-      try {
-        const webhook = await addWebhook(service.runtime, teamId, silentOne.url);
-        await emit(service.runtime, teamId, ['Hello']);
-        await moveToLanes(service, webhook.id, lane);
-        dispatcher.start();
-        dispatcher.notify();
-        await silentOne.count(1);
-        const stopped = dispatcher.stop();
-        const [attempt] = await until('it is broken off', async () => {
-          service.clock.advance(1_000);
-          const attempts = await attemptsOf(service, webhook);
-          return attempts.length > 0 && attempts;
-        });
-        await stopped;
-        assert.deepEqual([attempt?.outcome, attempt?.isCounted], ['aborted', false]);
-        assert.equal((await stateOf(service, webhook)).failureCount, 0);
-        const [delivery] = await deliveriesOf(service, webhook);
-        assert.equal(delivery?.status, 'pending');
-        const waiting = await dueDeliveries(service, { webhookId: webhook.id });
-        assert.deepEqual(
-          waiting.map((due) => [due.lane, due.attempt, due.dueAt, due.lease]),
-          [[lane, 1, delivery?.createdAt, null]],
-        );
-        await dropDueDeliveries(service, { webhookId: webhook.id });
-      } finally {
-        await outbound.close();
-        await silentOne.close();
-      }
+      t.after(() => outbound.close());
+      t.after(() => silentOne.close());
+      const webhook = await addWebhook(service.runtime, teamId, silentOne.url);
+      await emit(service.runtime, teamId, ['Hello']);
+      await moveToLanes(service, webhook.id, lane);
+      dispatcher.start();
+      dispatcher.notify();
+      await silentOne.count(1);
+      const stopped = dispatcher.stop();
+      const [attempt] = await until('it is broken off', async () => {
+        service.clock.advance(1_000);
+        const attempts = await attemptsOf(service, webhook);
+        return attempts.length > 0 && attempts;
+      });
+      await stopped;
+      assert.deepEqual([attempt?.outcome, attempt?.isCounted], ['aborted', false]);
+      assert.equal((await stateOf(service, webhook)).failureCount, 0);
+      const [delivery] = await deliveriesOf(service, webhook);
+      assert.equal(delivery?.status, 'pending');
+      const waiting = await dueDeliveries(service, { webhookId: webhook.id });
+      assert.deepEqual(
+        waiting.map((due) => [due.lane, due.attempt, due.dueAt, due.lease]),
+        [[lane, 1, delivery?.createdAt, null]],
+      );
+      await dropDueDeliveries(service, { webhookId: webhook.id });
     });
   }
 

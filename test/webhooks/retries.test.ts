@@ -73,32 +73,29 @@ describe('retries of deliveries (specification section 6.3)', () => {
     assert.notEqual(other?.status, 'failed');
   });
 
-  it('an attempt that is due while the previous one runs begins at the previous one’s end (§6.3/retry-offsets, §6.3/interrupted-attempts)', async () => {
+  it('an attempt that is due while the previous one runs begins at the previous one’s end (§6.3/retry-offsets, §6.3/interrupted-attempts)', async (t) => {
     const other = await startWebhooking({ WEBHOOK_OFFSETS_SECONDS: '0,2,3,4' });
     const open: ServerResponse[] = [];
     const receiver = await startWebhookReceiver({ behaviour: (answer) => void open.push(answer) });
     receivers.push(receiver);
-    try {
-      const webhook = await addWebhook(other.runtime, (await other.newTeam()).id, receiver.url);
-      await emit(other.runtime, webhook.teamId, ['Hello']);
-      await until('the first one runs', () => open.length === 1);
-      // The clock passes all offsets, but not the time that one attempt may take.
-      for (let step = 0; step < 5; step += 1) {
-        other.clock.advance(1_000);
-        await proven(other);
-      }
-      assert.equal(open.length, 1);
-      open[0]?.writeHead(500).end();
-      // The clock stands still, so the second attempt begins at once: it was due while the first one ran.
-      await until('the second one runs', () => open.length === 2);
-      open[1]?.writeHead(200).end();
-      await settled(other, webhook);
-      const [first, second] = (await attemptsOf(other, webhook)).map((one) => one.startedAt.getTime());
-      const laterMs = (second ?? 0) - (first ?? 0);
-      assert.ok(laterMs >= 5_000 && laterMs < 10_000, `it began ${laterMs} ms after the first`);
-    } finally {
-      await other.close();
+    t.after(() => other.close());
+    const webhook = await addWebhook(other.runtime, (await other.newTeam()).id, receiver.url);
+    await emit(other.runtime, webhook.teamId, ['Hello']);
+    await until('the first one runs', () => open.length === 1);
+    // The clock passes all offsets, but not the time that one attempt may take.
+    for (let step = 0; step < 5; step += 1) {
+      other.clock.advance(1_000);
+      await proven(other);
     }
+    assert.equal(open.length, 1);
+    open[0]?.writeHead(500).end();
+    // The clock stands still, so the second attempt begins at once: it was due while the first one ran.
+    await until('the second one runs', () => open.length === 2);
+    open[1]?.writeHead(200).end();
+    await settled(other, webhook);
+    const [first, second] = (await attemptsOf(other, webhook)).map((one) => one.startedAt.getTime());
+    const laterMs = (second ?? 0) - (first ?? 0);
+    assert.ok(laterMs >= 5_000 && laterMs < 10_000, `it began ${laterMs} ms after the first`);
   });
 
   it('an attempt whose process died is made again 20 s after its time limit, and not before (§6.3/interrupted-attempts)', async () => {
