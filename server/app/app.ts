@@ -16,7 +16,7 @@ import type { Route } from '#server/http/route.ts';
 import { securityHeaders } from '#server/http/send-error.ts';
 import { firstRun } from '#server/operations/first-run.ts';
 import { logRestoreHold } from '#server/operations/record-restore.ts';
-import { recordAddress } from '#server/operations/shared-settings.ts';
+import { recordAddress } from '#server/operations/recorded-address.ts';
 import { rehashOptOuts } from '#server/opt-outs/opt-out-store.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
 import type { Config } from '#server/platform/config.ts';

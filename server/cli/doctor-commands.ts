@@ -70,7 +70,7 @@ function readAddress(text: string): string {
 }
 
 /**
- * Runs all checks of `ownline doctor`, and yields each as soon as it is done (specification section 10.11). It changes
+ * Runs all checks of `ownline doctor`, and yields each as soon as it is done. It changes
  * nothing.
  */
 async function* runDoctor(options: DoctorOptions): AsyncGenerator<Check> {

@@ -26,7 +26,7 @@ import {
   lockEventWalk,
   removeErasure,
   saveEventWalk,
-} from '#server/opt-outs/erase-opt-outs.ts';
+} from '#server/opt-outs/erasure-store.ts';
 import { eraseOptOut, findOptOutByHash } from '#server/opt-outs/opt-out-store.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
@@ -36,7 +36,7 @@ import {
   eraseAnswers,
   listTeamsWithErasedEvents,
   noteErasedEvents,
-} from '#server/webhooks/deliveries/purge-deliveries.ts';
+} from '#server/webhooks/deliveries/erase-answers.ts';
 
 /** How many messages, with their events, one batch erases; a batch takes some 20 ms. */
 const batchMax = 100;

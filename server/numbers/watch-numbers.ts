@@ -152,7 +152,7 @@ const mailChanges: TeamWork = async (trx, services, teamId) => {
   const states = new Map(marked.map(({ number_id, state }) => [number_id, state]));
   const asked = { teamId, now, waitingMax: homeNumberCountMax, numberIds: [...states.keys()] };
   const facts = await listNumberFacts(trx, asked);
-  const team = await findTeam(trx, teamId);
+  const team = await findTeam(trx, { teamId });
   const messages = healthMails({
     team: {
       name: team?.name ?? '',

@@ -1,7 +1,6 @@
 import type { OptOut } from '#contract/opt-out.ts';
-import { query, transactionQuery } from '#server/database/query.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { type MessageId, type OptOutId, publicId, type TeamId } from '#server/platform/ids.ts';
 
 /** The primary key of an opt-out, which is known also without the handle. */

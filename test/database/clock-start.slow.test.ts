@@ -109,7 +109,7 @@ describe('the time of a process that starts (specification section 10.7, decisio
   }
 });
 
-it('a process that starts with a doubtful clock refuses nothing as expired, and trusts the clock after 10 minutes (specification section 10.7)', async (t) => {
+it('a process that starts with a doubtful clock refuses nothing as expired, and trusts the clock after 10 minutes (§10.7/clock-start)', async (t) => {
   const service = await startSteppingService();
   t.after(() => service.close());
   const team = await service.newTeam({ plan: 'starter' });

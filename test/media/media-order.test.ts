@@ -7,7 +7,7 @@ import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { answerOf, startMediaHost } from '#test/support/media/media-host.ts';
 import { startMediaWorld } from '#test/support/media/media-team.ts';
 import { jpegOf, png } from '#test/support/media/sample-files.ts';
-import { countStoredMedia, endFetchLeases, storedFetches } from '#test/support/media/stored-media.ts';
+import { countStoredMedia, storedFetches } from '#test/support/media/stored-media.ts';
 import { connectNumber, findNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';

@@ -12,8 +12,8 @@ import {
 import { hashPassword } from '#server/accounts/account/password.ts';
 import { type ClientInfo, createAccountSession, listSessions } from '#server/accounts/sessions/session.ts';
 import { verifyEmail } from '#server/accounts/sign-in/verify-email.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import type { SignedIn } from '#server/http/route.ts';
 import { cancelMails } from '#server/mail/queue-mail.ts';
 import { AppError, forbidden, notFound } from '#server/platform/app-error.ts';

@@ -1,8 +1,8 @@
 import type { Role } from '#contract/permissions.ts';
 import { normalizeEmail } from '#server/accounts/account/account.ts';
 import { recordAudit } from '#server/audit/audit.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
 import { cancelMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';

@@ -72,7 +72,7 @@ export async function changeRole(
   });
 }
 
-/** Makes a member an owner (specification section 12.4); for an owner nothing changes. @throws AppError 404 */
+/** Makes a member an owner; for an owner nothing changes. @throws AppError 404 */
 export async function promoteOwner(services: Runtime, teamId: TeamId, memberId: MemberId, by: AuditActor) {
   return runTeamChange(services, { teamId, by, permission: 'owners:manage' }, async (trx) => {
     const member = await findMember(trx, { teamId, memberId });
