@@ -84,6 +84,11 @@ describe('the documents agree with the code', () => {
         !commands.has(command) || (groups.has(command) && sub !== undefined && !commands.has(sub)),
     );
     assert.deepEqual(missing, []);
+    const listed = read('docs/commands.md');
+    const absent = [...commands].filter(
+      (name) => !groups.has(name) && !new RegExp(`\\b${name}\\b`).test(listed),
+    );
+    assert.deepEqual(absent, [], 'docs/commands.md names each command');
   });
 
   it('the table of contents of docs/operations.md has each section, and each section that is named exists', () => {
