@@ -13,8 +13,10 @@ import { act } from '#test/support/setup/setup-page.ts';
 /** A catalogue of the page, as a tree of texts. */
 type Texts = { readonly [key: string]: string | Texts };
 
-const readTexts = async (language: string): Promise<Texts> =>
-  JSON.parse(await readFile(new URL(`../../web/setup/texts/${language}.json`, import.meta.url), 'utf8'));
+const readTexts = async (language: string): Promise<Texts> => {
+  const file = language === 'en' ? 'texts.json' : `texts.${language}.json`;
+  return JSON.parse(await readFile(new URL(`../../web/setup/${file}`, import.meta.url), 'utf8'));
+};
 
 const textsOf = (texts: Texts): string[] =>
   Object.values(texts).flatMap((text) => (typeof text === 'string' ? [text] : textsOf(text)));

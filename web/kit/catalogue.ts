@@ -26,17 +26,7 @@ export type Texts<Catalogue> = {
 /** A text, its forms by the count that its key names first, or a group of texts. */
 type Entry = string | { readonly [key: string]: Entry };
 
-/** Replaces the names in braces by their values. */
-export function fill(text: string, values: Readonly<Record<string, string | number>>): string;
-export function fill(text: string, values: Readonly<Record<string, ReactNode>>, locale?: string): ReactNode;
-export function fill(text: string, values: Readonly<Record<string, ReactNode>>, locale = pageLocale) {
-  const parts = text.split(/\{(\w+)\}/).map((part, index) => {
-    const value = index % 2 === 0 ? part : values[part];
-    return typeof value === 'number' ? value.toLocaleString(locale) : value;
-  });
-  const isString = parts.every((part) => typeof part === 'string');
-  return isString ? parts.join('') : createElement(Fragment, null, ...parts);
-}
+type Values = Readonly<Record<string, ReactNode>>;
 
 /**
  * Makes the texts of a slice from its file texts.json. Another language is another file of the same type, such as
@@ -49,19 +39,23 @@ function group(texts: { readonly [key: string]: Entry }, locale: string): object
   const read = ([key, entry]: readonly [string, Entry]) => {
     const [name = '', count] = key.split(/ \{|\}/);
     if (count === undefined) return [name, typeof entry === 'string' ? entry : group(entry, locale)];
-    return [
-      name,
-      (values: Readonly<Record<string, ReactNode>>) =>
-        fill(
-          typeof entry === 'string' ? entry : formFor(entry, Number(values[count]), locale),
-          values,
-          locale,
-        ),
-    ];
+    const textFor = (values: Values) =>
+      typeof entry === 'string' ? entry : formFor(entry, Number(values[count]), locale);
+    return [name, (values: Values) => fill(textFor(values), values, locale)];
   };
   return Object.fromEntries(Object.entries(texts).map(read));
 }
 
 function formFor(forms: { readonly [form: string]: Entry }, count: number, locale: string): string {
   return String(forms[new Intl.PluralRules(locale).select(count)] ?? forms.other);
+}
+
+/** Replaces the names in braces by their values. */
+function fill(text: string, values: Values, locale: string): ReactNode {
+  const parts = text.split(/\{(\w+)\}/).map((part, index) => {
+    const value = index % 2 === 0 ? part : values[part];
+    return typeof value === 'number' ? value.toLocaleString(locale) : value;
+  });
+  const isString = parts.every((part) => typeof part === 'string');
+  return isString ? parts.join('') : createElement(Fragment, null, ...parts);
 }

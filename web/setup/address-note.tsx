@@ -1,21 +1,22 @@
 import type { ReactNode } from 'react';
 import type { FileForm } from '#contract/setup.ts';
 import { surface } from '#web/kit/card.tsx';
-import { fill } from '#web/kit/catalogue.ts';
 import { CopyButton, CopyRow } from '#web/kit/copy.tsx';
 import { ByHandLink, FormQuestion } from './parts.tsx';
 import { Fold, Say } from './rich.tsx';
 import { forms, numberOf, useSetup } from './setup-context.ts';
 
+type MessageText = (values: Readonly<Record<'number' | 'setting' | 'settings', string>>) => string;
+
 /** A message for the operator, to copy. It has no secret in it. */
-function OperatorMessage({ text }: { readonly text: string }): ReactNode {
+function OperatorMessage({ text }: { readonly text: MessageText }): ReactNode {
   const { texts, state } = useSetup();
   const number = numberOf(state);
   const settings = useMissingForms().flatMap((form) =>
     ['OUTBOX', 'INBOUND'].map((name) => `SHORTCUT_${name}_${form === 26 ? '' : '27_'}URL`),
   );
   const values = { number, setting: state.address.setting, settings: settings.join(', ') };
-  const message = fill(text, values);
+  const message = text(values);
   return (
     <>
       <blockquote className="my-2 rounded-lg border border-line bg-surface px-3 py-2">{message}</blockquote>
@@ -78,7 +79,7 @@ export function useIsByHand(): boolean {
 export function MissingFormNote(): ReactNode {
   const { texts } = useSetup();
   const [missing] = useMissingForms();
-  return missing && <Say text={texts.byHand.only} values={{ ios: texts.form[missing] }} className="mt-2" />;
+  return missing && <p className="mt-2">{texts.byHand.only({ ios: texts.form[missing] })}</p>;
 }
 
 /** The server offers no button that adds the shortcuts: its operator has to prepare that, or a technician builds them. */

@@ -1,12 +1,11 @@
 import type { ReactNode } from 'react';
 import { setupMinutes } from '#contract/setup-minutes.ts';
 import { surface } from '#web/kit/card.tsx';
-import { fill } from '#web/kit/catalogue.ts';
 import { CopyRow } from '#web/kit/copy.tsx';
 import { QrCode } from '#web/kit/qr-code.tsx';
 import { AddressBox, ByHandNote, MissingFormNote, useIsByHand } from './address-note.tsx';
 import { AllDone, EndEarly } from './end.tsx';
-import { Fold, Say } from './rich.tsx';
+import { Fold } from './rich.tsx';
 import { isStepDone, numberOf, stepsOf, useSetup } from './setup-context.ts';
 import { CheckLine, CheckTitle, Circle } from './signs.tsx';
 
@@ -48,7 +47,7 @@ function Scan(): ReactNode {
   return (
     <section className={`${card} grid gap-3`}>
       <h2 className="text-lg font-semibold">{computer.scan}</h2>
-      <Say text={computer.scanHow} values={{ number, minutes: setupMinutes[form] }} />
+      <p>{computer.scanHow({ number, minutes: setupMinutes[form] })}</p>
       <QrCode text={state.url} label={computer.qr} />
       <p className="text-sm text-quiet">{computer.send}</p>
       <CopyRow value={state.url} what={computer.addressName} words={texts} />
@@ -69,7 +68,7 @@ function Progress(): ReactNode {
       <h2 className="text-lg font-semibold">{texts.computer.follow}</h2>
       <p className="text-sm text-quiet">{texts.computer.followHow}</p>
       <p role="status" className="mt-2 font-medium">
-        {fill(texts.progress, { done: done.length, count: steps.length })}
+        {texts.progress({ done: done.length, count: steps.length })}
       </p>
       <ol className="mt-3 grid gap-4">
         {steps.map((step, index) => (

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import type { SetupCheck } from '#contract/setup.ts';
-import { fill } from '#web/kit/catalogue.ts';
 import { RequestButton } from './parts.tsx';
 import { Fold, Say } from './rich.tsx';
 import { isAllDone, numberOf, useSetup } from './setup-context.ts';
@@ -15,17 +14,18 @@ export function ClosedPage(): ReactNode {
   const done = state.checks.filter((check) => check.state === 'done');
   const left = state.checks.filter((check) => check.state !== 'done');
   const isConnected = done.some(({ name }) => name === 'poll');
-  const outcome = !isConnected ? 'unfinished' : left.length === 0 ? 'works' : 'almost';
+  const connected = left.length === 0 ? closed.works : closed.almost;
+  const outcome = isConnected ? connected({ number: numberOf(state) }) : closed.unfinished;
   const button = isConnected || state.had_phone ? closed.again : closed.show;
   return (
     <div className="mx-auto grid max-w-lg gap-4">
-      <h1 className={heading}>{fill(closed[outcome], { number: numberOf(state) })}</h1>
+      <h1 className={heading}>{outcome}</h1>
       <Say text={isConnected ? `${closed.isClosed} ${closed.keep}` : closed.isClosed} />
       {state.address.problem === 'plain_http' && <p className="text-warn-ink">{closed.plainHttp}</p>}
       {isConnected && (
         <Checks title={closed.left} hint={closed.leftHow} checks={left} remedies={texts.remedies} />
       )}
-      {left.length > 0 && <Say text={fill(closed.newLink, { button })} />}
+      {left.length > 0 && <Say text={closed.newLink({ button })} />}
       <Checks title={closed.checked} checks={isConnected ? done : []} />
       {isConnected && (
         <Say text={`${closed.sentMeans} ${closed.afterUpdate}`} className="text-sm text-quiet" />

@@ -2,7 +2,6 @@ import './setup.css';
 import { type ReactNode, StrictMode, useEffect, useState, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { FileForm } from '#contract/setup.ts';
-import { fill } from '#web/kit/catalogue.ts';
 import { localeFor } from '#web/kit/format.ts';
 import { Brand } from '#web/shell/brand.tsx';
 // This import makes the page follow the system's theme while it is open.
@@ -13,7 +12,7 @@ import { ClosedPage, OverPage } from './end.tsx';
 import { PhoneView } from './phone-view.tsx';
 import { SetupConnection } from './setup-connection.ts';
 import { numberOf, SetupContext, useSetup } from './setup-context.ts';
-import { keepLanguage, type Language, languages, loadTexts, preferredLanguage } from './texts/texts.ts';
+import { keepLanguage, type Language, languages, loadTexts, preferredLanguage } from './texts.ts';
 
 const view = new URLSearchParams(location.search).get('view');
 const isPhone = view === 'phone' || (view !== 'computer' && navigator.userAgent.includes('iPhone'));
@@ -40,7 +39,7 @@ function SetupApp(): ReactNode {
   const { state } = snapshot;
   useEffect(() => {
     document.documentElement.lang = language;
-    if (state) document.title = `${fill(texts.title, { number: numberOf(state) })} · Ownline`;
+    if (state) document.title = `${texts.title({ number: numberOf(state) })} · Ownline`;
   });
   const change = async (next: Language) => {
     keepLanguage(next);
@@ -77,7 +76,7 @@ function OpenPage(): ReactNode {
   const { number, address } = state;
   // No iPhone can open an address of the server's own machine.
   const isHopeless = address.problem === 'loopback' && view === null;
-  const title = fill(texts.title, { number: numberOf(state) });
+  const title = texts.title({ number: numberOf(state) });
   return (
     <div className={isPhone ? 'mx-auto max-w-lg' : ''}>
       <h1 className="text-2xl leading-tight font-semibold">{title}</h1>

@@ -1,7 +1,6 @@
 import { type ComponentProps, type ReactNode, useRef } from 'react';
 import type { FileForm, SetupTick } from '#contract/setup.ts';
 import { Button, buttonStyle } from '#web/kit/button.tsx';
-import { fill } from '#web/kit/catalogue.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { CopyButton, copyShown, writeToClipboard } from '#web/kit/copy.tsx';
 import { Rich, Say } from './rich.tsx';
@@ -106,7 +105,7 @@ export function InstallButton({ name }: { readonly name: keyof typeof names }): 
   return (
     <div ref={frame}>
       <LinkButton href={way.kind === 'links' ? way[name] : file} onClick={() => void copy()}>
-        {fill(texts.buttons.get, { name: names[name] })}
+        {texts.buttons.get({ name: names[name] })}
       </LinkButton>
     </div>
   );
@@ -164,7 +163,10 @@ export function PollLine(): ReactNode {
   return (
     <div aria-live="polite" className="grid gap-2">
       {state.phone ? (
-        <CheckLine state="done" title={<Rich text={texts.poll.connected} values={state.phone} />}>
+        <CheckLine
+          state="done"
+          title={texts.poll.connected({ name: <bdi>{state.phone.name}</bdi>, ios: state.phone.ios })}
+        >
           {check?.reason === 'other_form' && <Say text={texts.poll.other_form} className="text-warn-ink" />}
         </CheckLine>
       ) : (

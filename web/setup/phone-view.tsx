@@ -1,11 +1,9 @@
 import { type ReactNode, useEffect, useReducer, useRef, useState } from 'react';
 import { setupMinutes } from '#contract/setup-minutes.ts';
 import { surface } from '#web/kit/card.tsx';
-import { fill } from '#web/kit/catalogue.ts';
 import { AddressBox, ByHandNote, useIsByHand } from './address-note.tsx';
 import { AllDone, EndEarly } from './end.tsx';
 import { InstructionLine } from './instruction-line.tsx';
-import { Say } from './rich.tsx';
 import { isStepDone, stepsOf, useSetup } from './setup-context.ts';
 import { Mark } from './signs.tsx';
 import { isShown, type Step } from './steps.ts';
@@ -27,9 +25,9 @@ export function PhoneView(): ReactNode {
     );
   return (
     <AddressBox>
-      <Say text={texts.intro} values={{ minutes: setupMinutes[form ?? 27] }} className="mt-2 text-quiet" />
+      <p className="mt-2 text-quiet">{texts.intro({ minutes: setupMinutes[form ?? 27] })}</p>
       <p role="status" className="mt-4 text-sm font-medium">
-        {fill(texts.progress, { done: done.length, count: steps.length })}
+        {texts.progress({ done: done.length, count: steps.length })}
       </p>
       <progress aria-hidden="true" className={progressLook} value={done.length} max={steps.length} />
       <AllDone />
@@ -112,7 +110,7 @@ function StepBox({ step, number, isOpen, onToggle }: StepBoxProps): ReactNode {
         >
           <span className={`grid size-8 shrink-0 place-items-center rounded-full text-base ${look}`}>
             {isDone ? <Mark className="size-5 stroke-current" /> : <span aria-hidden="true">{number}</span>}
-            <span className="sr-only">{fill(isDone ? texts.stepDone : texts.stepOpen, { number })}</span>
+            <span className="sr-only">{(isDone ? texts.stepDone : texts.stepOpen)({ number })}</span>
           </span>
           {texts.steps[name]}
         </button>

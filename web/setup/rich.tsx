@@ -1,23 +1,23 @@
 import type { ReactNode } from 'react';
-import { fill } from '#web/kit/catalogue.ts';
-import type { Values } from './texts/texts.ts';
 
-interface RichProps {
-  readonly text: string;
-  readonly values?: Values;
-}
+type RichProps<Values> =
+  | { readonly text: string; readonly values?: undefined }
+  | { readonly text: string | ((values: Values) => string); readonly values: Values };
 
-/** Renders a text of the catalogue, with its bold words and values. Values have a writing direction of their own. */
-export function Rich({ text, values = {} }: RichProps): ReactNode {
-  return text.split(/(\*\*.+?\*\*|\{\w+\})/).map((part, index) => {
+/** Renders a text of the catalogue, with its bold words. A text that is chosen by its name may leave out values. */
+export function Rich<Values>({ text, values }: RichProps<Values>): ReactNode {
+  const words = typeof text === 'string' ? text : text(values as Values);
+  return words.split(/\*\*(.+?)\*\*/).map((part, index) => {
     const key = `${index} ${part}`;
-    if (part.startsWith('**')) return <b key={key}>{fill(part.slice(2, -2), values)}</b>;
-    return part.startsWith('{') ? <bdi key={key}>{fill(part, values)}</bdi> : part;
+    return index % 2 === 0 ? part : <b key={key}>{part}</b>;
   });
 }
 
 /** A paragraph of the catalogue. */
-export function Say({ className, ...rest }: RichProps & { readonly className?: string }): ReactNode {
+export function Say<Values>({
+  className,
+  ...rest
+}: RichProps<Values> & { readonly className?: string }): ReactNode {
   return (
     <p className={className}>
       <Rich {...rest} />

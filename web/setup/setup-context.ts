@@ -4,7 +4,7 @@ import type { FileForm, SetupState } from '#contract/setup.ts';
 import { clockTimeFor, timeOfDay } from '#web/kit/format.ts';
 import type { SetupConnection, SetupSnapshot } from './setup-connection.ts';
 import { type Step, startHour, steps } from './steps.ts';
-import type { Texts, Values } from './texts/texts.ts';
+import type { Texts } from './texts.ts';
 
 interface Setup extends Omit<SetupSnapshot, 'phase'> {
   readonly texts: Texts;
@@ -45,6 +45,6 @@ export const forms: readonly FileForm[] = [27, 26];
 export const stepsOf = (form: FileForm | undefined) => steps[form ?? 27];
 
 /** The time at which an automation starts Ownline Outbox, as the iPhone shows it. */
-export const startTime = (locale: string): Values => ({
+export const startTime = (locale: string) => ({
   time: timeOfDay(new Date(2026, 0, 1, startHour), clockTimeFor(locale)),
 });

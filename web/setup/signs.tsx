@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { SetupCheck, SetupCheckName } from '#contract/setup.ts';
 import { Rich } from './rich.tsx';
 import { useSetup } from './setup-context.ts';
-import type { Texts } from './texts/texts.ts';
+import type { Texts } from './texts.ts';
 
 type State = SetupCheck['state'];
 

@@ -1,5 +1,5 @@
 import type { FileForm, InstallWay } from '#contract/setup.ts';
-import type { Texts } from './texts/texts.ts';
+import type { Texts } from './texts.ts';
 
 /** The app of the iPhone in which a person does something, or the second phone. */
 type Place = 'page' | 'settings' | 'shortcuts' | 'second_phone';

@@ -103,11 +103,13 @@ export function LockResult(): ReactNode {
     state.checks.find((check) => check.name === name),
   );
   const isNotLocked = useUnchanged(locked?.state === 'busy' ? 'busy' : undefined, notLockedAfterMs);
-  const why = texts.lock[locked?.reason as keyof typeof texts.lock] ?? texts.lock.text_late;
+  const why =
+    texts.lock[locked?.reason as Exclude<keyof typeof texts.lock, 'until' | 'no_reply'>] ??
+    texts.lock.text_late;
   return (
     <div aria-live="polite" className="grid gap-2">
       {isNotLocked && <Say text={texts.lock.not_locked} className="font-semibold text-warn-ink" />}
-      {time && <Say text={texts.lock.until} values={{ time }} className="text-lg font-semibold" />}
+      {time && <p className="text-lg font-semibold">{texts.lock.until({ time })}</p>}
       <CheckLine state={locked?.state ?? 'open'} title={texts.checks.locked}>
         {locked?.state === 'failed' && <Say text={why} />}
         {locked?.state === 'failed' && <EnglishNote text={error} />}
@@ -129,7 +131,7 @@ export function Replies(): ReactNode {
   return (
     <div aria-live="polite" className="grid gap-1.5">
       {needed.map((reply) => (
-        <ReplyLine key={reply.name} reply={reply} text="**{reply}**" />
+        <ReplyLine key={reply.name} reply={reply} text={`**${reply.reply}**`} />
       ))}
       {missing && (
         <Say text={hint} values={{ reply: missing.reply, contains }} className="text-sm text-quiet" />
@@ -146,7 +148,7 @@ export function MoreReplies(): ReactNode {
     <Fold title={texts.replies.more} isOpen={!locale.startsWith('en')}>
       <Say text={texts.replies.moreHow} className="my-2" />
       {further.map((reply) => (
-        <ReplyLine key={reply.name} reply={reply} text={texts.replies.moreLine} />
+        <ReplyLine key={reply.name} reply={reply} text={texts.replies.moreLine(reply)} />
       ))}
     </Fold>
   );
@@ -154,12 +156,7 @@ export function MoreReplies(): ReactNode {
 
 function ReplyLine({ reply, text }: { readonly reply: SetupReply; readonly text: string }): ReactNode {
   const { cameIn, waiting } = useSetup().texts.replies;
-  const { passed, contains } = reply;
+  const { passed } = reply;
   const words = `${text} ${passed ? cameIn : waiting}`;
-  return (
-    <CheckLine
-      state={passed ? 'done' : 'open'}
-      title={<Rich text={words} values={{ contains, reply: reply.reply }} />}
-    />
-  );
+  return <CheckLine state={passed ? 'done' : 'open'} title={<Rich text={words} />} />;
 }

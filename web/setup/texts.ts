@@ -1,14 +1,15 @@
-import { languageOf } from '../../kit/format.ts';
-import type en from './en.json';
+import { catalogue, type Texts as TextsOf } from '../kit/catalogue.ts';
+import { languageOf, localeFor } from '../kit/format.ts';
+import type en from './texts.json';
 
-/** The texts of the page: `**` marks bold words, such as buttons of iOS; names in braces are values. */
-export type Texts = typeof en;
+/** The texts of the page: `**` marks bold words, such as buttons of iOS. */
+export type Texts = TextsOf<typeof en>;
 
 // A language that lacks a text does not compile.
-const loaders: Record<'en' | 'de' | 'es', () => Promise<{ readonly default: Texts }>> = {
-  en: () => import('./en.json', { with: { type: 'json' } }),
-  de: () => import('./de.json', { with: { type: 'json' } }),
-  es: () => import('./es.json', { with: { type: 'json' } }),
+const loaders: Record<'en' | 'de' | 'es', () => Promise<{ readonly default: typeof en }>> = {
+  en: () => import('./texts.json', { with: { type: 'json' } }),
+  de: () => import('./texts.de.json', { with: { type: 'json' } }),
+  es: () => import('./texts.es.json', { with: { type: 'json' } }),
 };
 
 export type Language = keyof typeof loaders;
@@ -17,7 +18,9 @@ export type Language = keyof typeof loaders;
 export const languages: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch', es: 'Español' };
 
 /** Loads the texts of a language; the others are not loaded. */
-export const loadTexts = async (language: Language): Promise<Texts> => (await loaders[language]()).default;
+export async function loadTexts(language: Language): Promise<Texts> {
+  return catalogue((await loaders[language]()).default, localeFor(language));
+}
 
 const isLanguage = (tag: string): tag is Language => tag in languages;
 
@@ -39,6 +42,3 @@ export function preferredLanguage(): Language {
 }
 
 export const keepLanguage = (language: Language) => storage()?.setItem(key, language);
-
-/** Values of a text, by the names in its braces. */
-export type Values = Readonly<Record<string, string | number>>;
