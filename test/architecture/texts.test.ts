@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { readSources, root, withoutComments } from '#test/support/architecture/sources.ts';
+
+const sources = readSources('web/*/*.{ts,tsx}').map(({ path, text }) => ({
+  path,
+  text: withoutComments(text).replaceAll(/^import .*|\{\/\*.*\*\/\}|[cC]lassName(=|: ).*/gm, ''),
+}));
+
+/** Attributes and properties that people see or hear. */
+const shown =
+  'aria-label|alt|action|cancel|description|head|hint|keep|label|legend|placeholder|text|title|what';
+
+/** Texts for people in code: between tags, in an attribute or a property, or a string that is a sentence. */
+const inCode = [
+  />[^<>{}=;()]*[a-z][^<>{}=;]*<\//,
+  /^ +[A-Z“][\p{L}’]*( [^=(){};<>]*)?[^,;({]$/mu,
+  /\} (?!(?:else|from|as|satisfies|catch|finally|while)\b)[a-z’]+[^<>(){}=;:\n]*(?:[<{]|$)/m,
+  new RegExp(`\\b(?:${shown})=(?:"|\\{[^}\\n]*['\`])[^{}<>'"\`\n]*[a-z]`),
+  new RegExp(`\\b(?:${shown}): ['\`][^'\`]*[a-z]`),
+  /(?<!Error\()(['`])[A-Z“][\p{L}’]*[ ,.:…][^'`]*\p{L}[^'`]*\1/u,
+  /(['`]) [a-z]+ [^'`()\n]*\1/,
+];
+
+/** Strings that are no texts for people, or that no language changes. */
+const allowed = /· Ownline|Ownline (?:Inbound|Outbox)|'Wait, or'|'Samsung Internet'/;
+
+type Entry = string | { readonly [key: string]: Entry };
+const catalogues = globSync('web/*/texts{,.*}.json', { cwd: root });
+const namesIn = (text: string) => new Set([...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+
+/** All texts of a catalogue, with their keys. The forms of a plural text are one text, and may leave out the count. */
+function textsOf(catalogue: Entry): readonly { readonly key: string; readonly text: string }[] {
+  return Object.entries(catalogue).flatMap(([key, entry]) => {
+    if (typeof entry === 'string') return [{ key, text: entry }];
+    const [, count] = key.split(' ');
+    return count ? [{ key, text: [...Object.values(entry), count].join(' ') }] : textsOf(entry);
+  });
+}
+
+const readTexts = (path: string) => textsOf(JSON.parse(readFileSync(join(root, path), 'utf8')));
+
+describe('texts of the dashboard', () => {
+  it('no text for people is outside the catalogues', () => {
+    const found = sources.flatMap(({ path, text }) =>
+      inCode.flatMap((pattern) =>
+        [...text.matchAll(new RegExp(pattern, `${pattern.flags}g`))]
+          .map(([literal]) => literal.trim())
+          .filter((literal) => !allowed.test(literal))
+          .map((literal) => `${path}: ${literal}`),
+      ),
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('a text has the values that its key names', () => {
+    const found = catalogues.flatMap((path) =>
+      readTexts(path)
+        .filter(({ key, text }) => namesIn(key).symmetricDifference(namesIn(text)).size > 0)
+        .map(({ key }) => `${path}: ${key}`),
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('each text is used in its folder', () => {
+    const found = catalogues.flatMap((path) => {
+      const code = readSources(`{${dirname(path)},contract}/*.{ts,tsx}`).map(({ text }) => text);
+      return readTexts(path)
+        .map(({ key }) => key.split(' ')[0] ?? '')
+        .filter((name) => !code.some((text) => new RegExp(`\\b${name}\\b`).test(text)))
+        .map((name) => `${path}: ${name}`);
+    });
+    assert.deepEqual(found, []);
+  });
+});
