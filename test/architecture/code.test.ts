@@ -82,6 +82,16 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
     );
   });
 
+  it('no line of a page is longer than 160 characters, except a path of a picture', () => {
+    const found = readSources('web/*/*.tsx').flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .filter((line) => line.length > 160 && !/^ *d="M/.test(line))
+        .map((line) => `${path}: ${line.trim()}`),
+    );
+    assert.deepEqual(found, []);
+  });
+
   it('test files have no hooks and no changes of the environment at the top level', () => {
     const shared =
       /^(?:(?:before|after|beforeEach|afterEach)\(|(?:delete |Object\.assign\()?process\.env\b).*/m;

@@ -55,6 +55,16 @@ describe('texts of the dashboard', () => {
     assert.deepEqual(found, []);
   });
 
+  it('only web/kit writes numbers, times and lists by the rules of a language', () => {
+    const found = readSources('web/!(kit)/**/*.{ts,tsx}').filter(({ text }) =>
+      /\bIntl\.|\.toLocale/.test(text),
+    );
+    assert.deepEqual(
+      found.map(({ path }) => path),
+      [],
+    );
+  });
+
   it('a text has the values that its key names', () => {
     const found = catalogues.flatMap((path) =>
       readTexts(path)

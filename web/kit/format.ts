@@ -26,6 +26,24 @@ export function utcDay(at: string): string {
   return dayOfMonth.format(new Date(at));
 }
 
+const monthAndYear = new Intl.DateTimeFormat(pageLocale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+const dayInWords = new Intl.DateTimeFormat(pageLocale, {
+  weekday: 'long',
+  month: 'long',
+  day: 'numeric',
+  timeZone: 'UTC',
+});
+
+/** Formats a month as `November 2026`. @param month `2026-11` */
+export function monthInWords(month: string): string {
+  return monthAndYear.format(new Date(`${month}-01`));
+}
+
+/** Formats a day as `Sunday, November 22`. @param day `2026-11-22` */
+export function dayWithWeekday(day: string): string {
+  return dayInWords.format(new Date(day));
+}
+
 export function exactTime(at: string): string {
   return exact.format(new Date(at));
 }
@@ -46,4 +64,11 @@ const plain = new Intl.NumberFormat(pageLocale);
 
 export function amount(count: number): string {
   return plain.format(count);
+}
+
+const either = new Intl.ListFormat(pageLocale, { type: 'disjunction' });
+
+/** Lists alternatives: `Ada Example or Sam Example`. */
+export function eitherOf(names: readonly string[]): string {
+  return either.format(names);
 }

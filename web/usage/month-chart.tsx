@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import type { Usage } from '#contract/usage.ts';
-import { amount } from '#web/kit/format.ts';
-import { daysIn, dayWithWeekday } from './months.ts';
+import { amount, dayWithWeekday } from '#web/kit/format.ts';
+import { daysIn } from './months.ts';
 import { texts } from './texts.ts';
 
 type Day = Usage['days'][number];

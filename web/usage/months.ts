@@ -1,5 +1,4 @@
 import type { TypedSearch } from '#web/api/search-parameters.ts';
-import { pageLocale } from '#web/kit/format.ts';
 
 /* Months and days of usage are in UTC, whatever the time zone of the browser. */
 
@@ -11,24 +10,6 @@ interface UsageSearch {
 export const readUsageSearch = ({ month }: TypedSearch): UsageSearch => ({
   month: typeof month === 'string' && /^\d{4}-(0[1-9]|1[0-2])$/.test(month) ? month : undefined,
 });
-
-const monthAndYear = new Intl.DateTimeFormat(pageLocale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
-const dayInWords = new Intl.DateTimeFormat(pageLocale, {
-  weekday: 'long',
-  month: 'long',
-  day: 'numeric',
-  timeZone: 'UTC',
-});
-
-/** Formats a month as `November 2026`. @param month `2026-11` */
-export function monthInWords(month: string): string {
-  return monthAndYear.format(new Date(`${month}-01`));
-}
-
-/** Formats a day as `Sunday, November 22`. @param day `2026-11-22` */
-export function dayWithWeekday(day: string): string {
-  return dayInWords.format(new Date(day));
-}
 
 /** Adds months: `monthAfter('2026-12', 1)` is `2027-01`. */
 export function monthAfter(month: string, months: number): string {
