@@ -123,14 +123,10 @@ const transactionMs = 30_000;
 export function findAuditActor(
   db: Queryable,
   teamId: TeamId,
-  {
-    names,
-    target,
-    at,
-  }: { readonly names: readonly AuditAction[]; readonly target: string; readonly at: Date },
+  { at, ...action }: { readonly names: readonly AuditAction[]; readonly target: string; readonly at: Date },
 ): Promise<Actor | undefined> {
   const [from, to] = [firstIdAt(at.getTime()), firstIdAt(at.getTime() + transactionMs)];
-  return findActor(db, { teamId, from, to, target, names });
+  return findActor(db, { teamId, from, to, ...action });
 }
 
 export interface AuditRecord {

@@ -19,18 +19,14 @@ export interface ScannedRows {
 export function sqlBoundedScan(
   { alias, rows, order }: ScannedRows,
   columns: string,
-  {
-    fits,
-    examinedMax,
-    limit,
-  }: { readonly fits: string; readonly examinedMax: string | number; readonly limit: string },
+  page: { readonly fits: string; readonly examinedMax: string | number; readonly limit: string },
 ): string {
   // The subqueries, from the inside: 1. the rows that the page may read; 2. which of them match, and which is the last
   // one; 3. the page.
   return `SELECT ${columns}, ${alias}.fits, ${alias}.is_bound
-    FROM (SELECT ${alias}.*, row_number() OVER (ORDER BY ${order}) = ${examinedMax} AS is_bound, ${fits} AS fits
-          FROM (${rows} ORDER BY ${order} LIMIT ${examinedMax}) ${alias}) ${alias}
-    WHERE ${alias}.fits OR ${alias}.is_bound ORDER BY ${order} LIMIT ${limit}`;
+    FROM (SELECT ${alias}.*, row_number() OVER (ORDER BY ${order}) = ${page.examinedMax} AS is_bound, ${page.fits} AS fits
+          FROM (${rows} ORDER BY ${order} LIMIT ${page.examinedMax}) ${alias}) ${alias}
+    WHERE ${alias}.fits OR ${alias}.is_bound ORDER BY ${order} LIMIT ${page.limit}`;
 }
 
 /**

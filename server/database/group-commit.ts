@@ -106,19 +106,15 @@ export class GroupCommit<Row, Outcome> {
       ...queue,
       sizeMax: 1,
       windowMs: 0,
-      run: async (rows) => {
-        aloneRows.inc(batch, rows.length);
-        const results: Result<Outcome>[] = [];
-        for (const row of rows) {
-          results.push(
-            await runAlone(row).catch((error: unknown) => {
-              if (!isLocked(error)) throw error;
-              this.#setApart(teamOf(row));
-              return again;
-            }),
-          );
-        }
-        return results;
+      run: async ([row]): Promise<Result<Outcome>[]> => {
+        if (row === undefined) return [];
+        aloneRows.inc(batch);
+        const result: Result<Outcome> = await runAlone(row).catch((error: unknown) => {
+          if (!isLocked(error)) throw error;
+          this.#setApart(teamOf(row));
+          return again;
+        });
+        return [result];
       },
     });
   }

@@ -57,9 +57,7 @@ export const ReadinessDetails = Type.Object(
 );
 export type ReadinessDetails = Static<typeof ReadinessDetails>;
 
-export interface ReadinessServices extends ProcessServices {
-  readonly mailHealth: MailHealth;
-}
+export type ReadinessServices = ProcessServices & { readonly mailHealth: MailHealth };
 
 /** Reads the fields that `/readyz?verbose` adds. It never fails: a field that can't be read is `unknown` or null. */
 async function readReadinessDetails(

@@ -185,14 +185,12 @@ function readDatabaseUrl(settings: SettingReader): string | undefined {
 }
 
 function readProcessRoles(settings: SettingReader): ReadonlySet<ProcessRole> {
-  const words = (text: string) => text.split(',').map((word) => word.trim());
-  const parse = (text: string) => {
-    const roles = words(text).map((word) => processRoles.find((role) => role === word));
-    return roles.every((role) => role !== undefined) ? roles : undefined;
-  };
-  const problem = (text: string) =>
-    `ROLES must be one or more of ${processRoles.join(',')}, not "${words(text).join(',')}".`;
-  return new Set(settings.parsed('ROLES', parse, problem) ?? processRoles);
+  const roles = settings.parsedList(
+    'ROLES',
+    (part) => processRoles.find((role) => role === part),
+    (part) => `ROLES must be one or more of ${processRoles.join(',')}, not "${part}".`,
+  );
+  return new Set(roles.length > 0 ? roles : processRoles);
 }
 
 function readMail(settings: SettingReader) {

@@ -55,22 +55,17 @@ export class BackupReader {
     const source = new FileBytes(input);
     const { json, hash } = await readPrologue(source);
     const header = parseHeader(json, formatVersion, now);
-    if (header.encryption === null) {
-      if (passphrase === undefined) return new BackupReader(header, source, new FrameSeal(hash, undefined));
+    const { encryption } = header;
+    if (encryption === null && passphrase !== undefined)
       throw new BackupError(
         'A passphrase was given, and the backup is not encrypted. To read it all the same, leave the passphrase out.',
       );
-    }
-    if (passphrase === undefined) {
+    if (encryption !== null && passphrase === undefined)
       throw new BackupError(
         'The backup is encrypted. Name the file of its passphrase with --passphrase-file.',
       );
-    }
-    return new BackupReader(
-      header,
-      source,
-      new FrameSeal(hash, await openKey(passphrase, header.encryption)),
-    );
+    const key = encryption && passphrase !== undefined ? await openKey(passphrase, encryption) : undefined;
+    return new BackupReader(header, source, new FrameSeal(hash, key));
   }
 
   /** Yields every record in order. @throws DamagedBackupError */

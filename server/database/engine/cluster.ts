@@ -7,33 +7,24 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import { commandLine } from '#server/platform/process/product-version.ts';
 import { flushPath } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
-import type { EnginePrograms } from './engine-files.ts';
+import type { EngineParts } from './engine-files.ts';
 import { changeTreeOwner, makeFolderPrivate } from './engine-folders.ts';
 import type { EngineLayout, EngineUser } from './engine-user.ts';
 import { endProcessSync, findRunningPostmaster, runAtExit, shutDown } from './postmaster.ts';
 
 const unfinishedPrefix = 'pg.new-';
 
-interface ClusterOptions {
-  readonly layout: EngineLayout;
-  readonly programs: EnginePrograms;
-  readonly user: EngineUser;
-  readonly logger: Logger;
-  /** false: files are not flushed to the disk, for tests that run without fsync. */
-  readonly flush: boolean;
-  /** Aborts the creation; an unfinished database is removed. */
-  readonly signal: AbortSignal;
-}
-
 /**
  * Creates the data folder if it is missing. The folder is built under another name, and renamed once it is complete and
  * flushed. So DATA_DIR/pg either does not exist or is complete.
+ * @param flush false: files are not flushed to the disk, for tests that run without fsync
+ * @param signal aborts the creation; an unfinished database is removed
  */
-export async function prepareCluster(options: ClusterOptions): Promise<void> {
-  const { layout, programs, user, logger } = options;
+export async function prepareCluster(parts: EngineParts, flush: boolean, signal: AbortSignal): Promise<void> {
+  const { layout, programs, user, logger } = parts;
   await removeUnfinished(layout, logger);
   const owner = await stat(layout.pgFolder).catch(() => undefined);
-  if (owner === undefined) return createCluster(options);
+  if (owner === undefined) return createCluster(parts, flush, signal);
   await checkMajor(layout, programs.major);
   if (owner.uid !== user.uid) {
     const running = await findRunningPostmaster(layout.pgFolder);
@@ -43,14 +34,11 @@ export async function prepareCluster(options: ClusterOptions): Promise<void> {
   }
 }
 
-async function createCluster({
-  layout,
-  programs,
-  user,
-  logger,
-  flush,
-  signal,
-}: ClusterOptions): Promise<void> {
+async function createCluster(
+  { layout, programs, user, logger }: EngineParts,
+  flush: boolean,
+  signal: AbortSignal,
+): Promise<void> {
   signal.throwIfAborted();
   const unfinished = await mkdtemp(join(layout.dataDir, unfinishedPrefix));
   await makeFolderPrivate(unfinished, user);

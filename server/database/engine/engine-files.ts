@@ -40,6 +40,14 @@ export interface EnginePrograms {
   readonly major: string;
 }
 
+/** The paths, programs and user of an embedded database, for each of its parts. */
+export interface EngineParts {
+  readonly layout: EngineLayout;
+  readonly programs: EnginePrograms;
+  readonly user: EngineUser;
+  readonly logger: Logger;
+}
+
 const externalDatabaseHint = 'Set DATABASE_URL to a PostgreSQL 15 or newer instead.';
 const glibcMin = [2, 27] as const;
 

@@ -2,7 +2,7 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import { prepareCluster } from './cluster.ts';
 import { engineUrl, prepareApplicationDatabase } from './engine-connection.ts';
 import { toEngineError } from './engine-error.ts';
-import { findEnginePackage, installPrograms, removeOtherVersions } from './engine-files.ts';
+import { type EngineParts, findEnginePackage, installPrograms, removeOtherVersions } from './engine-files.ts';
 import { checkReachable, prepareDataDir } from './engine-folders.ts';
 import { lockDataDir } from './engine-lock.ts';
 import { chooseEngineUser, engineLayout } from './engine-user.ts';
@@ -50,16 +50,13 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     await checkReachable(layout.dataDir, user);
     const programs = await installPrograms(source, layout, user);
     const flush = options.parameters?.fsync !== 'off';
-    await prepareCluster({ layout, programs, user, logger: options.logger, flush, signal });
+    const parts: EngineParts = { layout, programs, user, logger: options.logger };
+    await prepareCluster(parts, flush, signal);
     const socketFolder = await prepareSocketFolder(layout, user);
     const words = postgresArguments(layout.pgFolder, socketFolder, socketPort, options.parameters ?? {});
-    supervisor = new Supervisor({
-      layout,
-      program: programs.postgres,
+    supervisor = new Supervisor(parts, {
       words,
       socketFolder,
-      user,
-      logger: options.logger,
       logCheckIntervalMs: options.logCheckIntervalMs ?? 60_000,
     });
     await supervisor.start(signal);

@@ -6,53 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { errorCodeOf } from '#server/platform/error-code.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { EngineError } from './engine-error.ts';
-import type { EngineUser } from './engine-user.ts';
+import type { EngineParts } from './engine-files.ts';
 import { isPostmasterOf, readPostmasterRecord } from './postmaster-files.ts';
-
-const guards = new Set<() => void>();
-
-/**
- * Runs a function when this process exits by process.exit or an uncaught exception. It must be synchronous, because the
- * event loop has stopped by then.
- * @returns a function that unregisters it
- */
-export function runAtExit(guard: () => void): () => void {
-  if (guards.size === 0 && !process.listeners('exit').includes(runGuards)) process.on('exit', runGuards);
-  guards.add(guard);
-  return () => void guards.delete(guard);
-}
-
-function runGuards(): void {
-  for (const guard of guards) guard();
-}
-
-interface Ending {
-  readonly signal: NodeJS.Signals;
-  readonly limitMs: number;
-}
-
-/**
- * Sends the signals one after another until the process has ended. The event loop is blocked until then.
- * @param target a process id, or a negative one for a process group
- */
-export function endProcessSync(target: number, isRunning: () => boolean, endings: readonly Ending[]): void {
-  for (const { signal, limitMs } of endings) {
-    if (!isRunning()) return;
-    try {
-      process.kill(target, signal);
-    } catch {
-      return;
-    }
-    const deadlineMs = performance.now() + limitMs;
-    while (isRunning() && performance.now() < deadlineMs) blockFor(10);
-  }
-}
-
-const never = new Int32Array(new SharedArrayBuffer(4));
-
-function blockFor(ms: number): void {
-  Atomics.wait(never, 0, 0, ms);
-}
 
 /** The main process of a running PostgreSQL. */
 export interface Postmaster {
@@ -62,15 +17,6 @@ export interface Postmaster {
   isRunning(): Promise<boolean>;
 }
 
-interface LaunchOptions {
-  readonly program: string;
-  readonly words: readonly string[];
-  readonly logFile: string;
-  readonly user: EngineUser;
-  /** Once this signal is aborted, nothing is started. */
-  readonly signal: AbortSignal;
-}
-
 const livenessIntervalMs = 1_000;
 const fastShutdownMs = 10_000;
 const immediateShutdownMs = 10_000;
@@ -78,13 +24,19 @@ const immediateShutdownMs = 10_000;
 /**
  * Starts PostgreSQL in its own session: a Ctrl-C on the terminal does not reach it, and it outlives this process. It
  * also gets its own environment, because variables such as PGPORT would change its behaviour.
+ * @param words the arguments of PostgreSQL
+ * @param signal once it is aborted, nothing is started
  */
-export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
-  await rotateLog(options.logFile);
-  options.signal.throwIfAborted();
-  const log = openSync(options.logFile, 'a', 0o600);
-  const child = spawn(options.program, options.words, {
-    ...options.user.spawnAs,
+export async function launchPostmaster(
+  { programs, layout, user }: EngineParts,
+  words: readonly string[],
+  signal: AbortSignal,
+): Promise<Postmaster> {
+  await rotateLog(layout.logFile);
+  signal.throwIfAborted();
+  const log = openSync(layout.logFile, 'a', 0o600);
+  const child = spawn(programs.postgres, words, {
+    ...user.spawnAs,
     cwd: '/',
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
     detached: true,
@@ -94,7 +46,7 @@ export async function launchPostmaster(options: LaunchOptions): Promise<Postmast
   const { pid } = child;
   if (pid === undefined) {
     const [error] = await once(child, 'error');
-    throw new EngineError(`PostgreSQL could not be started from ${options.program}.`, error);
+    throw new EngineError(`PostgreSQL could not be started from ${programs.postgres}.`, error);
   }
   const ended = once(child, 'exit').then(() => undefined);
   child.unref();
@@ -181,4 +133,49 @@ export async function rotateLog(logFile: string): Promise<void> {
 export async function lastLogLines(logFile: string): Promise<string> {
   const text = await readFile(logFile, 'utf8').catch(() => '');
   return text.trimEnd().split('\n').slice(-8).join('\n');
+}
+
+const guards = new Set<() => void>();
+
+/**
+ * Runs a function when this process exits by process.exit or an uncaught exception. It must be synchronous, because the
+ * event loop has stopped by then.
+ * @returns a function that unregisters it
+ */
+export function runAtExit(guard: () => void): () => void {
+  if (guards.size === 0 && !process.listeners('exit').includes(runGuards)) process.on('exit', runGuards);
+  guards.add(guard);
+  return () => void guards.delete(guard);
+}
+
+function runGuards(): void {
+  for (const guard of guards) guard();
+}
+
+interface Ending {
+  readonly signal: NodeJS.Signals;
+  readonly limitMs: number;
+}
+
+/**
+ * Sends the signals one after another until the process has ended. The event loop is blocked until then.
+ * @param target a process id, or a negative one for a process group
+ */
+export function endProcessSync(target: number, isRunning: () => boolean, endings: readonly Ending[]): void {
+  for (const { signal, limitMs } of endings) {
+    if (!isRunning()) return;
+    try {
+      process.kill(target, signal);
+    } catch {
+      return;
+    }
+    const deadlineMs = performance.now() + limitMs;
+    while (isRunning() && performance.now() < deadlineMs) blockFor(10);
+  }
+}
+
+const never = new Int32Array(new SharedArrayBuffer(4));
+
+function blockFor(ms: number): void {
+  Atomics.wait(never, 0, 0, ms);
 }

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from '#server/platform/process/logger.ts';
 import { waitUntilReady } from './engine-connection.ts';
 import { EngineError } from './engine-error.ts';
-import type { EngineLayout, EngineUser } from './engine-user.ts';
+import type { EngineParts } from './engine-files.ts';
 import {
   findRunningPostmaster,
   lastLogLines,
@@ -18,12 +17,9 @@ import { readPostmasterRecord, removeStalePidFiles, wasStartedWith } from './pos
 import { hasSocket, restoreSocketFolder } from './socket-folder.ts';
 
 interface SupervisorOptions {
-  readonly layout: EngineLayout;
-  readonly program: string;
+  /** The arguments of PostgreSQL. */
   readonly words: readonly string[];
   readonly socketFolder: string;
-  readonly user: EngineUser;
-  readonly logger: Logger;
   readonly logCheckIntervalMs: number;
 }
 
@@ -40,6 +36,7 @@ const startsAfterCrash = 7;
  * `stop`, PostgreSQL is stopped first; only a kill -9 leaves it running.
  */
 export class Supervisor {
+  readonly #parts: EngineParts;
   readonly #options: SupervisorOptions;
   readonly #stopping = new AbortController();
   #postmaster: Postmaster | undefined;
@@ -48,7 +45,8 @@ export class Supervisor {
   #logChecks: NodeJS.Timeout | undefined;
   #logRotation: Promise<void> | undefined;
 
-  constructor(options: SupervisorOptions) {
+  constructor(parts: EngineParts, options: SupervisorOptions) {
+    this.#parts = parts;
     this.#options = options;
   }
 
@@ -62,7 +60,7 @@ export class Supervisor {
     signal.throwIfAborted();
     signal.addEventListener('abort', giveUp);
     this.#endGuard = runAtExit(() => {
-      if (this.#postmaster) shutDownSync(this.#postmaster.pid, this.#options.layout.pgFolder);
+      if (this.#postmaster) shutDownSync(this.#postmaster.pid, this.#parts.layout.pgFolder);
     });
     try {
       await this.#startFirst();
@@ -74,7 +72,7 @@ export class Supervisor {
   }
 
   async #startFirst(): Promise<void> {
-    const crashed = (await readPostmasterRecord(this.#options.layout.pgFolder)) !== undefined;
+    const crashed = (await readPostmasterRecord(this.#parts.layout.pgFolder)) !== undefined;
     let pauseMs = firstPauseMs;
     for (let startsLeft = crashed ? startsAfterCrash : 1; ; startsLeft -= 1) {
       try {
@@ -82,10 +80,7 @@ export class Supervisor {
         return;
       } catch (error) {
         if (startsLeft === 1 || this.#stopping.signal.aborted) throw error;
-        this.#options.logger.warn(
-          { err: error, pause_ms: pauseMs },
-          'PostgreSQL did not start: trying again',
-        );
+        this.#parts.logger.warn({ err: error, pause_ms: pauseMs }, 'PostgreSQL did not start: trying again');
         await this.#pause(pauseMs);
         pauseMs = nextPauseMs(pauseMs);
       }
@@ -95,15 +90,15 @@ export class Supervisor {
   async stop(): Promise<void> {
     this.#stopping.abort();
     clearInterval(this.#logChecks);
-    if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#options.logger);
+    if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#parts.logger);
     await this.#watching;
     // The process is checked again, because a start in progress may have created one only now.
-    if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#options.logger);
+    if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#parts.logger);
     this.#endGuard();
   }
 
   async #watch(): Promise<void> {
-    const { logger } = this.#options;
+    const { logger } = this.#parts;
     const stopped = once(this.#stopping.signal, 'abort');
     let pauseMs = firstPauseMs;
     let startedAtMs = performance.now();
@@ -129,12 +124,13 @@ export class Supervisor {
 
   /** Takes over a running PostgreSQL if it has the same program and settings; otherwise starts one. */
   async #obtain(): Promise<void> {
-    const { layout, program, words, socketFolder, user, logger } = this.#options;
+    const { layout, programs, user, logger } = this.#parts;
+    const { words, socketFolder } = this.#options;
     const { signal } = this.#stopping;
     const running = await findRunningPostmaster(layout.pgFolder);
     if (running !== undefined) {
       this.#postmaster = running;
-      const isOurs = await wasStartedWith(layout.pgFolder, program, words);
+      const isOurs = await wasStartedWith(layout.pgFolder, programs.postgres, words);
       if (!isOurs || !(await hasSocket(socketFolder))) {
         const reason = isOurs ? 'has lost its socket' : 'runs in another version or setting';
         logger.info({ pid: running.pid }, `PostgreSQL ${reason}: restarting it`);
@@ -146,7 +142,7 @@ export class Supervisor {
     }
     await removeStalePidFiles(layout.pgFolder, socketFolder);
     await restoreSocketFolder(socketFolder, user);
-    const started = await launchPostmaster({ program, words, logFile: layout.logFile, user, signal });
+    const started = await launchPostmaster(this.#parts, words, signal);
     this.#postmaster = started;
     if (await waitUntilReady(started, socketFolder, logger, signal)) return;
     throw new EngineError(
@@ -156,9 +152,9 @@ export class Supervisor {
 
   /** Only one rotation at a time: a second one would overwrite the first one's copy with the truncated file. */
   #rotateLog(): void {
-    this.#logRotation ??= rotateLog(this.#options.layout.logFile)
+    this.#logRotation ??= rotateLog(this.#parts.layout.logFile)
       .catch((error: Error) =>
-        this.#options.logger.warn({ err: error }, 'moving the content of postgres.log failed'),
+        this.#parts.logger.warn({ err: error }, 'moving the content of postgres.log failed'),
       )
       .finally(() => {
         this.#logRotation = undefined;

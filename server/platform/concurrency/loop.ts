@@ -16,15 +16,15 @@ interface LoopOptions {
 /** Health of a loop in this process; times are readings of `performance.now()`. */
 interface LoopHealth {
   /** The start of the loop; undefined before the start. */
-  readonly startedAtMs: number | undefined;
+  readonly startedAtMs?: number | undefined;
   /** The start of the latest round, and the duration of the latest round that has ended. */
-  readonly lastRunAtMs: number | undefined;
-  readonly lastDurationMs: number | undefined;
-  readonly lastSuccessAtMs: number | undefined;
+  readonly lastRunAtMs?: number | undefined;
+  readonly lastDurationMs?: number | undefined;
+  readonly lastSuccessAtMs?: number | undefined;
   /** Number of failed rounds since the process began. */
   readonly failures: number;
   /** The first line of the latest round's error, at most 200 characters; undefined after a success. */
-  readonly lastError: string | undefined;
+  readonly lastError?: string | undefined;
 }
 
 function firstLineOf(error: unknown): string {
@@ -38,14 +38,7 @@ function firstLineOf(error: unknown): string {
  */
 export class Loop {
   readonly #options: LoopOptions;
-  #health: LoopHealth = {
-    startedAtMs: undefined,
-    lastRunAtMs: undefined,
-    lastDurationMs: undefined,
-    lastSuccessAtMs: undefined,
-    failures: 0,
-    lastError: undefined,
-  };
+  #health: LoopHealth = { failures: 0 };
   #round: Promise<void> | undefined;
   #again = false;
   #timer: NodeJS.Timeout | undefined;

@@ -241,19 +241,19 @@ export class OutboundHttp {
   ): Promise<ExchangeResult> {
     return new Promise((resolve) => {
       const connection = this.#pool.acquire(endpoint);
-      const exchange = new ResponseReader(
-        endpoint.secure,
-        request.bodyMaxBytes ?? responseBodyMaxBytes,
-        request.sink,
-        () => deadline.heard(),
-        (exchanged, isReusable) => {
+      const exchange = new ResponseReader({
+        secure: endpoint.secure,
+        bodyMaxBytes: request.bodyMaxBytes ?? responseBodyMaxBytes,
+        sink: request.sink,
+        heard: () => deadline.heard(),
+        done: (exchanged, isReusable) => {
           if (isReusable) this.#pool.release(connection);
           else if (exchanged.kind === 'failed' && exchanged.class === 'connection_reset')
             this.#pool.discardBroken(connection);
           else this.#pool.discard(connection);
           resolve(exchanged);
         },
-      );
+      });
       deadline.whenEnded(() => exchange.fail(deadline.ended ?? 'aborted'));
       if (deadline.ended) return;
       const { method, headers, body = null } = request;

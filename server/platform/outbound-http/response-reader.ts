@@ -36,15 +36,19 @@ export interface BodySink {
 /** Upper bound on 1xx responses before the answer: no client needs them, and endless ones would block a slot. */
 const interimMax = 32;
 
-type DoneCallback = (result: ExchangeResult, isReusable: boolean) => void;
+interface ReaderOptions {
+  readonly secure: boolean;
+  readonly bodyMaxBytes: number;
+  readonly sink: BodySink | undefined;
+  /** Called for each head, each piece of the body, and each piece that the sink took. */
+  readonly heard: () => void;
+  /** Called once; the caller ends a connection that is not reusable. */
+  readonly done: (result: ExchangeResult, isReusable: boolean) => void;
+}
 
 /** Reads the answer to one request: keeps its first bytes, or passes them to a sink. */
 export class ResponseReader implements Dispatcher.DispatchHandler {
-  readonly #secure: boolean;
-  readonly #bodyMaxBytes: number;
-  readonly #sink: BodySink | undefined;
-  readonly #heard: () => void;
-  readonly #done: DoneCallback;
+  readonly #options: ReaderOptions;
   #connected = false;
   #answering = false;
   #isOver = false;
@@ -57,22 +61,8 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   /** Resolves once the sink has taken all bytes so far. */
   #passed = Promise.resolve();
 
-  /**
-   * @param heard called for each head, each piece of the body, and each piece that the sink took
-   * @param done called once; the caller ends a connection that is not reusable
-   */
-  constructor(
-    secure: boolean,
-    bodyMaxBytes: number,
-    sink: BodySink | undefined,
-    heard: () => void,
-    done: DoneCallback,
-  ) {
-    this.#secure = secure;
-    this.#bodyMaxBytes = bodyMaxBytes;
-    this.#sink = sink;
-    this.#heard = heard;
-    this.#done = done;
+  constructor(options: ReaderOptions) {
+    this.#options = options;
   }
 
   onRequestStart(): void {
@@ -88,7 +78,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
-    this.#heard();
+    this.#options.heard();
     if (status < 200) {
       this.#interim += 1;
       if (this.#interim > interimMax) this.fail('invalid_answer');
@@ -96,20 +86,20 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     }
     this.#status = status;
     this.#headers = joinRepeated(headers);
-    this.#isStreamed = this.#sink !== undefined && status === 200;
-    if (this.#isStreamed && !this.#sink?.begin(this.#headers)) this.#answer(true);
+    this.#isStreamed = this.#options.sink !== undefined && status === 200;
+    if (this.#isStreamed && !this.#options.sink?.begin(this.#headers)) this.#answer(true);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return;
-    this.#heard();
+    this.#options.heard();
     if (this.#isStreamed) {
       // The parser passes an empty piece after each pause. Pausing for an empty piece would never end.
       if (chunk.length > 0) this.#pass(controller, chunk);
       return;
     }
     this.#append(chunk);
-    if (this.#size > this.#bodyMaxBytes) this.#answer(true);
+    if (this.#size > this.#options.bodyMaxBytes) this.#answer(true);
   }
 
   onResponseEnd(): void {
@@ -118,7 +108,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    const progress = { secure: this.#secure, connected: this.#connected, answering: this.#answering };
+    const progress = { secure: this.#options.secure, connected: this.#connected, answering: this.#answering };
     this.fail(failureClass(error, progress));
   }
 
@@ -135,8 +125,8 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#passed = this.#passed.then(async () => {
       if (this.#isOver) return;
       try {
-        const isMoreWanted = await this.#sink?.write(chunk);
-        this.#heard();
+        const isMoreWanted = await this.#options.sink?.write(chunk);
+        this.#options.heard();
         if (!isMoreWanted) this.#answer(true);
         else if (!this.#isOver) controller.resume();
       } catch {
@@ -147,10 +137,10 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
 
   /** Copies a chunk of the body, because the original may keep a larger buffer in memory. */
   #append(chunk: Buffer): void {
-    const end = Math.min(this.#size + chunk.length, this.#bodyMaxBytes);
+    const end = Math.min(this.#size + chunk.length, this.#options.bodyMaxBytes);
     if (end > this.#body.length) {
       const larger = Buffer.allocUnsafeSlow(
-        Math.min(this.#bodyMaxBytes, Math.max(end, this.#body.length * 2)),
+        Math.min(this.#options.bodyMaxBytes, Math.max(end, this.#body.length * 2)),
       );
       this.#body.copy(larger, 0, 0, this.#size);
       this.#body = larger;
@@ -160,7 +150,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   }
 
   #answer(truncated: boolean): void {
-    const body = this.#body.subarray(0, Math.min(this.#size, this.#bodyMaxBytes));
+    const body = this.#body.subarray(0, Math.min(this.#size, this.#options.bodyMaxBytes));
     const answered = { kind: 'answered', headers: this.#headers, body, truncated } as const;
     this.#end({ ...answered, status: this.#status ?? 0 }, !truncated);
   }
@@ -168,7 +158,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   #end(result: ExchangeResult, isReusable: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#done(result, isReusable);
+    this.#options.done(result, isReusable);
   }
 }
 

@@ -68,28 +68,22 @@ const emptyUserInfo = /^[a-z][a-z0-9+.-]*:[/\\]*:?@/i;
  * @returns the target, or a sentence for the person who entered the URL
  */
 export function validateUrl(text: string, allowed: readonly AddressRange[]): ValidatedUrl {
-  if (text.length > urlMaxCharacters)
-    return {
-      refused: `The URL is too long. Use one of at most ${urlMaxCharacters.toLocaleString('en')} characters.`,
-      isMalformed: true,
-    };
+  if (text.length > urlMaxCharacters) {
+    const max = urlMaxCharacters.toLocaleString('en');
+    return malformed(`The URL is too long. Use one of at most ${max} characters.`);
+  }
   const url = /[\s\p{Cc}]/u.test(text) ? undefined : (URL.parse(text) ?? undefined);
-  if (!url)
-    return {
-      refused: 'This is not a URL. Write it in full, such as https://example.com/path.',
-      isMalformed: true,
-    };
+  if (!url) return malformed('This is not a URL. Write it in full, such as https://example.com/path.');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     return { refused: 'The URL has to begin with https://.' };
   }
   if (url.username !== '' || url.password !== '' || emptyUserInfo.test(text)) {
-    return {
-      refused: 'The URL has a user name or password in it. Leave them out: URLs are shown and logged.',
-      isMalformed: true,
-    };
+    return malformed('The URL has a user name or password in it. Leave them out: URLs are shown and logged.');
   }
   return validateHost(url, allowed);
 }
+
+const malformed = (refused: string): ValidatedUrl => ({ refused, isMalformed: true });
 
 function validateHost(url: URL, allowed: readonly AddressRange[]): ValidatedUrl {
   const host = url.hostname.replace(/^\[|\]$|\.$/g, '');
@@ -110,7 +104,7 @@ function validateHost(url: URL, allowed: readonly AddressRange[]): ValidatedUrl 
     };
   }
   if (!isLiteral && !isName(host))
-    return { refused: 'The host name in the URL is not valid. Check its spelling.', isMalformed: true };
+    return malformed('The host name in the URL is not valid. Check its spelling.');
   if (!secure && !(isLiteral && isInRanges(host, allowed))) {
     return {
       refused:
@@ -119,7 +113,7 @@ function validateHost(url: URL, allowed: readonly AddressRange[]): ValidatedUrl 
     };
   }
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
-  if (port === 0) return { refused: 'The port in the URL has to be from 1 to 65535.', isMalformed: true };
+  if (port === 0) return malformed('The port in the URL has to be from 1 to 65535.');
   const origin = `${url.protocol}//${host.includes(':') ? `[${host}]` : host}${url.port === '' ? '' : `:${port}`}`;
   return { target: { origin, secure, host, isLiteral, port, path: `${url.pathname}${url.search}` } };
 }

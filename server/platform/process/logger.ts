@@ -102,7 +102,7 @@ export function formatForTerminal(line: string, paint: Paint = styleText): strin
   const style = styles[String(level)];
   const { message, stack, type: _type, ...ofError } = (err ?? {}) as Readonly<Record<string, unknown>>;
   const parts = [
-    timeOfDay(time),
+    new Date(String(time)).toLocaleTimeString('en-GB'),
     style === undefined ? word : paint(style, word),
     withoutControls([msg, message].filter((text) => text !== undefined).join(': ')),
     ...Object.entries({ ...others, ...ofError }).map(([name, value]) => `${name}=${valueText(value)}`),
@@ -118,10 +118,6 @@ function parseFields(line: string): Readonly<Record<string, unknown>> | undefine
   } catch {
     return undefined;
   }
-}
-
-function timeOfDay(time: unknown): string {
-  return new Date(String(time)).toLocaleTimeString('en-GB');
 }
 
 /** Formats a value without white space unchanged, and any other as JSON. */
