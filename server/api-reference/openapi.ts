@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { TSchema } from 'typebox';
 import { components } from '#contract/components.ts';
+import { ErrorBody } from '#contract/errors.ts';
 import { contactParameter } from '#contract/opt-out.ts';
 import { idNouns, publicIdOf } from '#contract/schema.ts';
 import { type Example, type Examples, firstSuccess } from '#server/http/example.ts';
@@ -73,12 +74,7 @@ export function operation(route: Route, text: OperationText): Json {
       ? {
           requestBody: {
             required: 'required' in body,
-            content: {
-              'application/json': {
-                schema: show(body),
-                ...(body === noFields ? { example: {} } : requestExamples(text.examples)),
-              },
-            },
+            ...jsonContent(body, body === noFields ? { example: {} } : requestExamples(text.examples)),
           },
         }
       : {}),
@@ -89,12 +85,7 @@ export function operation(route: Route, text: OperationText): Json {
           {
             description: STATUS_CODES[status],
             headers: successHeaders(text),
-            content: {
-              'application/json': {
-                schema: show(schema),
-                examples: answerExamples(ofStatus(examples, Number(status))),
-              },
-            },
+            ...jsonContent(schema, answerExamples(ofStatus(examples, Number(status)))),
           },
         ]),
       ),
@@ -130,10 +121,7 @@ export function outgoingRequest(
     // The receiver verifies a signature; the request carries no API key.
     security: [],
     parameters: headers.map(({ name }) => ({ $ref: `#/components/parameters/${name}` })),
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema: show(body), example } },
-    },
+    requestBody: { required: true, ...jsonContent(body, { example }) },
     responses: {
       '2XX': { description: 'The receiver has taken the event.' },
       default: { description: 'Any other answer is a failure. The request is repeated.' },
@@ -150,13 +138,12 @@ function errorResponse(status: number, examples: Examples): Json {
   return {
     description: errorResponses[status],
     headers: errorHeaders(status),
-    content: {
-      'application/json': {
-        schema: { $ref: '#/components/schemas/Error' },
-        examples: answerExamples(examples),
-      },
-    },
+    ...jsonContent(ErrorBody, answerExamples(examples)),
   };
+}
+
+function jsonContent(schema: TSchema, examples: Json): Json {
+  return { content: { 'application/json': { schema: show(schema), ...examples } } };
 }
 
 function ofStatus(examples: Examples, status: number): Examples {
@@ -164,7 +151,7 @@ function ofStatus(examples: Examples, status: number): Examples {
 }
 
 function answerExamples(examples: Examples): Json {
-  return named(examples, ({ answer }) => answer);
+  return { examples: named(examples, ({ answer }) => answer) };
 }
 
 /** Shows only requests that are accepted, because the schema of the request has to allow each of its examples. */

@@ -33,11 +33,8 @@ const read = query<object, { history: HistoryName; walked_until: Date }>(
  * The age at which rows of each history go, in milliseconds; undefined: they are kept. Attempts are kept for
  * DELIVERY_LOG_DAYS, but no longer than their deliveries.
  */
-export function keptMs({
-  deliveryLogMs,
-  retentionMs,
-  auditMs,
-}: RetentionSettings): Readonly<Record<HistoryName, number | undefined>> {
+export function keptMs(config: RetentionSettings): Readonly<Record<HistoryName, number | undefined>> {
+  const { deliveryLogMs, retentionMs, auditMs } = config;
   return {
     attempts: Math.min(deliveryLogMs, retentionMs ?? deliveryLogMs),
     deliveries: retentionMs,

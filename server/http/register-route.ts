@@ -109,7 +109,7 @@ function createContextFactory(options: RouteOptions, route: Route) {
     const body = isJson ? readJsonBody(request) : request.body;
     if (isJson) validateBody(body);
     const ids = route.ids ? parsePathIds(route.ids, request.params as Record<string, string>) : {};
-    return new RequestContext(request, reply, query, body, ids, reauthenticate, limit);
+    return new RequestContext(request, reply, { query, body, ids }, reauthenticate, limit);
   };
 }
 
@@ -149,9 +149,7 @@ class RequestContext implements HandlerContext {
   constructor(
     request: FastifyRequest,
     reply: FastifyReply,
-    query: unknown,
-    body: unknown,
-    ids: HandlerContext['ids'],
+    { query, body, ids }: Pick<HandlerContext, 'query' | 'body' | 'ids'>,
     reauthenticate: Reauthenticate,
     limitConcurrency: LimitConcurrency,
   ) {

@@ -111,14 +111,8 @@ async function readBackup(database: ReadinessServices['database']): Promise<Read
   const { latest } = await readLastBackups(database.pool).catch(() => ({ latest: undefined }));
   if (!latest) return null;
   const { started_at, finished_at, bytes, error, unproved } = latest;
-  return {
-    started_at: started_at.toISOString(),
-    finished_at: finished_at.toISOString(),
-    succeeded: error === null,
-    bytes,
-    error,
-    unproved,
-  };
+  const times = { started_at: started_at.toISOString(), finished_at: finished_at.toISOString() };
+  return { ...times, succeeded: error === null, bytes, error, unproved };
 }
 
 async function readDisk(path: string): Promise<ReadinessDetails['disk']> {

@@ -61,16 +61,10 @@ export type ProbeAnswer = Static<typeof ProbeAnswer>;
 
 /**
  * The probe of `ownline doctor`: it answers with the request as it arrived, after a hold like that of a poll. It
- * requires a ticket made with SECRETS_KEY, which is checked before the body is read.
+ * requires a ticket made with SECRETS_KEY, which is checked before the body is read (specification section 10.11).
+ * @param heldProbes the probes that are held at present. Nothing wakes them; a stop of the server ends them
  */
-export function probeRoute({
-  clock,
-  heldProbes,
-}: {
-  readonly clock: Clock;
-  /** The probes that are held at present. Nothing wakes them; a stop of the server ends them. */
-  readonly heldProbes: LongPolls<'probe'>;
-}): Route {
+export function probeRoute(clock: Clock, heldProbes: LongPolls<'probe'>): Route {
   return route(`POST ${probePath}`, {
     audience: 'operations',
     admission: { ownToken: true, permit: 'held', bodyMaxBytes: inboundBodyMaxBytes },

@@ -20,7 +20,7 @@ export function openOperations(services: ReadinessServices): Slice {
     new Loop({ name, intervalMs, logger, run });
   return {
     operatorRoutes: healthRoutes(services),
-    routes: [probeRoute({ clock, heldProbes })],
+    routes: [probeRoute(clock, heldProbes)],
     jobs: [
       // Compares the service's time with the database's clock (decision 0020).
       {

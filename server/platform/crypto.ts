@@ -44,6 +44,7 @@ export function checksum(text: string): string {
 export function parseSecretsKey(text: string): Buffer | undefined {
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : undefined;
 }
+
 const sealing = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -60,29 +61,26 @@ export class Secrets {
 
   /** A hash of SECRETS_KEY, stored in the database: a process with another key is refused at start. */
   fingerprint(): Buffer {
-    return Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'fingerprint', 16));
+    return this.#derive('fingerprint', 16);
   }
 
   /** Derives the device token of a setup link; a link always gets the same token (specification section 11.1). */
   deviceToken(routingTag: string, setupToken: string): string {
-    const key = Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'device token', 32));
-    return `dev_${routingTag}${createHmac('sha256', key).update(setupToken).digest('base64url')}`;
+    return `dev_${routingTag}${createHmac('sha256', this.#derive('device token')).update(setupToken).digest('base64url')}`;
   }
 
   /** Token of the public link to a message's file: 128 bits, always the same (specification section 2.8). */
   mediaToken(messageId: string): string {
-    this.#mediaKey ??= Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'media link', 32));
-    return createHmac('sha256', this.#mediaKey)
-      .update(messageId)
-      .digest()
-      .subarray(0, 16)
-      .toString('base64url');
+    this.#mediaKey ??= this.#derive('media link');
+    const mac = createHmac('sha256', this.#mediaKey).update(messageId).digest();
+    return mac.subarray(0, 16).toString('base64url');
   }
 
   /** A MAC that only a holder of SECRETS_KEY can make, 43 characters of base64url. @param purpose as for `seal` */
   mac(purpose: string, text: string): string {
-    const key = Buffer.from(hkdfSync('sha256', this.#secretsKey, '', `mac ${purpose}`, 32));
-    return createHmac('sha256', key).update(text).digest('base64url');
+    return createHmac('sha256', this.#derive(`mac ${purpose}`))
+      .update(text)
+      .digest('base64url');
   }
 
   /**
@@ -92,7 +90,7 @@ export class Secrets {
    * sends passes uuids several times as fast as bytea.
    */
   contactHash(teamId: string, contact: string): string {
-    this.#contactKey ??= Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'contact', 32)).toString('hex');
+    this.#contactKey ??= this.#derive('contact').toString('hex');
     return hash('sha256', `${this.#contactKey} ${teamId} ${contact}`, 'hex').slice(0, 32);
   }
 
@@ -104,22 +102,27 @@ export class Secrets {
   seal(purpose: string, plain: string): Buffer {
     // 96 random bits per text are safe for four billion texts of one purpose, far more than there are.
     const nonce = randomBytes(nonceBytes);
-    const cipher = createCipheriv(sealing, this.#sealingKey(purpose), nonce);
+    const cipher = createCipheriv(sealing, this.#derive(`seal ${purpose}`), nonce);
     const encrypted = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]);
   }
 
   /** Opens a sealed value. @throws if the value was sealed for another purpose or with another key, or was changed */
   open(purpose: string, sealed: Buffer): string {
-    const decipher = createDecipheriv(sealing, this.#sealingKey(purpose), sealed.subarray(0, nonceBytes), {
-      authTagLength: tagBytes,
-    });
+    const decipher = createDecipheriv(
+      sealing,
+      this.#derive(`seal ${purpose}`),
+      sealed.subarray(0, nonceBytes),
+      {
+        authTagLength: tagBytes,
+      },
+    );
     decipher.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes));
     const encrypted = sealed.subarray(nonceBytes + tagBytes);
     return Buffer.concat([decipher.update(encrypted), decipher.final()]).toString('utf8');
   }
 
-  #sealingKey(purpose: string): Buffer {
-    return Buffer.from(hkdfSync('sha256', this.#secretsKey, '', `seal ${purpose}`, 32));
+  #derive(purpose: string, bytes = 32): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.#secretsKey, '', purpose, bytes));
   }
 }

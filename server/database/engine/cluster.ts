@@ -8,8 +8,8 @@ import { commandLine } from '#server/platform/process/product-version.ts';
 import { flushPath } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineParts } from './engine-files.ts';
-import { changeTreeOwner, makeFolderPrivate } from './engine-folders.ts';
-import type { EngineLayout, EngineUser } from './engine-user.ts';
+import { changeTreeOwner, type EngineLayout, makeFolderPrivate } from './engine-folders.ts';
+import type { EngineUser } from './engine-user.ts';
 import { endProcessSync, findRunningPostmaster, runAtExit, shutDown } from './postmaster.ts';
 
 const unfinishedPrefix = 'pg.new-';

@@ -6,7 +6,7 @@ import { createClient } from '#server/database/create-client.ts';
 import { errorCodeOf } from '#server/platform/error-code.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { EngineError } from './engine-error.ts';
-import { engineLayout } from './engine-user.ts';
+import { engineLayout } from './engine-folders.ts';
 import type { Postmaster } from './postmaster.ts';
 import { isPostmasterOf, readPostmasterRecord } from './postmaster-files.ts';
 import { isPrivateTo, readSocketFolder, socketPort } from './socket-folder.ts';

@@ -19,8 +19,8 @@ import { messageOf, onErrorCode } from '#server/platform/error-code.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { flushPath } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
-import { createPrivateFolder } from './engine-folders.ts';
-import type { EngineLayout, EngineUser } from './engine-user.ts';
+import { createPrivateFolder, type EngineLayout } from './engine-folders.ts';
+import type { EngineUser } from './engine-user.ts';
 
 const run = promisify(execFile);
 

@@ -7,6 +7,27 @@ import { createDataDir } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineUser } from './engine-user.ts';
 
+export type EngineLayout = Readonly<ReturnType<typeof engineLayout>>;
+
+/** Paths of the embedded database's parts below DATA_DIR. */
+export function engineLayout(dataDir: string) {
+  return {
+    dataDir,
+    /** PostgreSQL's data folder, with the database. */
+    pgFolder: join(dataDir, 'pg'),
+    /** Copies of PostgreSQL's programs, one folder per version. */
+    programsFolder: join(dataDir, 'engine'),
+    /** The folder of PostgreSQL's socket, unless its path is too long for a socket. */
+    usualSocketFolder: join(dataDir, 'socket'),
+    /** A file that records the path of the socket's folder. */
+    socketFolderRecord: join(dataDir, 'socket-folder'),
+    logFile: join(dataDir, 'postgres.log'),
+    lockFile: join(dataDir, 'lock'),
+    /** A file with the id of the process that has the lock. */
+    lockOwnerFile: join(dataDir, 'lock-owner'),
+  };
+}
+
 const run = promisify(execFile);
 
 /**

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { onErrorCode } from '#server/platform/error-code.ts';
 import { commandLine } from '#server/platform/process/product-version.ts';
 import { EngineError } from './engine-error.ts';
-import type { EngineLayout } from './engine-user.ts';
+import type { EngineLayout } from './engine-folders.ts';
 
 export interface EngineLock {
   release(): Promise<void>;

@@ -1,30 +1,8 @@
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { EngineError } from './engine-error.ts';
-
-export type EngineLayout = Readonly<ReturnType<typeof engineLayout>>;
-
-/** Paths of the embedded database's parts below DATA_DIR. */
-export function engineLayout(dataDir: string) {
-  return {
-    dataDir,
-    /** PostgreSQL's data folder, with the database. */
-    pgFolder: join(dataDir, 'pg'),
-    /** Copies of PostgreSQL's programs, one folder per version. */
-    programsFolder: join(dataDir, 'engine'),
-    /** The folder of PostgreSQL's socket, unless its path is too long for a socket. */
-    usualSocketFolder: join(dataDir, 'socket'),
-    /** A file that records the path of the socket's folder. */
-    socketFolderRecord: join(dataDir, 'socket-folder'),
-    logFile: join(dataDir, 'postgres.log'),
-    lockFile: join(dataDir, 'lock'),
-    /** A file with the id of the process that has the lock. */
-    lockOwnerFile: join(dataDir, 'lock-owner'),
-  };
-}
 
 const run = promisify(execFile);
 
@@ -45,14 +23,17 @@ export interface EngineUser {
  * - `postgres`,
  * - `nobody`.
  */
-export async function chooseEngineUser(layout: EngineLayout, logger: Logger): Promise<EngineUser> {
-  const owner = await stat(layout.pgFolder).catch(() => undefined);
+export async function chooseEngineUser(
+  { dataDir, pgFolder }: { readonly dataDir: string; readonly pgFolder: string },
+  logger: Logger,
+): Promise<EngineUser> {
+  const owner = await stat(pgFolder).catch(() => undefined);
   const ownUid = process.getuid?.() ?? -1;
   const ownGid = process.getgid?.() ?? -1;
   if (ownUid !== 0) {
     if (owner !== undefined && owner.uid !== ownUid) {
       throw new EngineError(
-        `The database in DATA_DIR ${layout.dataDir} belongs to the user ${await userName(owner.uid)}. ` +
+        `The database in DATA_DIR ${dataDir} belongs to the user ${await userName(owner.uid)}. ` +
           'Start Ownline as that user or as root, or choose another DATA_DIR.',
       );
     }

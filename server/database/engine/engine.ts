@@ -3,9 +3,9 @@ import { prepareCluster } from './cluster.ts';
 import { engineUrl, prepareApplicationDatabase } from './engine-connection.ts';
 import { toEngineError } from './engine-error.ts';
 import { type EngineParts, findEnginePackage, installPrograms, removeOtherVersions } from './engine-files.ts';
-import { checkReachable, prepareDataDir } from './engine-folders.ts';
+import { checkReachable, engineLayout, prepareDataDir } from './engine-folders.ts';
 import { lockDataDir } from './engine-lock.ts';
-import { chooseEngineUser, engineLayout } from './engine-user.ts';
+import { chooseEngineUser } from './engine-user.ts';
 import { prepareSocketFolder, socketPort } from './socket-folder.ts';
 import { Supervisor } from './supervisor.ts';
 

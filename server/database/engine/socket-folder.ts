@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onErrorCode } from '#server/platform/error-code.ts';
 import { EngineError } from './engine-error.ts';
-import { checkReachable, createPrivateFolder, makeFolderPrivate } from './engine-folders.ts';
-import type { EngineLayout, EngineUser } from './engine-user.ts';
+import {
+  checkReachable,
+  createPrivateFolder,
+  type EngineLayout,
+  makeFolderPrivate,
+} from './engine-folders.ts';
+import type { EngineUser } from './engine-user.ts';
 
 /** Part of the socket's file name. PostgreSQL listens on no TCP port. */
 export const socketPort = 5432;

@@ -2,11 +2,8 @@ import type { Config } from '#server/platform/config.ts';
 import { bytesOfAddress, isInRange, parseAddressRange } from './ip-address.ts';
 
 /** Explains which URLs phones can't open. @returns a sentence for each such URL; empty if phones may open all */
-export function explainUnreachableLinks({
-  baseUrl,
-  appUrl,
-  deviceUrl,
-}: Pick<Config, 'baseUrl' | 'appUrl' | 'deviceUrl'>): string[] {
+export function explainUnreachableLinks(config: Pick<Config, 'baseUrl' | 'appUrl' | 'deviceUrl'>): string[] {
+  const { baseUrl, appUrl, deviceUrl } = config;
   return [...new Set([baseUrl, appUrl, deviceUrl])].filter(isUnreachable).map((url) => {
     const setting = url === baseUrl ? 'BASE_URL' : url === appUrl ? 'APP_URL' : 'DEVICE_URL';
     const problem =
