@@ -1,3 +1,4 @@
+import type { Erasure } from '#contract/erasure.ts';
 import type { EventType } from '#contract/event.ts';
 import { type Queryable, query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
@@ -37,16 +38,6 @@ export function eraseEventData(
   return type === 'message.received' ? { ...erased, from: '' } : { ...erased, to: '', ...message };
 }
 
-/** How many rows an erasure has to change. */
-export interface ErasureCounts {
-  readonly messages: number;
-  /** How many of the messages wait for a phone. */
-  readonly waiting: number;
-  readonly in_flight: number;
-  readonly files: number;
-  readonly events: number;
-}
-
 type Contact = Pick<ErasureRow, 'team_id' | 'contact' | 'handles' | 'until_id'>;
 
 /** SQL of a team's messages to a contact that wait for a phone. */
@@ -69,7 +60,10 @@ const ofContact = `unnest(:handles::text[]) AS h (handle) CROSS JOIN LATERAL (
  * Counts the rows that an erasure has to change; each count stops at `limit`. Events and files are those of the counted
  * messages. Events are counted by the column last_event_sequence.
  */
-export const countMessagesOfContact = query<Contact & { limit: number }, ErasureCounts>(
+export const countMessagesOfContact = query<
+  Contact & { limit: number },
+  Omit<Erasure, 'opted_out' | 'status'>
+>(
   'messages.count-of-contact',
   `WITH found AS MATERIALIZED (SELECT m.id, m.last_event_sequence FROM ${ofContact} LIMIT :limit::int)
    SELECT count(*) AS messages,

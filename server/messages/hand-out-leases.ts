@@ -14,12 +14,52 @@ import {
   returnToQueue,
 } from './message-store.ts';
 
+/*
+ * The leases of hand-outs: the end of a hand-out that no phone reported, and what a step of the clock changes. A message
+ * is handed out in claim-message.ts.
+ */
+
+/**
+ * Resolves an unconfirmed hand-out: one that was never reported (specification section 3.2). The message fails with
+ * device_timeout. If the number's setting is retry_once, the message is queued again after its first hand-out instead.
+ * @returns false if a report or another process was faster
+ */
+export async function resolveUnconfirmed(
+  services: Runtime,
+  flight: Pick<InFlightRow, 'team_id' | 'number_id' | 'message_id' | 'hand_out'>,
+): Promise<boolean> {
+  return services.database.transaction(async (trx) => {
+    await lockCurrentSession(trx, { teamId: flight.team_id, numberId: flight.number_id });
+    const ended = await removeInFlight(trx, flight);
+    if (!ended) return false;
+    await resolve(services, trx, ended);
+    return true;
+  });
+}
+
+async function resolve(services: Runtime, trx: Transaction, flight: InFlightRow): Promise<void> {
+  const at = services.clock.now();
+  const { team_id: teamId, number_id: numberId, message_id: messageId, hand_out: handOut } = flight;
+  await recordOutcome(trx, { messageId, handOut, outcome: 'unconfirmed', at, isBelieved: true });
+  const message = await lockMessage(trx, { teamId, messageId });
+  if (!message) return;
+  const number = await findNumber(trx, { teamId, numberId });
+  if (number?.on_unconfirmed === 'retry_once' && number.deleted_at === null && handOut === 1) {
+    const retried = await markQueuedForRetry(trx, message);
+    if (retried) await returnToQueue(trx, retried, flight.seq);
+    return;
+  }
+  const failed = await failUnconfirmed(trx, { ...message, at, deviceError: null });
+  if (failed) await appendMessageEvents(trx, services, 'message.failed', [failed]);
+}
+
 /** A session lives this long after a hold or an answer (specification section 11.2). */
 const sessionSlackMs = 35_000;
 
-// Locks the sessions first, in the order of numbers, because in-flight rows are written under their locks
-// (docs/internals/locks.md).
-/** Postpones the ends of running hand-outs and sessions before the service's time steps ahead. */
+/**
+ * Postpones the ends of running hand-outs and sessions before the service's time steps ahead. It locks the sessions
+ * first, in the order of numbers, because in-flight rows are written under their locks (docs/internals/locks.md).
+ */
 export const postponeHandOutLeases = transactionQuery<{ now: Date; byMs: number }>(
   'messages.postpone-hand-outs',
   `WITH locked AS MATERIALIZED (
@@ -64,38 +104,4 @@ export async function limitHandOutTimes({ database, clock, config }: Runtime): P
     leaseEnd: clock.in(config.deviceLeaseMs),
     slack: `${futureSlackMs} milliseconds`,
   });
-}
-
-/**
- * Resolves an unconfirmed hand-out: one that was never reported (specification section 3.2). The message fails with
- * device_timeout. If the number's setting is retry_once, the message is queued again after its first hand-out instead.
- * @returns false if a report or another process was faster
- */
-export async function resolveUnconfirmed(
-  services: Runtime,
-  flight: Pick<InFlightRow, 'team_id' | 'number_id' | 'message_id' | 'hand_out'>,
-): Promise<boolean> {
-  return services.database.transaction(async (trx) => {
-    await lockCurrentSession(trx, { teamId: flight.team_id, numberId: flight.number_id });
-    const ended = await removeInFlight(trx, flight);
-    if (!ended) return false;
-    await resolve(services, trx, ended);
-    return true;
-  });
-}
-
-async function resolve(services: Runtime, trx: Transaction, flight: InFlightRow): Promise<void> {
-  const at = services.clock.now();
-  const { team_id: teamId, number_id: numberId, message_id: messageId, hand_out: handOut } = flight;
-  await recordOutcome(trx, { messageId, handOut, outcome: 'unconfirmed', at, isBelieved: true });
-  const message = await lockMessage(trx, { teamId, messageId });
-  if (!message) return;
-  const number = await findNumber(trx, { teamId, numberId });
-  if (number?.on_unconfirmed === 'retry_once' && number.deleted_at === null && handOut === 1) {
-    const retried = await markQueuedForRetry(trx, message);
-    if (retried) await returnToQueue(trx, retried, flight.seq);
-    return;
-  }
-  const failed = await failUnconfirmed(trx, { ...message, at, deviceError: null });
-  if (failed) await appendMessageEvents(trx, services, 'message.failed', [failed]);
 }

@@ -51,23 +51,20 @@ export const hasSentMessage = query<{ teamId: TeamId; max: number }>(
      )`,
 ).hasRow;
 
-export interface HandOutRow {
+interface HandOutRow {
   readonly hand_out: number;
   readonly session_id: DeviceSessionId;
-  readonly device_id: DeviceId;
   readonly handed_out_at: Date;
   readonly outcome: 'sent' | 'failed' | 'unconfirmed' | null;
 }
 
+/** A message that a phone took and has not reported yet. */
 export interface InFlightRow {
   readonly number_id: NumberId;
   readonly team_id: TeamId;
   readonly message_id: MessageId;
   readonly hand_out: number;
-  readonly session_id: DeviceSessionId;
   readonly seq: number;
-  readonly handed_out_at: Date;
-  readonly leased_until: Date;
 }
 
 type MessageKey = Pick<MessageRow, 'team_id' | 'id'>;
@@ -94,7 +91,7 @@ export const lockMessage = transactionQuery<{ teamId: TeamId; messageId: Message
 /** Lists the hand-outs of a message, the oldest first. */
 export const listHandOuts = query<{ messageId: MessageId }, HandOutRow>(
   'messages.hand-outs',
-  `SELECT hand_out, session_id, device_id, handed_out_at, outcome FROM hand_outs WHERE message_id = :messageId ORDER BY hand_out`,
+  `SELECT hand_out, session_id, handed_out_at, outcome FROM hand_outs WHERE message_id = :messageId ORDER BY hand_out`,
 ).rows;
 
 /**
@@ -123,7 +120,7 @@ export const removeInFlight = transactionQuery<
 >(
   'messages.delete-in-flight',
   `DELETE FROM in_flight WHERE number_id = :number_id AND message_id = :message_id AND hand_out = :hand_out
-   RETURNING number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, leased_until`,
+   RETURNING number_id, team_id, message_id, hand_out, seq`,
 ).row;
 
 /** True while a device has the message. */

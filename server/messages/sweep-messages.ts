@@ -9,6 +9,11 @@ import { failQueued, type UnsentCode } from './fail-queued.ts';
 import { resolveUnconfirmed } from './hand-out-leases.ts';
 import type { InFlightRow } from './message-store.ts';
 
+/*
+ * The sweeps of the queue, every few seconds: they fail messages that expired or may not be sent, and resolve hand-outs
+ * whose lease has ended.
+ */
+
 export interface QueuedRow {
   readonly team_id: TeamId;
   readonly message_id: MessageId;
@@ -77,8 +82,7 @@ const optedOut = query<Round & { since: Date }, QueuedRow>(
 );
 const overdue = query<{ now: Date; limit: number }, InFlightRow>(
   'messages.overdue',
-  `SELECT number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, leased_until
-   FROM in_flight WHERE leased_until <= :now ORDER BY leased_until LIMIT :limit`,
+  `SELECT number_id, team_id, message_id, hand_out, seq FROM in_flight WHERE leased_until <= :now ORDER BY leased_until LIMIT :limit`,
 );
 /**
  * Fails messages that waited longer than QUEUE_EXPIRY_HOURS (specification section 3.2), even if a person paused their

@@ -6,11 +6,9 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Principal } from '#server/http/route.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids.ts';
+import { parseTimestamp } from '#server/platform/time/calendar.ts';
 import { resolveUnconfirmed } from './hand-out-leases.ts';
 import { failInRounds, failOfTeam, type QueuedRow, roundMax, sqlMayExpire } from './sweep-messages.ts';
-
-/** A time with a zone; Date.parse then checks that it exists. */
-const timestampPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 
 const expiring = query<{
   teamId: TeamId;
@@ -43,7 +41,12 @@ export async function advanceTestMessage(
   header: string | string[] | undefined,
 ): Promise<void> {
   if (header === undefined) return;
-  const at = readTimestamp(header);
+  const at = parseTimestamp(String(header));
+  if (!at)
+    throw invalid(
+      'x-test-clock',
+      'x-test-clock must be a timestamp with a zone, such as 2027-01-31T12:00:00Z.',
+    );
   if (!isTest)
     throw invalid('x-test-clock', 'x-test-clock works with a test key (own_test_…) only. Leave it out.');
   const { database, config, clock } = services;
@@ -58,15 +61,6 @@ export async function advanceTestMessage(
   if (!flight) return;
   await resolveUnconfirmed(services, { team_id: teamId, message_id: messageId, ...flight });
   database.notify(phoneQueueChannel, [flight.number_id]);
-}
-
-function readTimestamp(header: string | string[]): Date {
-  const at = new Date(typeof header === 'string' && timestampPattern.test(header) ? header : Number.NaN);
-  if (!Number.isNaN(at.getTime())) return at;
-  throw invalid(
-    'x-test-clock',
-    'x-test-clock must be a timestamp with a zone, such as 2027-01-31T12:00:00Z.',
-  );
 }
 
 const waiting = query<{ digits: readonly string[]; limit: number; without: readonly TeamId[] }, QueuedRow>(

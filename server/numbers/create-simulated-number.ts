@@ -47,16 +47,10 @@ export async function createSimulatedNumber(
       );
     }
     const phoneNumber = await choosePhoneNumber(trx, teamId, wanted);
-    const now = clock.now();
-    await insertNumber(trx, {
-      teamId,
-      numberId,
-      phoneNumber,
-      createdAt: now,
-      pendingUntil: clock.in(pendingNumberMs, now),
-      label: 'Trial number',
-      isSimulated: true,
-    });
+    const createdAt = clock.now();
+    const pendingUntil = clock.in(pendingNumberMs, createdAt);
+    const fields = { phoneNumber, label: 'Trial number', isSimulated: true, createdAt, pendingUntil };
+    await insertNumber(trx, { teamId, numberId, ...fields });
     await recordAudit(trx, services, {
       by,
       action: 'number.connected',
@@ -100,14 +94,7 @@ export async function createTestLine(
   { teamId }: HookEvents['testTeamCreated'],
   { database, clock, ids }: Runtime,
 ): Promise<void> {
-  await insertNumber(trx, {
-    teamId,
-    numberId: ids.next('num'),
-    phoneNumber: testLine,
-    createdAt: clock.now(),
-    pendingUntil: null,
-    label: 'Test line',
-    isSimulated: true,
-  });
+  const fields = { phoneNumber: testLine, label: 'Test line', isSimulated: true, pendingUntil: null };
+  await insertNumber(trx, { teamId, numberId: ids.next('num'), createdAt: clock.now(), ...fields });
   trx.afterCommit(() => database.notify(simulatedNumbersChannel, []));
 }

@@ -29,3 +29,15 @@ export function dayForPeople(moment: Date): string {
     timeZone: 'UTC',
   });
 }
+
+const timestamp =
+  /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+/** Parses a date and time of ISO 8601 with a zone. @returns undefined for any other text, and for a day that no month has */
+export function parseTimestamp(text: string): Date | undefined {
+  const [, year, month, day] = (timestamp.exec(text) ?? []).map(Number);
+  if (year === undefined || month === undefined || day === undefined) return undefined;
+  // Date accepts the 31st of a shorter month as a day of the next month.
+  const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate();
+  return month >= 1 && month <= 12 && day >= 1 && day <= lastDay ? new Date(text) : undefined;
+}

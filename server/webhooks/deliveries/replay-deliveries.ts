@@ -10,15 +10,13 @@ import { transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
 import { type DeliveryId, firstIdAt, publicId } from '#server/platform/ids.ts';
+import { parseTimestamp } from '#server/platform/time/calendar.ts';
 import {
   lockWebhook,
   type WebhookIds,
   type WebhookTarget,
 } from '#server/webhooks/endpoints/webhook-store.ts';
 import { deliverySteps, sqlNextDeliveryStatus } from '#server/webhooks/queue/delivery-status.ts';
-
-const iso =
-  /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
  * Parses the range of a replay, which ends before `until`, or now. The id of a delivery contains the time of its event.
@@ -37,20 +35,12 @@ function parseReplayBounds(
 }
 
 function readMoment(name: string, text: string): number {
-  const ms = parseMoment(text);
-  if (ms !== undefined) return ms;
+  const moment = parseTimestamp(text);
+  if (moment) return moment.getTime();
   throw invalid(
     name,
     `${name} must be a date and time in ISO 8601 with Z or an offset, such as 2026-11-21T09:30:00.000Z.`,
   );
-}
-
-function parseMoment(text: string): number | undefined {
-  const [, year, month, day] = (iso.exec(text) ?? []).map(Number);
-  if (year === undefined || month === undefined || day === undefined) return undefined;
-  // Date.parse accepts the 31st of a shorter month as a day of the next month.
-  const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate();
-  return month >= 1 && month <= 12 && day >= 1 && day <= lastDay ? Date.parse(text) : undefined;
 }
 
 /**

@@ -15,23 +15,26 @@ export interface ClassifiedResult {
   readonly isCounted: boolean;
 }
 
-/** The values of a write; the first 15 are columns, with one value per result. A string is an array literal. */
-interface WriteParams {
-  readonly teamIds: string;
-  readonly webhookIds: string;
-  readonly deliveryIds: string;
-  readonly leases: string;
-  readonly generations: string;
-  readonly nextDueAt: string;
-  readonly isCounted: string;
-  readonly attemptIds: string;
-  readonly startedAt: string;
-  readonly durationsMs: string;
-  readonly outcomes: string;
-  readonly statusCodes: string;
+/** The columns of a write that need no quotes in an array literal, and how each is read from a result. */
+const plainColumns = {
+  teamIds: ({ result }) => result.claimed.team_id,
+  webhookIds: ({ result }) => result.claimed.webhook_id,
+  deliveryIds: ({ result }) => result.claimed.delivery_id,
+  leases: ({ result }) => result.claimed.lease,
+  generations: ({ result }) => result.claimed.generation,
+  nextDueAt: ({ nextDueAt }) => nextDueAt?.toISOString(),
+  isCounted: ({ isCounted }) => isCounted,
+  attemptIds: ({ result }) => result.id,
+  startedAt: ({ result }) => result.startedAt.toISOString(),
+  durationsMs: ({ result }) => result.durationMs,
+  outcomes: ({ result }) => result.outcome,
+  statusCodes: ({ result }) => result.statusCode,
+  responsesTruncated: ({ result }) => result.responseTruncated,
+} satisfies Readonly<Record<string, (classified: ClassifiedResult) => string | number | boolean | undefined>>;
+
+interface WriteParams extends Readonly<Record<keyof typeof plainColumns, string>> {
   readonly urls: string[];
   readonly responseBodies: (Buffer | undefined)[];
-  readonly responsesTruncated: string;
   readonly webhooksWithoutFailures: WebhookId[];
   readonly at: Date;
 }
@@ -129,25 +132,17 @@ export async function writeResults(
   classified: readonly ClassifiedResult[],
   { webhooksWithoutFailures, at }: Pick<WriteParams, 'webhooksWithoutFailures' | 'at'>,
 ): Promise<ClassifiedResult[]> {
-  // A PostgreSQL array literal of values that need no quotes: pg's own serialisation takes several times as long.
-  const plain = (read: (classified: ClassifiedResult) => string | number | boolean | undefined) =>
-    `{${classified.map((one) => read(one) ?? 'NULL').join(',')}}`;
+  // Array literals, because pg's own serialisation takes several times as long.
+  const plain = Object.fromEntries(
+    Object.entries(plainColumns).map(([name, read]) => [
+      name,
+      `{${classified.map((one) => read(one) ?? 'NULL').join(',')}}`,
+    ]),
+  ) as Record<keyof typeof plainColumns, string>;
   const rows = await write.rows(db, {
-    teamIds: plain(({ result }) => result.claimed.team_id),
-    webhookIds: plain(({ result }) => result.claimed.webhook_id),
-    deliveryIds: plain(({ result }) => result.claimed.delivery_id),
-    leases: plain(({ result }) => result.claimed.lease),
-    generations: plain(({ result }) => result.claimed.generation),
-    nextDueAt: plain(({ nextDueAt }) => nextDueAt?.toISOString()),
-    isCounted: plain(({ isCounted }) => isCounted),
-    attemptIds: plain(({ result }) => result.id),
-    startedAt: plain(({ result }) => result.startedAt.toISOString()),
-    durationsMs: plain(({ result }) => result.durationMs),
-    outcomes: plain(({ result }) => result.outcome),
-    statusCodes: plain(({ result }) => result.statusCode),
+    ...plain,
     urls: classified.map(({ result }) => result.claimed.url),
     responseBodies: classified.map(({ result }) => result.responseBody),
-    responsesTruncated: plain(({ result }) => result.responseTruncated),
     webhooksWithoutFailures,
     at,
   });

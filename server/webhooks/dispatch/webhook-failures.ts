@@ -14,6 +14,8 @@ import { skipPending } from '#server/webhooks/queue/pending-deliveries.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
 import type { ClassifiedResult } from './result-statement.ts';
 
+/* Failures in a row of a webhook: they are counted under its lock, and the tenth one switches it off. */
+
 /** The columns of a webhook that decide whether a result counts, read under the row's lock. */
 interface CountedWebhook {
   readonly id: WebhookId;
