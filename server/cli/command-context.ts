@@ -5,7 +5,7 @@ import { withDatabaseErrors } from '#server/database/database-errors.ts';
 import { databaseUrlOf } from '#server/database/database-url.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { OnRuntime } from '#server/database/slice.ts';
-import { addressSettings, readRecordedAddress } from '#server/operations/shared-settings.ts';
+import { addressSettings, readRecordedAddress } from '#server/operations/recorded-address.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { type Config, loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { createLogger } from '#server/platform/process/logger.ts';

@@ -4,8 +4,8 @@ import { createLogger } from '#server/platform/process/logger.ts';
 import { withDatabaseErrors } from './database-errors.ts';
 import { startEngine } from './engine/engine.ts';
 import { findEngineUrl } from './engine/engine-connection.ts';
+import { engineLayout } from './engine/engine-folders.ts';
 import { isDataDirOwned } from './engine/engine-lock.ts';
-import { engineLayout } from './engine/engine-user.ts';
 
 /** The URL of the database: DATABASE_URL, or that of the server that runs in DATA_DIR. */
 export function databaseUrlOf(config: Config): Promise<string> {

@@ -29,12 +29,8 @@ export async function cancelMessage(
         `Only a queued message can be cancelled; this one is ${message.status}. Nothing was changed.`,
       );
     }
-    await recordAudit(trx, services, {
-      by,
-      action: 'message.cancelled',
-      teamId,
-      target: publicId('msg', messageId),
-    });
+    const target = publicId('msg', messageId);
+    await recordAudit(trx, services, { by, action: 'message.cancelled', teamId, target });
     return message;
   });
 }

@@ -99,12 +99,10 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         ],
       },
       answers: { 200: MessageDetail },
-      handle: async ({ principal, ids: { id }, request }) => {
-        await advanceTestMessage(services, principal, id, request.headers['x-test-clock']);
-        const message = await findMessage(services.database.pool, {
-          teamId: principal.teamId,
-          messageId: id,
-        });
+      handle: async ({ principal, ids: { id: messageId }, request }) => {
+        await advanceTestMessage(services, principal, messageId, request.headers['x-test-clock']);
+        const { teamId } = principal;
+        const message = await findMessage(services.database.pool, { teamId, messageId });
         if (!message) throw notFound('message');
         return { body: messageDetailView(message, await explainWaiting(services, message)) };
       },

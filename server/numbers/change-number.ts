@@ -37,15 +37,9 @@ export async function updateNumber(
       pacing: ownPacing(change.pacing ?? null),
     });
     if (!number) throw notFound('number');
-    if (Object.keys(change).length > 0) {
-      await recordAudit(trx, services, {
-        by,
-        action: 'number.changed',
-        teamId,
-        target: publicId('num', numberId),
-        details: { ...change },
-      });
-    }
+    const [target, details] = [publicId('num', numberId), { ...change }];
+    if (Object.keys(change).length > 0)
+      await recordAudit(trx, services, { by, action: 'number.changed', teamId, target, details });
     return number;
   });
   if (change.pacing !== undefined) database.notify(pacingChannel, [numberId]);

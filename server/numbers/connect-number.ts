@@ -45,9 +45,10 @@ export async function startNumberVerification(
     // The number is locked before its links and devices, as the first poll does. The code then checks whether the first
     // poll has verified the number meanwhile.
     const found = await findLiveNumberByPhone(trx, { teamId, phoneNumber });
-    const pending =
+    const locked =
       found?.verified_at === null ? await lockNumber(trx, { teamId, numberId: found.id }) : undefined;
-    if (pending?.is_simulated && pending.deleted_at === null) {
+    const pending = locked?.deleted_at === null ? locked : undefined;
+    if (pending?.is_simulated) {
       throw conflict(
         `${phoneNumber} is simulated, and no iPhone can have it. Send the number of an iPhone.`,
         'phone_number',
@@ -60,28 +61,19 @@ export async function startNumberVerification(
         'phone_number',
       );
     }
-    const now = clock.now();
-    const pendingUntil = clock.in(pendingNumberMs, now);
-    const noted = (id: NumberId) =>
-      recordAudit(trx, services, {
-        by,
-        action: 'number.connected',
-        teamId,
-        target: publicId('num', id),
-        details: { phone_number: phoneNumber },
-      });
-    if (pending && pending.deleted_at === null) {
-      await extendPendingNumber(trx, { teamId, numberId: pending.id, until: pendingUntil });
-      const setupUrl = await renewSetupLink(trx, services, pending);
-      await noted(pending.id);
-      return setupUrl;
+    const createdAt = clock.now();
+    const pendingUntil = clock.in(pendingNumberMs, createdAt);
+    const key = { teamId, numberId: pending?.id ?? ids.next('num') };
+    if (pending) await extendPendingNumber(trx, { ...key, until: pendingUntil });
+    else {
+      requireBelowPlanLimit(config, team, 'number', await countNumbers(trx, { teamId }), 'Delete one');
+      const fields = { phoneNumber, label: '', isSimulated: false, createdAt, pendingUntil };
+      await insertNumber(trx, { ...key, ...fields });
     }
-    requireBelowPlanLimit(config, team, 'number', await countNumbers(trx, { teamId }), 'Delete one');
-    const key = { teamId, numberId: ids.next('num') };
-    const fields = { phoneNumber, label: '', isSimulated: false, createdAt: now, pendingUntil };
-    await insertNumber(trx, { ...key, ...fields });
-    await noted(key.numberId);
-    return createSetupLink(trx, services, key);
+    const target = publicId('num', key.numberId);
+    const details = { phone_number: phoneNumber };
+    await recordAudit(trx, services, { by, action: 'number.connected', teamId, target, details });
+    return pending ? renewSetupLink(trx, services, pending) : createSetupLink(trx, services, key);
   });
 }
 
@@ -106,12 +98,8 @@ export async function reconnectNumber(
       );
     }
     const setupUrl = await renewSetupLink(trx, services, number);
-    await recordAudit(trx, services, {
-      by,
-      action: 'number.reconnected',
-      teamId,
-      target: publicId('num', numberId),
-    });
+    const target = publicId('num', numberId);
+    await recordAudit(trx, services, { by, action: 'number.reconnected', teamId, target });
     return { setupUrl, phoneNumber: number.phone_number };
   });
 }

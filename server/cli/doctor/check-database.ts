@@ -5,7 +5,7 @@ import { sampleDatabaseClock } from '#server/database/clock-store.ts';
 import { Database } from '#server/database/database.ts';
 import { createWriteErrorMapper, withDatabaseErrors } from '#server/database/database-errors.ts';
 import { databaseUrlOf } from '#server/database/database-url.ts';
-import { engineLayout } from '#server/database/engine/engine-user.ts';
+import { engineLayout } from '#server/database/engine/engine-folders.ts';
 import { inspectDatabase } from '#server/database/inspect-database.ts';
 import { createReadiness } from '#server/database/readiness.ts';
 import { RestoreHold } from '#server/database/restore-hold.ts';
