@@ -156,9 +156,8 @@ export async function failInRounds(
   for (let rounds = 0; rounds < roundsMax; rounds += 1) {
     const rows = await find(passedOver);
     for (const [teamId, messages] of Map.groupBy(rows, (row) => row.team_id)) {
-      const ids = messages.map((row) => row.message_id);
       try {
-        failed += await failOfTeam(services, teamId, ids, code);
+        failed += await failOfTeam(services, teamId, idsOf(messages), code);
       } catch (error) {
         services.logger.error({ err: error, code }, 'failing the queued messages of a team failed');
         passedOver.push(teamId);
@@ -168,6 +167,8 @@ export async function failInRounds(
   }
   return failed;
 }
+
+const idsOf = (rows: readonly QueuedRow[]) => rows.map((row) => row.message_id);
 
 /** Fails queued messages of a team in a transaction of its own. @returns the number of failed messages */
 export function failOfTeam(
@@ -192,8 +193,7 @@ export async function failMessagesOfDeletedNumber(
   services: Runtime,
 ): Promise<void> {
   const rows = await ofNumber.rows(trx, { numberId, limit: roundMax });
-  const ids = rows.map((row) => row.message_id);
-  await failQueued(trx, services, teamId, ids, 'number_removed');
+  await failQueued(trx, services, teamId, idsOf(rows), 'number_removed');
 }
 
 /**
@@ -206,9 +206,7 @@ export async function failMessagesToContact(
   services: Runtime,
 ): Promise<void> {
   const rows = await toContact.rows(trx, { teamId, contact, limit: roundMax });
-  if (rows.length === 0) return;
-  const ids = rows.map((row) => row.message_id);
-  await failQueued(trx, services, teamId, ids, 'opted_out');
+  if (rows.length > 0) await failQueued(trx, services, teamId, idsOf(rows), 'opted_out');
 }
 
 /** Resolves hand-outs whose lease has ended, and wakes the polls of their numbers. */

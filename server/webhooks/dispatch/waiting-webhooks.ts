@@ -66,12 +66,8 @@ export class WaitingWebhooks {
   }
 
   #marksOf(id: WebhookId): Marks {
-    const marks = this.#marks.get(id) ?? {
-      live: new LowWaterMark(),
-      retry: new LowWaterMark(),
-      replay: new LowWaterMark(),
-      manual: new LowWaterMark(),
-    };
+    const mark = () => new LowWaterMark();
+    const marks = this.#marks.get(id) ?? { live: mark(), retry: mark(), replay: mark(), manual: mark() };
     this.#marks.set(id, marks);
     return marks;
   }
