@@ -61,7 +61,7 @@ export type ProbeAnswer = Static<typeof ProbeAnswer>;
 
 /**
  * The probe of `ownline doctor`: it answers with the request as it arrived, after a hold like that of a poll. It
- * requires a ticket made with SECRETS_KEY, which is checked before the body is read (specification section 10.11).
+ * requires a ticket made with SECRETS_KEY, which is checked before the body is read.
  * @param heldProbes the probes that are held at present. Nothing wakes them; a stop of the server ends them
  */
 export function probeRoute(clock: Clock, heldProbes: LongPolls<'probe'>): Route {

@@ -76,7 +76,7 @@ describe('texts of the dashboard', () => {
 
   it('each text is used in its folder', () => {
     const found = catalogues.flatMap((path) => {
-      const code = readSources(`{${dirname(path)},contract}/*.{ts,tsx}`).map(({ text }) => text);
+      const code = readSources(`{${dirname(path)},web/kit,contract}/*.{ts,tsx}`).map(({ text }) => text);
       return readTexts(path)
         .map(({ key }) => key.split(' ')[0] ?? '')
         .filter((name) => !code.some((text) => new RegExp(`\\b${name}\\b`).test(text)))
