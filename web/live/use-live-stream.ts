@@ -8,7 +8,7 @@ import { setServerTime } from '#web/kit/clock.ts';
 import { overviewQuery } from '#web/shell/session.ts';
 import { followLiveStream } from './live-stream.ts';
 import { reread as rereadKey } from './reread.ts';
-import { Throttle } from './throttle.ts';
+import { Coalescer } from './coalescer.ts';
 
 /**
  * Intervals between reads that cost more than rows: of the list of conversations with the unread count, and of the
@@ -51,9 +51,9 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
       // A change of members may concern the role of the signed-in person.
       void queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
     };
-    const conversations = new Throttle(conversationsMs, () => reread(['message'], isOfConversations));
+    const conversations = new Coalescer(conversationsMs, () => reread(['message'], isOfConversations));
     // Pacing warnings and inbound coverage of a number depend on its messages.
-    const states = new Throttle(statesMs, () => {
+    const states = new Coalescer(statesMs, () => {
       reread(['number'], (path) => path !== '/numbers');
       reread(['usage']);
     });

@@ -1,8 +1,8 @@
 /**
- * Throttle: runs the work at once, and once more at the end of the interval if `run` was called meanwhile. While calls
+ * Coalescer: runs the work at once, and once more at the end of the interval if `run` was called meanwhile. While calls
  * continue the interval doubles, up to a maximum.
  */
-export class Throttle {
+export class Coalescer {
   readonly #intervalMs: number;
   readonly #intervalMaxMs: number;
   readonly #work: () => void;
