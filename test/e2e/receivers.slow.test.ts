@@ -94,15 +94,22 @@ describe('receivers (docs/webhooks.md, specification section 6.3)', () => {
     }
   }
 
-  it('the program of docs/webhooks.md accepts requests of Ownline, and refuses others', async () => {
-    const webhook = await makeWebhook();
-    const printed = await start([process.execPath, await programOf('js receiver.mjs')], webhook);
-    const message = await api.send({ from, to, content });
-    await until('the receiver shows the event', () => printed().includes(`message.sent ${message}`));
-    await refusesForgeries(webhook.port);
-    assert.ok(!printed().includes('msg_forged'));
-    assert.equal((await api.delete(`/v1/webhooks/${webhook.id}`)).status, 200);
-  });
+  for (const [block, program] of [
+    ['js receiver.mjs', process.execPath],
+    ['python receiver.py', 'python3'],
+  ] as const) {
+    it(`the program ${block} of docs/webhooks.md accepts requests of Ownline, and refuses others`, async (t) => {
+      if (!isInstalled(program, ['--version'])) return t.skip(`there is no ${program} here`);
+      const webhook = await makeWebhook();
+      const file = await programOf(block);
+      const printed = await start([program, file], webhook);
+      const message = await api.send({ from, to, content });
+      await until('the receiver shows the event', () => printed().includes(`message.sent ${message}`));
+      await refusesForgeries(webhook.port);
+      assert.ok(!printed().includes('msg_forged'));
+      assert.equal((await api.delete(`/v1/webhooks/${webhook.id}`)).status, 200);
+    });
+  }
 
   it('the openssl command of docs/webhooks.md computes the signature of the header from the received bytes', async (t) => {
     if (!isInstalled('openssl', ['version'])) return t.skip('there is no openssl here');
