@@ -57,10 +57,9 @@ function idempotencyKeysSince(clock: Runtime['clock']): Date {
 
 /**
  * Accepts sends by one statement, and returns one outcome per row, in order. It waits for no lock of a team or number.
- *
- * A row whose team, number, idempotency key or quota a concurrent request has is `again`. So is a row whose team had no
- * usage row for the month, and a refused row whose idempotency key exists by now. Each batch has its own time, which its
- * message ids contain, so ids sort as created_at does.
+ * A row is `again` if a concurrent request has locked its team, number or idempotency key, or may free quota. So is a
+ * row whose team had no usage row for the month, and a refused row whose idempotency key exists by now. All message ids
+ * of a batch contain its one acceptance time, so ids sort as created_at does.
  * @throws if nothing was stored, or the database went away
  */
 export async function acceptSends(
@@ -92,9 +91,9 @@ export function notStored({ clock, logger }: Runtime, error: unknown): SendOutco
 }
 
 /**
- * Creates usage rows of the month that are missing, and finds the refused rows that run again.
- * @returns their indexes. If a step fails after a message of the batch was stored, these are all refused rows. They meet
- * the error in their next batch, if it persists
+ * Creates missing usage rows of the month, and finds the refused rows that have to run again.
+ * @returns the indexes of these rows. If a step fails after a message of the batch was stored, all refused rows run
+ * again: a lasting error then fails their next batch
  * @throws if a step fails and the batch stored no message
  */
 async function findRetries(
@@ -130,7 +129,7 @@ const refusals: ReadonlySet<SendVerdict> = new Set([
 
 /**
  * Finds refused rows whose idempotency key exists by now, and returns their indexes. The send statement looks keys up
- * in its snapshot, but decides refusals under locks. Between the two the request that the row repeats may have been
+ * in its snapshot, but decides refusals under locks. Meanwhile, the request that the row repeats may have been
  * accepted.
  */
 async function findIdempotentRepeats(
@@ -160,7 +159,9 @@ async function findIdempotentRepeats(
   );
 }
 
-/** Says that a message may have been accepted, if the database went away. */
+/**
+ * Throws the error of a batch. If the database went away, the new error says that the message may have been accepted.
+ */
 export function throwOutcomeUnknown(error: unknown): never {
   const isStored = !(error instanceof NoConnectionError) && errorCodeOf(error) !== diskFullCode;
   if (!isStored || !isDatabaseAway(error)) throw error;

@@ -24,9 +24,9 @@ export interface SendRow {
 }
 
 /**
- * The outcome of one row. `again`: another transaction has locked the row's team or number. Or a concurrent request or an
- * earlier row has its idempotency key, or quota for the row may become free. The row runs in a later batch.
- * `not_stored`: PostgreSQL can't store the row.
+ * The outcome of one row. `again`: the row runs in a later batch, because another transaction has locked its team or
+ * number. The same holds if a concurrent request or an earlier row has its idempotency key, or if quota may become
+ * free. `not_stored`: PostgreSQL can't store the row.
  */
 export type SendVerdict =
   | 'accepted'
@@ -98,7 +98,7 @@ export const acceptStatement = query<
     mediaUrls: (string | null)[];
     mediaOrigins: (string | null)[];
     contacts: string[];
-    /** An array literal. */
+    /** The hashes as an array literal. */
     contactHashes: string;
     at: Date;
     month: string;
@@ -127,7 +127,7 @@ export const acceptStatement = query<
        AND (nu.team_id, nu.phone_number) IN (SELECT team_id, from_handle FROM input)
      ORDER BY nu.id FOR SHARE SKIP LOCKED
    ), decided AS MATERIALIZED (
-     -- 4. Decide on each send: the first reason to refuse it, or acceptable. One of a simulated number is free: it counts in no month.
+     -- 4. Decide on each send: the first reason to refuse it, or acceptable. A send from a simulated number is free: it counts in no month.
      SELECT i.n, i.team_id, i.key, nu.id AS number_id, k.message_id AS known_message_id, u.monthly_limit, u.accepted AS used,
        CASE
          WHEN k.fingerprint = i.fingerprint THEN 'replayed'
@@ -166,10 +166,10 @@ export const acceptStatement = query<
      -- 6. Number the acceptable sends of each team.
      SELECT f.*, row_number() OVER (PARTITION BY f.team_id, f.verdict ORDER BY f.n) AS rank FROM first_of_key f
    ), granted AS (
-     -- 7. Grant the free ones, and as many others as the month's limit allows.
+     -- -- 7. Grant the free sends, and as many of the acceptable ones as the month's limit allows.
      SELECT * FROM ranked WHERE verdict = 'free' OR (verdict = 'acceptable' AND used + rank <= monthly_limit)
    ), new_keys AS (
-     -- 8. Take their idempotency keys. A live key of another request is skipped; an expired one is replaced.
+     -- -- 8. Store the idempotency keys of granted sends. A live key of another request is skipped; an expired one is replaced.
      INSERT INTO idempotency_keys AS k (team_id, key, message_id, fingerprint, created_at)
      SELECT g.team_id, g.key, i.message_id, i.fingerprint, :at FROM granted g JOIN input i ON i.n = g.n
      WHERE g.key IS NOT NULL ORDER BY g.team_id, g.key
@@ -178,7 +178,7 @@ export const acceptStatement = query<
        WHERE k.created_at <= :keysSince
      RETURNING message_id
    ), accepted AS MATERIALIZED (
-     -- 9. Accept the sends without a key, and those that got theirs.
+     -- -- 9. Accept the granted sends that have no key, or whose key was stored.
      SELECT i.*, g.number_id, i.from_handle = '${testLine}' AND i.contact ~ '${unsentRecipientPattern.source}' AS is_unsent_test
      FROM granted g JOIN input i ON i.n = g.n
      WHERE g.key IS NULL OR i.message_id IN (SELECT message_id FROM new_keys)
@@ -187,7 +187,7 @@ export const acceptStatement = query<
      INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, media_url, status, created_at, sent_by)
      SELECT team_id, message_id, number_id, 'outbound', from_handle, to_handle, content, media_url, 'queued', :at, (:senderIds::uuid[])[sender] FROM accepted
    ), new_queued AS (
-     -- 11. Queue them. No phone takes those of a test key to a recipient whose messages fail while they wait.
+     -- 11. Queue them. A test message that is to fail in the queue waits for media that never come, so no phone takes it.
      INSERT INTO send_queue (message_id, team_id, number_id, to_handle, queued_at, waits_for_media, hold)
      SELECT message_id, team_id, number_id, contact, :at, media_url IS NOT NULL OR is_unsent_test, ${sqlHoldOnJoin('accepted.team_id')} FROM accepted ORDER BY n
    ), new_fetches AS (
@@ -195,17 +195,17 @@ export const acceptStatement = query<
      INSERT INTO media_fetches (team_id, message_id, url, origin, due_at)
      SELECT team_id, message_id, media_url, media_origin, :at FROM accepted WHERE media_url IS NOT NULL AND NOT is_unsent_test
    ), counted_in_month AS (
-     -- 13. Count those of real numbers in the month.
+     -- 13. Count the messages of real numbers in the month.
      UPDATE usage_months u SET accepted = u.accepted + a.messages
      FROM (SELECT team_id, count(*) AS messages FROM accepted WHERE number_id NOT IN (SELECT id FROM number WHERE is_simulated) GROUP BY team_id) a
      WHERE u.team_id = a.team_id AND u.month = :month
    ), counted_in_day AS (
-     -- 14. Count the same ones in the day.
+     -- 14. Count the same messages in the day.
      INSERT INTO usage_days AS d (team_id, day, direction, messages)
      SELECT team_id, :day, 'outbound', count(*) FROM accepted WHERE number_id NOT IN (SELECT id FROM number WHERE is_simulated) GROUP BY team_id ORDER BY team_id
      ON CONFLICT (team_id, day, direction) DO UPDATE SET messages = d.messages + excluded.messages
    )
-   -- 15. Return the outcomes, with all sends that share one.
+   -- -- 15. Return the outcomes, each with all sends that have it.
    SELECT array_agg(r.n::int) AS indexes, r.known_message_id, r.number_id, r.monthly_limit,
      CASE WHEN a.n IS NULL THEN greatest(r.used, r.monthly_limit) ELSE r.used END AS used,
      CASE

@@ -14,7 +14,7 @@ const claimGivenId = transactionQuery<
    ON CONFLICT (number_id, given_id_hash) DO UPDATE SET number_id = excluded.number_id RETURNING message_id`,
 );
 
-/** The message to which equal texts, or the calls of a run, belong. */
+/** A stored fingerprint of a text or a run, and the message that an equal one repeats. */
 interface FingerprintRow {
   readonly message_id: MessageId;
   readonly stored_at: Date;
@@ -32,7 +32,7 @@ const claimFingerprints = transactionQuery<
   FingerprintRow & { readonly fingerprint: Buffer }
 >(
   'messages.claim-fingerprints',
-  // Locks the rows that are there. Calls of one run lock its row first, so two calls never wait for each other.
+  // Locks the fingerprints that exist. Calls of one run lock the run's fingerprint first, so they never deadlock.
   `INSERT INTO inbound_fingerprints (team_id, number_id, fingerprint, message_id, stored_at, last_call_at, calls_left)
    SELECT :teamId, :numberId, f.fingerprint, :id, :now, :now, f.calls_left
    FROM unnest(:fingerprints::bytea[], :callsLeft::smallint[]) AS f (fingerprint, calls_left)
@@ -54,7 +54,7 @@ export interface InboundIdentity {
   readonly deviceGivenId: string | undefined;
   /** The run of the shortcut that reports the message, if it names one. */
   readonly run: string | undefined;
-  /** True if an earlier call of the run had no answer, so that the text may have waited. */
+  /** True if an earlier call of the run got no answer, so that the text may have waited on the phone. */
   readonly isAgain: boolean;
   /** How many automations of the device are known to pass the text on. */
   readonly automations: number;
@@ -73,9 +73,9 @@ export interface ClaimedInbound {
 
 /**
  * Claims an id for an inbound message, in the transaction that stores it (specification section 11.5). A device-given
- * id identifies a message for ever. Without this id, a message repeats one of the same run of the shortcut, or an equal
- * one. An iPhone runs all automations that fire for a text, one after another. A repeat waits for the first message to
- * commit.
+ * id identifies a message for ever. Without this id, an inbound message repeats an earlier one if the run of the
+ * shortcut or the text is equal. An iPhone runs all automations that fire for a text, one after another. A repeat waits
+ * for the first message to commit.
  */
 export async function claimInbound(
   trx: Transaction,
@@ -104,7 +104,7 @@ export async function claimInbound(
   const earlier = (fingerprint: Buffer | undefined) =>
     claimed.find((row) => fingerprint?.equals(row.fingerprint) && row.message_id !== id);
   const [runBefore, textBefore] = [earlier(ofRun), earlier(ofText)];
-  // The claim may have waited for another call.
+  // The claim may have waited for another call, so the time is read anew.
   const now = clock.now();
   const change = (rows: Fingerprints, messageId: MessageId, storedAt: Date) =>
     changeFingerprints.run(trx, { ...rows, messageId, storedAt, lastCallAt: now });
@@ -121,7 +121,7 @@ export async function claimInbound(
       const left = isSameCall ? textBefore.calls_left : Math.max(textBefore.calls_left - 1, 0);
       await change(rowsOf(left), message_id, textBefore.stored_at);
     } else if (ofRun) {
-      // Later equal texts are another message, and the run still belongs to this one.
+      // A newer message has taken over the text's fingerprint, but the run still belongs to this message.
       await change({ numberId, fingerprints: [ofRun], callsLeft: [0] }, message_id, stored_at);
     }
     return { id: message_id, isSameCall, possibleRepeat: false };

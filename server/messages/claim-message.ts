@@ -101,7 +101,7 @@ export function createClaimBatcher(services: Runtime, sessionLifeMs: number) {
     refuse: () => unavailable('Too many phones wait for their message. Poll again in a moment.'),
   });
   return {
-    /** @param hasEnded whether the poll has ended; a claim that waited for its batch takes nothing then */
+    /** @param hasEnded whether the poll has ended; a poll that ended while its claim waited gets no message */
     claim: (claimant: ClaimingPoll, hasEnded: () => boolean) => commit.add({ ...claimant, hasEnded }),
   };
 }

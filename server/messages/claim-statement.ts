@@ -24,7 +24,9 @@ export interface ClaimFacts extends Omit<HandOut, 'message_id'> {
   readonly n: number;
   /** False if the number is paused or deleted; null if another transaction has locked it. */
   readonly is_active: boolean | null;
-  /** Whether the poll is the newest of the number's current session; null if another transaction has locked that. */
+  /**
+   * Whether the poll is the newest of the number's current session; null if another transaction has locked the session.
+   */
   readonly is_newest: boolean | null;
   /** Whether a message has returned to the queue since the snapshot. */
   readonly is_requeued: boolean | null;
@@ -56,8 +58,8 @@ export interface ClaimFacts extends Omit<HandOut, 'message_id'> {
  * messages count as if they were not in the queue.
  *
  * The queue is read from the snapshot, which is a little older than the locks. If a message returned to the queue
- * meanwhile, a younger one could overtake it. `requeue_count` shows that. Such a poll claims again with a new snapshot,
- * and so does one whose message was changed.
+ * meanwhile, a younger one could overtake it. `requeue_count` shows this case. Then the poll claims again with a new
+ * snapshot, and so does a poll whose message was changed.
  *
  * Pacing is decided under the session row lock, from rows of the snapshot (specification section 8, decision 0026). The
  * snapshot is older than the lock, but it has every hand-out that counts. Only the newest poll of the session gets a
@@ -65,7 +67,7 @@ export interface ClaimFacts extends Omit<HandOut, 'message_id'> {
  * that look-up. The snapshot may miss a released hand-out or a reply: both only allow more messages.
  *
  * Each table is read through LATERAL, row by row along one index, and updated by ctid. A plan for a join could be
- * cached while the queue or the history is empty, and would then read whole tables.
+ * cached while the tables are empty, and would read whole tables once they are long.
  */
 export const claimStatement = query<
   {
@@ -106,7 +108,7 @@ export const claimStatement = query<
          s.requeue_count <> (SELECT seen.requeue_count FROM device_sessions seen WHERE seen.number_id = s.number_id) AS is_requeued
        FROM device_sessions s WHERE s.number_id = i.number_id AND nu.is_active FOR UPDATE SKIP LOCKED
      ) s ON true
-     -- 4. Compute when pacing lets the number send; where pacing is off, nothing is read.
+     -- 4. Compute when pacing lets the number send; if pacing is off, nothing is read.
      ${sqlPacingPolicy(':defaultPacing', 'nu.pacing')}
      ${sqlPacingWindows('s', ':now')}
      CROSS JOIN LATERAL (SELECT greatest(w.gap_until, w.hour_until, w.day_until) AS ready_at) r
@@ -133,7 +135,7 @@ export const claimStatement = query<
        SELECT true AS is_locked FROM conversations c
        WHERE c.number_id = i.number_id AND c.contact = h.contact FOR NO KEY UPDATE SKIP LOCKED
      ) c ON true
-     -- 8. Find the message's row in the history.
+     -- 8. Find the message's row in the table messages.
      LEFT JOIN LATERAL (SELECT m.ctid AS place FROM messages m WHERE m.team_id = i.team_id AND m.id = h.message_id OFFSET 0) m ON true
    ),
    -- 9. Set its status to polling. The next steps take only messages whose status changed.
@@ -157,12 +159,12 @@ export const claimStatement = query<
      INSERT INTO hand_outs (message_id, hand_out, team_id, device_id, session_id, handed_out_at)
      SELECT message_id, hand_out, team_id, device_id, session_id, :now FROM given
    ),
-   -- 13. Number the hand-out for the windows of pacing.
+   -- 13. Record the hand-out, with its number, for the limits of pacing.
    windowed AS (
      INSERT INTO recent_hand_outs (team_id, number_id, ordinal, message_id, hand_out, contact, handed_out_at)
      SELECT team_id, number_id, hand_out_total + 1, message_id, hand_out, contact, :now FROM given WHERE mode <> 'off'
    ),
-   -- 14. Extend the session to hold + 35 s after this answer, and count the hand-out if it was numbered.
+   -- 14. Extend the session: it ends 35 s after the next long poll's full time. Count the hand-out if it was numbered.
    answered AS (
      UPDATE device_sessions s SET expires_at = :sessionsLiveUntil, handed_out_at = :now, hand_out_total = s.hand_out_total + (g.mode <> 'off')::int
      FROM given g WHERE s.number_id = g.number_id

@@ -29,18 +29,21 @@ type ReportFacts = {
   readonly is_known: boolean;
   /** Whether the message's status allows the confirmation. */
   readonly may_confirm: boolean;
-  /** Whether the reporting session has the message. Its next poll asks anyway, so that no poll has to be woken. */
+  /**
+   * Whether the reporting session has the message. Then no poll is woken, because the session's next poll asks for
+   * messages anyway.
+   */
   readonly is_holder: boolean;
 } & (MessageRow | { readonly team_id: null; readonly id: null });
 
 /**
- * Confirms that messages were sent (specification section 3.2): the only such step. A report means the hand-out to its
- * session, otherwise the latest one. A repeated report changes nothing. A late one confirms a message that failed with
- * device_timeout, or one that waits for its retry, which it cancels.
- *
- * Each table is read through LATERAL and changed by ctid, for the reason that the claim gives. The rows are read from
- * the snapshot, which is a little older than the locks. A message that was changed in between is not confirmed, and its
- * report runs again.
+ * Confirms that messages were sent (specification section 3.2); no other statement does. A report concerns the hand-out
+ * to its session; without one, the message's latest hand-out. A repeated report changes nothing. A late report confirms
+ * a message that failed with device_timeout. It also confirms a message that waits for its retry, and cancels the
+ * retry.
+ * Each table is read through LATERAL and changed by ctid, for the reason given in claim-statement.ts. The rows are read
+ * from the snapshot, which is a little older than the locks. A message that was changed in between is not confirmed,
+ * and its report runs again.
  */
 const confirm = transactionQuery<
   {
@@ -70,7 +73,7 @@ const confirm = transactionQuery<
      LEFT JOIN LATERAL (
        SELECT true AS is_free, s.session_id FROM device_sessions s WHERE s.number_id = i.number_id FOR UPDATE SKIP LOCKED
      ) s ON true
-     -- 3. Find the hand-out that is meant.
+     -- -- 3. Find the hand-out that the report concerns.
      LEFT JOIN LATERAL (
        SELECT h.hand_out, h.session_id, h.handed_out_at, h.outcome, h.ctid AS place FROM hand_outs h
        WHERE s.is_free AND h.message_id = i.message_id
@@ -105,7 +108,7 @@ const confirm = transactionQuery<
    dequeued AS (
      DELETE FROM send_queue q USING facts f WHERE f.is_ready AND q.ctid = f.queue_place AND q.message_id = f.message_id
    ),
-   -- 8. Record the outcome of the hand-out. That of a message that was not confirmed now is kept.
+   -- -- 8. Record the outcome of the hand-out. If its message was not confirmed now, an earlier outcome is kept.
    settled AS (
      UPDATE hand_outs h SET outcome = 'sent', resolved_at = :at FROM facts f
      WHERE f.place IS NOT NULL AND h.ctid = f.hand_out_place AND h.message_id = f.message_id AND h.hand_out = f.hand_out

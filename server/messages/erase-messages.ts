@@ -116,7 +116,7 @@ const erase = transactionQuery<{ teamId: TeamId; ids: MessageId[]; first: Messag
    WHERE m.team_id = :teamId AND m.id = i.id AND m.id BETWEEN :first AND :last`,
   { changes: 'message', team: ':teamId', ids: ':ids' },
 );
-// The order makes a plan of the empty table use the index of handles.
+// ORDER BY makes PostgreSQL use the index of handles, even in a plan that was made while the table was empty.
 const listErasedSends = query<Pick<Contact, 'team_id' | 'until_id'> & { since: string }, { id: MessageId }>(
   'messages.list-erased-sends',
   `SELECT m.id FROM messages m WHERE m.team_id = :team_id AND m.to_handle = '' AND m.id > :since AND m.id <= :until_id
@@ -182,8 +182,8 @@ export async function eraseMessages(
 }
 
 /**
- * Makes repeats of the erased sends of the last 24 hours be refused. It reads all idempotency keys of the team, so an
- * erasure calls it once, at its end.
+ * Keeps the idempotency keys of erased sends of the last 24 hours, so that repeats of these sends are refused. It reads
+ * all keys of the team, so an erasure calls it once, at its end.
  */
 export async function eraseIdempotencyKeys(
   trx: Transaction,
@@ -211,8 +211,8 @@ const ofConversations = query<{ teamId: TeamId; contact: string }, { handle: str
 );
 
 /**
- * Lists all spellings of a contact that the team's messages may have. Only a phone number has several: that of a sent
- * message stays as it was given.
+ * Lists all spellings of a contact that the team's messages may have. Only a phone number has several, because a sent
+ * message keeps the spelling of its request.
  */
 export async function listHandlesOfContact(
   db: Queryable,

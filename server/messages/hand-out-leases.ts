@@ -53,7 +53,7 @@ async function resolve(services: Runtime, trx: Transaction, flight: InFlightRow)
   if (failed) await appendMessageEvents(trx, services, 'message.failed', [failed]);
 }
 
-/** A session lives this long after a hold or an answer (specification section 11.2). */
+/** How long a session lives after the full time of a long poll, or after its answer (specification section 11.2). */
 const sessionSlackMs = 35_000;
 
 /**

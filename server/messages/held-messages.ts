@@ -27,7 +27,7 @@ export const holdQueue = transactionQuery<{ hold: Hold }>(
   'messages.hold-all',
   'UPDATE send_queue SET hold = :hold WHERE hold IS NULL',
 ).run;
-// While a restore is not resumed, its hold takes the place of the released one.
+// Until a restore is resumed, a released message gets the restore hold instead.
 const listTeams = query<{ hold: Hold }, Pick<Released, 'team_id'>>(
   'messages.teams-with-held',
   `SELECT DISTINCT team_id FROM send_queue WHERE hold = :hold AND :hold IS DISTINCT FROM ${sqlRestoreHold}`,
@@ -44,7 +44,8 @@ const release = query<{ hold: Hold; teamId: TeamId; limit: number }, Released>(
    RETURNING team_id, message_id, number_id`,
   changed,
 );
-// A message for later is as old as its time. Another transaction's rows wait for the next second.
+// A message with a ready_at counts as queued at that time. Rows that another transaction has locked are released a
+// second later.
 const releaseDue = query<{ now: Date; limit: number }, Released>(
   'messages.release-due',
   `WITH due AS MATERIALIZED (
@@ -57,9 +58,9 @@ const releaseDue = query<{ now: Date; limit: number }, Released>(
 );
 
 /**
- * Releases the messages with a hold, in rounds. The hold of a restore ends only once it is resumed. A message for later
- * stays in the queue until its time. A team with a locked message keeps its hold until the next call.
- * @returns how many were released
+ * Releases the messages with a hold, in rounds. The restore hold ends only once the restore is resumed. A message with
+ * a ready_at stays in the queue until that time. A team with a locked message keeps its hold until the next call.
+ * @returns the number of released messages
  */
 export async function releaseHeld({ database }: Runtime, hold: Hold): Promise<number> {
   let total = 0;
@@ -75,7 +76,7 @@ export async function releaseHeld({ database }: Runtime, hold: Hold): Promise<nu
   return total;
 }
 
-/** Makes messages for later ready whose time has come. @returns how many */
+/** Makes messages ready whose ready_at has come. @returns the number of these messages */
 export function releaseDueMessages({ database, clock }: Runtime): Promise<number> {
   const selection = { now: clock.now(), limit: roundMax };
   return inRounds(async () => wake(database, await releaseDue.rows(database.pool, selection)));

@@ -11,7 +11,7 @@ export const idempotencyKeyMs = 24 * 3_600_000;
  */
 export const repeatGapMs = 60_000;
 
-/** How long a run repeats its call during an outage: 10 calls, 15 s apart, with some time for each. */
+/** How long a run of the shortcut repeats its call during an outage: 10 calls, 15 s apart, with some time for each. */
 export const runCallsMs = 150_000;
 
 /** An equal text later than this after the first call is always another message. */
@@ -48,11 +48,14 @@ export const lateReportMs = 72 * 3_600_000;
 export const messagePageExaminedMax = 10_000;
 
 /**
- * Sends that wait in a process. Beyond that, a team that already has its share is refused (specification section 8).
+ * Upper bound on the sends that wait in a process. At this bound, a team that already has its share is refused
+ * (specification section 8).
  */
 export const sendsWaitingMax = 5_000;
 
-/** Look-ups, claims and reports that wait in a process, each: more than one for each of its phones. */
+/**
+ * Upper bound on waiting look-ups in a process, and likewise on claims and on reports: more than one for each phone.
+ */
 export const phonesWaitingMax = 50_000;
 
 /** Time that the first claim or report of a batch waits for others (decision 0039). */

@@ -150,8 +150,8 @@ export const endWaitForMedia = transactionQuery<
 const pausesMs = [10_000, 60_000] as const;
 
 /**
- * Claims of a fetch whose process died before their outcome was written. That many fail the message, so that a file that
- * kills the process is not fetched for ever.
+ * Upper bound on the claims of a fetch whose process died before it wrote an outcome. Then the message fails, so that a
+ * file that kills the process is not fetched for ever.
  */
 export const mediaLostClaimsMax = 20;
 

@@ -18,7 +18,7 @@ export type MessageAction =
 interface Step {
   readonly from: MessageStatus;
   readonly to: MessageStatus;
-  /** The cause of the change, in the words of docs/states.md. */
+  /** The cause of the change, as docs/states.md shows it. */
   readonly when: string;
 }
 

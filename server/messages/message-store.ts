@@ -12,8 +12,8 @@ export type Hold = 'approval' | 'outage' | 'restore';
 export const sqlRestoreHold = "(SELECT 'restore' FROM restores WHERE resumed_at IS NULL LIMIT 1)";
 
 /**
- * SQL for the hold of a message of a team that joins the queue now. Until a restore is resumed, nothing goes. While held
- * messages of the team wait for their release, a new one is held, too, so that it overtakes none.
+ * SQL for the hold of a team's message that joins the queue now. Until a restore is resumed, every message is held.
+ * While held messages of the team wait for their release, a new one is held, too, so that it overtakes none.
  */
 export function sqlHoldOnJoin(teamId: string): string {
   return `coalesce(${sqlRestoreHold}, CASE WHEN EXISTS (SELECT FROM send_queue WHERE hold = 'restore')

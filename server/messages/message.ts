@@ -29,7 +29,10 @@ export interface MessageRow {
   readonly media_url: string | null;
   /** True if the message went to several recipients. */
   readonly is_group: boolean;
-  /** True if it is equal to an earlier message, some of whose automations had not called. */
+  /**
+   * True if the message may repeat an earlier one: the texts are equal, and some automations had not called for the
+   * earlier text.
+   */
   readonly possible_repeat: boolean;
   readonly status: MessageStatus;
   readonly created_at: Date;

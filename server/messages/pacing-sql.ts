@@ -66,8 +66,8 @@ export function sqlPacingWindows(row: string, now: string): string {
 }
 
 /**
- * The SQL condition that strict pacing lets a message go: its contact has replied, or is new and the windows allow a
- * new contact. It reads the policy `p` and the windows `w`.
+ * The SQL condition that strict pacing lets a message go: its contact has replied, or is new and the limits allow a new
+ * contact. It reads the policy `p` and the times `w`, which `sqlPacingWindows` computes.
  * @param queued alias of the message in send_queue
  */
 export function sqlContactMaySend(queued: string, now: string): string {

@@ -15,7 +15,7 @@ import { inRounds, roundMax } from './sweep-messages.ts';
 
 interface OldMessage extends OldTeamRow {
   readonly id: MessageId;
-  /** The size of its files; null without files. */
+  /** The size of the message's files; null without files. */
   readonly file_bytes: number | null;
 }
 
@@ -33,7 +33,7 @@ const lock = lockOldRows<OldMessage>(
 );
 const remove = removeOldRows('messages');
 
-/** The history of messages, with their hand-outs and files. */
+/** Messages as a table that retention shortens, with their hand-outs and files. */
 export const messageHistory: History<OldMessage> = {
   name: 'messages',
   findNext: nextIdOf('messages'),

@@ -204,8 +204,8 @@ function storeOnce(
 }
 
 /**
- * Notes a START at the opt-out that it would end, if an equal one of the last days came before the opt-out. The iPhone
- * may have passed that one on once more (specification section 4.6).
+ * Keeps an opt-out at a START if an equal START came in the last days before the opt-out. The iPhone may have passed
+ * that earlier START on once more (specification section 4.6). The ignored START is noted at the opt-out.
  * @returns true if the START must not opt its sender in
  */
 async function ignoreLateStart(

@@ -57,7 +57,7 @@ export async function reportMessage(
   return database.transaction(async (trx) => {
     if (report.status === 'failed' || report.status === 'not_delivered')
       return reportFailed(services, trx, device, report);
-    // delivered: it was sent, too.
+    // A message that was delivered was sent, too.
     const [confirmed = again] = await confirmSent(services, trx, [{ ...device, ...report }]);
     if (confirmed === true && report.status === 'delivered')
       await reportDelivered(services, trx, device, report);
@@ -122,7 +122,7 @@ async function reportDelivered(
   else countOutcomes(trx, services, 'message.delivered', [delivered]);
 }
 
-/** Confirms messages that were sent in a group commit. A report of a failure or a delivery runs alone. */
+/** Confirms sent messages in group commits; each report of a failure or a delivery has its own transaction. */
 export function createReportBatcher(services: Runtime) {
   const { database } = services;
   const commit = new GroupCommit<ReportingDevice & Report, boolean>({

@@ -177,8 +177,8 @@ function fingerprint(input: SendMessageRequest): Buffer {
 }
 
 /**
- * The refusal of a send to a contact that opted out. The text says when and how the contact opted out, and what to do.
- * After an erasure it no longer says how. If the contact opted in meanwhile, it advises to send again.
+ * The refusal of a send to a contact that opted out. Its text says when and how the contact opted out, and what to do.
+ * After an erasure the text no longer says how. If the contact opted in meanwhile, the text advises to send again.
  */
 async function optedOut(
   { database, secrets }: Runtime,

@@ -29,9 +29,9 @@ const orphanSlackMs = 3_600_000;
 const roundsMax = 50;
 
 /**
- * SQL condition: a queued message that was accepted before `since` expires. A message for later is as old as its time.
- * A message does not expire before that time, or under a hold, except one for an approval. Nor does it expire while only
- * pacing holds it back: the number is active and paced, and its phone polled recently.
+ * SQL condition: a queued message whose wait began before `since` expires. The wait begins at the message's ready_at,
+ * if it has one. A message does not expire before its ready_at, or under a hold, except one for an approval. Nor does
+ * it expire while only pacing holds it back: the number is active and paced, and its phone polled recently.
  */
 export function sqlMayExpire(since: string, pacing: string): string {
   return `greatest(q.queued_at, q.ready_at) < ${since} AND (q.hold IS NULL AND q.ready_at IS NULL OR q.hold = 'approval') AND (q.waits_for_media OR q.number_id NOT IN (
@@ -40,7 +40,7 @@ export function sqlMayExpire(since: string, pacing: string): string {
          AND coalesce(n.pacing ->> 'mode', ${pacing}::text) <> 'off'))`;
 }
 
-/** The rows that a round takes; those of the teams `without` are left out. */
+/** The rows that a round takes; rows of the teams in `without` are left out. */
 interface Round {
   readonly limit: number;
   readonly without: readonly TeamId[];

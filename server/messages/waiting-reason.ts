@@ -77,7 +77,7 @@ function freeAtMs(timesMs: readonly number[], perHour: number, perDay: number): 
   );
 }
 
-/** Why a queued message waits, and when it is expected to go. */
+/** Why a queued message waits, and when it is expected to be handed out. */
 export interface Waiting {
   readonly reason: WaitingReason | null;
   /** The estimated time of the hand-out while pacing holds back the message or one ahead of it; null otherwise. */
@@ -90,7 +90,7 @@ interface Circumstances extends PacingPolicy {
   readonly busy: boolean;
   readonly fetching: boolean;
   readonly hold: Hold | null;
-  /** When a message for later is ready; null for now. */
+  /** The time until which the message stays in the queue; null for now. */
   readonly later: Date | null;
   /** True if an earlier message to the same contact waits for its media. */
   readonly behind_media: boolean;
@@ -192,7 +192,7 @@ function reasonOf(found: Circumstances, now: Date): WaitingReason | null {
   return isAhead(found.gap_until) ? 'pacing_gap' : null;
 }
 
-/** True for a test message that no phone takes: it waits as behind a phone that is off. */
+/** True for a test message that no phone takes: it waits as if its phone were off. */
 function isUnsentTest({ from_handle: from, to_handle: to }: MessageRow): boolean {
   return from === testLine && unsentRecipientPattern.test(to);
 }
