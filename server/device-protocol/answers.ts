@@ -38,7 +38,10 @@ function mediaPath({ message_id, media_name }: HandOut): string {
   return media_name === null ? 'none' : `/v1/device/media/${publicId('msg', message_id)}/${media_name}`;
 }
 
-/** The answer to an inbound message or status that was refused: HTTP 200, because a shortcut can't see a status. */
+/**
+ * The answer that refuses an inbound message or a status report: HTTP 200, because a shortcut can't read the HTTP
+ * status.
+ */
 export const refuse = (reason: string) => ({ body: { ok: '0', reason } });
 
 /** Answers an inbound message or status that could not be handled, with the reason. */

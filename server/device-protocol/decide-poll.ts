@@ -38,10 +38,8 @@ export type PollDecision =
 /**
  * Decides a poll from the facts about its token, number and session (specification section 11.2). A device stops for
  * good if its token is unknown, a newer phone took over, or its number was deleted or verified by another team.
- *
- * A second loop on the same phone is refused while the first one's session lives. If no poll has used that session, the
- * new one replaces it. The session's first answer may have been lost, and then no loop would poll.
- *
+ * A second run of the shortcut on the same phone is refused while the first run's session lives. If no poll has named
+ * that session, its first answer may have been lost, and no run polls. So the new session replaces it.
  * A session newer than the current one was started after the backup from which the database was restored. Its phone
  * gets a new session, and goes on.
  */

@@ -37,7 +37,8 @@ const findGeneration = transactionQuery<{ teamId: TeamId; deviceId: DeviceId }, 
 
 /**
  * Takeover: the poll's device and a new session become the current ones (specification section 11.2). The first poll
- * verifies the number. The look-up has released its locks, so the decision is repeated under those of number and session.
+ * verifies the number. The look-up has released its locks, so the poll is decided again under the locks of number and
+ * session.
  */
 export async function startDeviceSession(
   services: Runtime,
@@ -107,7 +108,8 @@ async function takeOver(
   });
   await bringLeaseForward(trx, { numberId, graceMs: takeoverReportGraceMs });
   const previous = await describeDevice(trx, { ...key, ...description, deviceId: device.id, at: now });
-  // iCloud copies shortcuts with their token to the owner's other iPhones (specification section 4.7).
+  // A changed description may mean another phone: iCloud copies shortcuts with their token to the owner's other iPhones
+  // (specification section 4.7).
   if (previous?.has_changed)
     await recordAudit(trx, services, {
       by: serverItself,
@@ -132,8 +134,8 @@ const shorten = query<PollIdentity & { expiresAt: Date; now: Date }>(
 
 /**
  * Shortens the session of a phone that disconnected from a long poll, as if the poll had been answered. Otherwise the
- * server would refuse the next start of the shortcut until the hold ends. The disconnection is recorded as a likely
- * cause of silence (specification section 4.7).
+ * server would refuse the next start of the shortcut until the long poll's full time is over. The disconnection is
+ * recorded as a likely cause of silence (specification section 4.7).
  */
 export async function shortenDeviceSession(
   { database, clock, config }: Runtime,

@@ -19,8 +19,8 @@ import { inboundBodyMaxBytes, inboundPerMinute } from './limits.ts';
 import type { PollServices } from './poll.ts';
 
 /**
- * The outcome of an inbound message, with the names of the inbound tests that the device has passed before. `ended`: the
- * device may deliver no more. undefined: no device has this token.
+ * The outcome of an inbound message, with the names of the inbound tests that the device has passed before. `ended`:
+ * the device may no longer deliver messages. undefined: no device has this token.
  */
 type Outcome =
   | (Received & { readonly receivedTests: readonly string[] })

@@ -7,26 +7,29 @@ export const pollsPerMinute = 300;
 /** Time that the first look-up of a batch waits for others, if its poll reports a message (decision 0039). */
 export const reportingPollWindowMs = 5;
 
-/** The same for other polls. Most of them return after a hold without a message, and nothing waits for them. */
+/**
+ * The same for all other polls. Most of them follow a long poll that ended without a message, so their wait delays no
+ * message.
+ */
 export const idlePollWindowMs = 40;
 
 /**
- * How long a session lives after a poll began: the full hold of the poll, and 35 s after its answer (specification
+ * How long a session lives after a poll began: the full time of the long poll, and 35 s after its answer (specification
  * section 11.2).
  */
 export function sessionLifeAfterAnswerMs(holdMs: number): number {
   return holdMs + 35_000;
 }
 
-/** How long a poll over the limit is held before it is answered. */
+/** How long a poll over the rate limit waits for its answer. */
 export const overLimitHoldMs = 5_000;
 
 export const inboundPerMinute = 120;
 
-/** A phone fetches the file of a message once per hand-out. */
+/** Downloads of files per device. A phone downloads the file of a message once per hand-out. */
 export const mediaPerMinute = 120;
 
-/** Each report follows a poll, so this limit equals `pollsPerMinute`. */
+/** Status reports per device. Each follows a poll, so this limit equals `pollsPerMinute`. */
 export const statusesPerMinute = 300;
 
 /**

@@ -9,7 +9,7 @@ import type { PollFacts } from './decide-poll.ts';
 import { idlePollWindowMs, reportingPollWindowMs, sessionLifeAfterAnswerMs } from './limits.ts';
 
 interface PollLookUp extends Pick<DeviceCaller, 'teamId' | 'tokenHash'> {
-  /** Whether the poll reports a message: its phone sends at once what waits for it. */
+  /** Whether the poll reports a message: then its phone is active, and would send the next message at once. */
   readonly isReporting: boolean;
   /** The session id that the poll sends; undefined if the phone asks for a new session. */
   readonly sessionId: DeviceSessionId | undefined;
@@ -62,7 +62,7 @@ const lookUp = query<
        FROM device_sessions s WHERE s.number_id = f.number_id FOR UPDATE SKIP LOCKED
      ) s ON true
    ),
-   -- 3. Number the polls that continue the current session; a batch may have several of one.
+   -- 3. Number the polls that continue the current session; a batch may have several polls of one session.
    polled AS (
      UPDATE device_sessions s SET poll_sequence = s.poll_sequence + l.polls, expires_at = :sessionsLiveUntil, last_seen_at = :now
      FROM (SELECT number_id, count(*) AS polls FROM locked WHERE continues GROUP BY number_id) l WHERE s.number_id = l.number_id

@@ -76,8 +76,9 @@ export class DevicePoll extends LongPoll<'replaced' | 'superseded'> {
 }
 
 /**
- * The polls that this process holds, by number. A poll is held from before its look-up on, so that it misses no wake.
- * Only the newest one of a number goes on once its look-up has ended. `wake` also wakes polls that pacing holds back.
+ * The polls that this process holds, by number. A poll is registered before its look-up, so that it misses no wake.
+ * Once the look-up of a number's newest poll has ended, the number's older polls end. `wake` also wakes polls that
+ * pacing holds back.
  */
 export class PollRegistry extends LongPolls<NumberId, DevicePoll> {
   /** The numbers whose polls wait for a message. */

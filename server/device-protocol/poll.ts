@@ -24,7 +24,10 @@ export interface PollRequest {
   readonly description: DeviceDescription;
   /** Aborted once the phone has disconnected. */
   readonly disconnect: AbortSignal;
-  /** Runs writes of a poll that share no commit with a permit of its team. Claims and look-ups need none. */
+  /**
+   * Runs a write of a poll under a permit of its team, unless a group commit includes the write. Claims and look-ups
+   * need no permit.
+   */
   readonly withPermit: HandlerContext['withPermit'];
 }
 
@@ -43,8 +46,8 @@ export type PollServices = Runtime & {
 
 /**
  * Answers one poll of a phone (specification section 11.4). The poll's report is committed first, whatever the answer.
- * Then its token and session decide whether it stops, continues, or starts a session. Then it is held until a message
- * is handed out, or the hold ends.
+ * Then its token and session decide whether it stops, continues, or starts a session. Then it waits until a message is
+ * handed out, or the time of the long poll is over.
  */
 export async function poll(services: PollServices, request: PollRequest): Promise<PollResult> {
   await reportLast(services, request);
@@ -160,7 +163,7 @@ function wakeAfterPacing(
 
 /**
  * Resolves a hand-out that the phone's next poll does not report. No report will follow, unless a proxy repeated the
- * poll. A hand-out of an older session may still be reported during the grace; afterwards the sweep resolves it.
+ * poll. A hand-out of an older session may still be reported during a grace period; afterwards the sweep resolves it.
  */
 async function resolveUnreported(
   services: PollServices,

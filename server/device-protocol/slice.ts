@@ -37,7 +37,7 @@ export function openDeviceProtocol(services: Runtime): Slice {
         else polls.wake();
       },
       [pacingChannel]: (payload) => polls.wake(idsOf<NumberId>(payload)),
-      // Ends long polls of older sessions. A poll that misses this notification is refused at the end of its hold.
+      // Ends long polls of older sessions. A poll that misses this notification is refused at the end of its wait.
       [sessionsChannel]: (payload) => polls.onSessionsStarted(idsOf(payload) ?? []),
     },
     metrics: [

@@ -55,9 +55,7 @@ export function createBodyLimiter({ clock }: Runtime) {
   };
 }
 
-/**
- * Whether a body may be larger than `bytes`; one of unknown length may be. Node buffers 16 KiB of every request anyway.
- */
+/** Whether a body may be larger than `bytes`. A body of unknown length may be. */
 function isLargerThan(bytes: number, { raw: { headers } }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > bytes;
 }

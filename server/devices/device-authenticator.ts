@@ -31,7 +31,7 @@ function createTokenLookup({ database, clock, config }: Runtime) {
   return async (token: unknown, ip: string): Promise<KnownTokenRow | undefined> => {
     if (typeof token === 'string' && shape.test(token)) {
       const found = kept.get(token) ?? (await lookup.find(token, ip));
-      // Another call may have found the token meanwhile, and seen its end.
+      // Another call may have found the token meanwhile, and seen that it has ended.
       const known = kept.get(token) ?? found;
       if (known) kept.set(token, known);
       if (known) return known;

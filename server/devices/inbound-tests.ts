@@ -35,7 +35,7 @@ export const inboundTests: readonly InboundTest[] = [
 /** The entry of the column received_tests for a phone that has passed on any text at all. */
 export const anyText = 'any';
 
-/** A longer text has what several automations look for, so it passes no test. */
+/** A longer text contains what several automations look for, so it passes no test. */
 const testedCharactersMax = 40;
 
 /** Letters of other alphabets than the Latin one. Automations for them have no test. */
@@ -53,7 +53,7 @@ export function inboundTestsOf(text: string): string[] {
   return [anyText, ...(catching.length === 1 ? catching.map(({ name }) => name) : [])];
 }
 
-/** The start of a text that is compared with automations. A longer text has what all of them look for. */
+/** The start of a text that is compared with automations. A longer text contains what all automations look for. */
 const comparedCharactersMax = 1_000;
 
 /** Counts the automations that pass a text on, among those whose tests the phone has passed. */
