@@ -91,7 +91,9 @@ export async function sniffMediaType(head: Uint8Array): Promise<MediaType | unde
   return tiffMarks.includes(mark) ? accepted.get('image/tiff') : undefined;
 }
 
-/** Whether an iPhone sends files of the type: it would write a contact or a calendar entry into the text. */
+/**
+ * False for contacts and calendar entries, because an iPhone would write them into the text instead of sending a file.
+ */
 export function isSendable(type: string): boolean {
   return type !== 'text/vcard' && type !== 'text/calendar';
 }

@@ -49,7 +49,7 @@ export async function updateNumber(
 
 /**
  * Deletes a number (specification section 4.2). Its queued messages fail with number_removed, and its phone's next poll
- * is answered with stop. The row stays for late reports and the history.
+ * is answered with stop. The number's row stays, because late reports and stored messages refer to it.
  * @throws AppError 403 for the test line; 404
  */
 export async function deleteNumber(

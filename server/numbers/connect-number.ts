@@ -79,7 +79,7 @@ export async function startNumberVerification(
 
 /**
  * Creates a setup link for a new or wiped phone (specification section 4.2). The number keeps its id, queue and
- * history, and the old phone works until the new phone's first poll.
+ * messages, and the old phone works until the new phone's first poll.
  * @throws AppError 404; 409 for a simulated number
  */
 export async function reconnectNumber(

@@ -19,7 +19,7 @@ const candidatesMax = 20;
 /**
  * Creates a simulated number, whose phone the server runs (specification section 12.13). A team has at most one, which
  * does not count against its plan. The first poll of the simulated phone verifies the number, as with an iPhone.
- * @param wanted undefined: a free number is chosen
+ * @param wanted the phone number; undefined chooses a free one
  * @throws AppError 400 and 409, param phone_number; 409 if the team has a simulated number
  */
 export async function createSimulatedNumber(

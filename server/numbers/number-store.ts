@@ -132,7 +132,7 @@ export const findNumber = query<NumberKey, NumberRow>(
   `SELECT ${columns} FROM numbers WHERE ${ofKey}`,
 ).row;
 
-/** Changes a number. A field that is null stays as it is, and so does the pacing without `setsPacing`. */
+/** Changes a number. A field that is null stays as it is; the pacing changes only with `setsPacing`. */
 export const changeNumber = transactionQuery<
   NumberKey & {
     label: string | null;

@@ -159,7 +159,7 @@ function since(facts: NumberFactsRow, now: Date): Date {
   }
 }
 
-/** The difference in the phone's description, for 30 days. */
+/** How the phone's description changed; null from 30 days after the change. */
 function deviceChangeView(facts: NumberFactsRow, now: Date): DeviceChange | null {
   const changedAt = facts.device_changed_at;
   if (changedAt === null || now.getTime() - changedAt.getTime() >= deviceChangeShownMs) return null;

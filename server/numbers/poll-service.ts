@@ -2,8 +2,8 @@ import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { pollServiceGapMs } from './limits.ts';
 
-// SQL condition: the stored time of service reaches up to the start of this process. A time that ends earlier leaves a
-// gap without a server. A time in the future was written before the clock was set back.
+// SQL condition: the stored service time reaches up to the start of this process. If it ends earlier, no process served
+// polls in the gap. A service time in the future was written before the clock was set back.
 const overlaps = `served_until BETWEEN :since::timestamptz AND :until::timestamptz + interval '${pollServiceGapMs} ms'`;
 
 const record = query<{ since: Date; until: Date }>(
@@ -13,8 +13,8 @@ const record = query<{ since: Date; until: Date }>(
 ).run;
 
 /**
- * Poll service: the time in which processes answer polls, in one row (specification section 4.7). Each process adds the
- * time since its own start, so that the moments between the restarts of a crash loop never count.
+ * Poll service: the time span in which processes answered polls, stored in one row (specification section 4.7). Each
+ * process adds the time since its own start, so that the moments between the restarts of a crash loop never count.
  */
 export class PollService {
   readonly #services: Runtime;

@@ -27,7 +27,7 @@ import {
   verifyNumberExamples,
 } from './route-examples.ts';
 
-/** The fields that all operations share which change one number. */
+/** The fields of every operation that changes one number. */
 const changesNumber = { ids: { id: 'num' }, audience: 'api', permission: 'numbers:write' } as const;
 
 export function numberRoutes(services: Runtime): Route[] {

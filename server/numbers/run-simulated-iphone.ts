@@ -28,9 +28,9 @@ type Sent = PhoneLine & { readonly did: 'sent' };
 type Reply = (line: Sent) => { readonly text: string; readonly afterMs: number } | undefined;
 
 /**
- * Runs a phone of simulated-phone/ for each simulated number (decision 0033). It speaks the device protocol with this
- * process over loopback HTTP, whatever address the setup link names. Simulated contacts reply to its messages. On the
- * line of test keys the recipient decides the outcome, and whether there is a reply (decision 0042).
+ * Runs a phone of simulated-phone/ for each simulated number (decision 0033). The phone speaks the device protocol with
+ * this process over loopback HTTP, whatever address the setup link names. Simulated contacts reply to its messages. On
+ * the number of test keys, the recipient decides the outcome, and whether there is a reply (decision 0042).
  * @param address returns the address of this process, once it listens
  */
 export function createRunSimulatedIphone(
@@ -50,8 +50,8 @@ export function createRunSimulatedIphone(
       if (found === undefined) return;
       const cancel = clock.after(found.afterMs, () => {
         cancels.delete(cancel);
-        // The server refuses the reply if the number was deleted meanwhile; such an error is ignored.
-        // By the id, which a shortcut does not send, equal replies to two messages are two messages.
+        // The server refuses the reply if the number was deleted meanwhile; such an error is ignored. The id, which a
+        // shortcut does not send, tells equal replies to two messages apart.
         phone
           .receive({ from: line.to, text: found.text, id: `reply to ${line.id}` })
           .catch((error: unknown) => {

@@ -37,7 +37,8 @@ const renewSimulatedPhones = query<OfHolder & { numberIds: readonly NumberId[]; 
   'UPDATE simulated_phones SET leased_until = :leasedUntil WHERE holder = :holder AND number_id = ANY(:numberIds::uuid[])',
 ).run;
 
-// SQL condition: a number is a test line that has no message to send. No phone takes one that waits for its media.
+// SQL condition: a number is a test line that has no message to send. A message that waits for its media does not
+// count, because no phone takes it.
 const isIdle = (alias: string) => `(${alias}.phone_number = '${testLine}'
    AND NOT EXISTS (SELECT FROM send_queue q WHERE q.number_id = ${alias}.id AND q.is_ready AND NOT q.waits_for_media OFFSET 0)
    AND NOT EXISTS (SELECT FROM in_flight f WHERE f.number_id = ${alias}.id OFFSET 0))`;
