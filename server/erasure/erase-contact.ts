@@ -142,8 +142,8 @@ export async function continueErasures(services: Runtime): Promise<void> {
 
 /**
  * Repeats batches, each in a transaction, with pauses between them, until a time is over.
- * @returns a function that repeats a batch while it returns true, which means that more is left. It returns whether all
- * is done
+ * @returns a function that repeats a batch while the batch returns true, because more is left. The function returns
+ * false if the time is over first
  */
 function repeatFor(database: Runtime['database'], budgetMs: number) {
   const endMs = performance.now() + budgetMs;

@@ -14,7 +14,7 @@ import { lockUsage } from '#server/usage/usage.ts';
 import { parseContact, parseNewContact } from './contact.ts';
 import { endOptOut, findOptOut, insertOptOut, type OptOutRow, restoreContact } from './opt-out-store.ts';
 
-/** A change of a contact's opt-out: out of a team, or in again. */
+/** The data of an opt-out of a contact, or of its opt-in afterwards. */
 export interface OptOutChange {
   readonly teamId: TeamId;
   /** The normalized handle, from `contactOf`. */
@@ -120,7 +120,7 @@ export async function createOptOut(
     );
   }
   return services.database.transaction(async (trx) => {
-    // The usage row is locked before the opt-out, because failed messages are refunded.
+    // Lock order: the usage row comes before the opt-out. The opt-out fails queued messages, and these are refunded.
     await lockUsage(trx, { teamIds: [teamId] });
     const created = await optOut(trx, services, change);
     if (created) {

@@ -48,8 +48,8 @@ const isStanding = 'num_nulls(o.opted_in_at) = 1';
 const change = { changes: 'opt_out', team: ':teamId', ids: 'id' } as const;
 
 /**
- * Inserts an opt-out. If the contact is opted out already, its row is locked and kept. So the second of two opt-outs
- * finds the first.
+ * Inserts an opt-out. If the contact is opted out already, its row is locked and kept, so that the second of two
+ * concurrent opt-outs finds the first.
  * @returns undefined, without a change, if the contact was opted out already
  */
 export const insertOptOut = transactionQuery<
@@ -177,8 +177,8 @@ const updateHashes = transactionQuery<{ teamIds: TeamId[]; contacts: string[]; h
 );
 
 /**
- * Hashes all contacts again if the first one has the hash of another secrets key. The operator then lost that key, and
- * made the database forget it (docs/operations.md). Erased contacts can't be hashed again.
+ * Hashes all contacts again if the first one was hashed with another secrets key. Then the operator lost that key, and
+ * told the database to forget it (docs/operations.md). Erased contacts can't be hashed again.
  */
 export async function rehashOptOuts({ database, secrets }: Runtime) {
   await database.transaction(async (trx) => {
@@ -196,8 +196,8 @@ export async function rehashOptOuts({ database, secrets }: Runtime) {
 }
 
 /**
- * The SQL condition that a contact of a team is opted out (decision 0027). A look-up by `contact` does not find those
- * that were erased. OFFSET 0 makes the planner look each row up by a unique index.
+ * The SQL condition that a contact of a team is opted out (decision 0027). A look-up by `contact` does not find erased
+ * contacts. OFFSET 0 makes the planner look each row up by a unique index.
  */
 export function sqlIsOptedOut(teamId: string, column: 'contact_hash' | 'contact', value: string): string {
   return `EXISTS (SELECT FROM opt_outs o WHERE o.team_id = ${teamId} AND o.${column} = ${value} AND ${isStanding} OFFSET 0)`;

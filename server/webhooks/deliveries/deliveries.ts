@@ -61,7 +61,7 @@ interface AttemptRow {
   readonly response_truncated: boolean;
 }
 
-/** An attempt without its answer. */
+/** An attempt without the body of its response. */
 export type AttemptSummaryRow = Omit<AttemptRow, 'response_body' | 'response_truncated'>;
 
 type LastAttemptRow = Pick<AttemptRow, 'outcome' | 'status_code'> & { readonly delivery_id: DeliveryId };

@@ -34,7 +34,7 @@ const forget = transactionQuery<{ teamId: TeamId; eventIds: EventId[] }>(
   'DELETE FROM erased_events WHERE team_id = :teamId AND event_id = ANY (:eventIds::uuid[])',
 );
 
-// Finds deliveries of the events that are not marked as erased, so that attempts may still store answers. It reads
+// Finds deliveries of the events that are not marked as erased: attempts may still store answers for them. It reads
 // along the primary key.
 const findOpen = transactionQuery<{ teamId: TeamId; eventIds: EventId[]; limit: number }, { id: DeliveryId }>(
   'deliveries.find-of-erased-events',
@@ -44,7 +44,7 @@ const findOpen = transactionQuery<{ teamId: TeamId; eventIds: EventId[]; limit: 
      ORDER BY d.team_id, d.id LIMIT :limit
    ) d LIMIT :limit`,
 );
-// A transaction that writes results has locked its deliveries. The next batch handles them.
+// Deliveries that a writer of results has locked are left to the next batch.
 const lockOpen = transactionQuery<{ teamId: TeamId; deliveryIds: DeliveryId[] }, { id: DeliveryId }>(
   'deliveries.lock-of-erased-events',
   `SELECT d.id FROM deliveries d WHERE d.team_id = :teamId AND d.id = ANY (:deliveryIds::uuid[]) AND NOT d.is_erased

@@ -7,7 +7,10 @@ import {
 } from '#server/database/purge-walk.ts';
 import { transactionQuery } from '#server/database/query.ts';
 
-/** The history of deliveries, with their attempts. A pending delivery stays, and a replay may make one pending. */
+/**
+ * Deliveries with their attempts, as a table that retention shortens. A pending delivery stays, even if a replay made
+ * an old one pending.
+ */
 export const deliveryHistory: History<OldTeamRow> = {
   name: 'deliveries',
   findNext: nextIdOf('deliveries'),
@@ -40,8 +43,8 @@ const remove = transactionQuery<{ teamIds: string[]; deliveryIds: string[]; ids:
 );
 
 /**
- * The history of attempts and their responses, of which DELIVERY_LOG_DAYS are kept. Ranges
- * are of the ids of their deliveries, which stay.
+ * Attempts with their responses, which are kept for DELIVERY_LOG_DAYS. A range of the purge consists of delivery ids,
+ * and the deliveries stay.
  * @param boundId returns the least id of an attempt that stays
  */
 export function attemptHistory(boundId: () => string): History<OldAttempt> {

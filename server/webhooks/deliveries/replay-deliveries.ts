@@ -102,9 +102,9 @@ const replayedStatuses: Readonly<Record<ReplayChoice, readonly DeliveryStatus[]>
 
 /**
  * Replay: makes failed and skipped deliveries pending again, oldest first, behind current ones (specification section
- * 4.4). Each round of `roundExaminedMax` deliveries is a transaction, so that others wait only shortly. Queued
- * deliveries stay queued if this request fails. The replay ends at `replayedMax`, or when the webhook is disabled
- * meanwhile.
+ * 4.4). Each round of `roundExaminedMax` deliveries is a transaction, so that other transactions wait only shortly.
+ * Queued deliveries stay queued if this request fails. The replay ends at `replayedMax`, or when the webhook is
+ * disabled meanwhile.
  * @returns the number of queued deliveries
  * @throws AppError 400, param since or until; 404; 409 for a disabled webhook
  */

@@ -24,7 +24,7 @@ export interface ClaimedDelivery extends SealedSecrets {
   readonly failure_count: number;
   readonly event_type: EventType;
   readonly is_test: boolean;
-  /** The body to send; null where the event is no longer stored. */
+  /** The body to send; null if the event is no longer stored. */
   readonly body: string | null;
 }
 
@@ -35,17 +35,17 @@ const sqlClaimedColumns = (
      ${due}.first_started_at, ${due}.lease, ${due}.leased_until, w.url, w.generation, w.failure_count, w.secret,
      w.next_secret, w.next_secret_from`;
 
-/** The queue of a webhook, as a claim saw it. */
+/** The queue of a webhook as a claim saw it: the due time of each lane's first row. */
 export interface SeenWebhook extends Readonly<Record<Lane, number>> {
   readonly id: WebhookId;
-  /** Whether it may have deliveries in the queue, from the marks on. */
+  /** Whether the webhook may have deliveries that are due at or after its marks. */
   readonly waits: boolean;
 }
 
-/** Result of one claim: its deliveries, and what it saw of its webhooks. */
+/** Result of one claim: its deliveries, and the queues of its webhooks. */
 export interface ClaimedPage {
   readonly deliveries: readonly ClaimedDelivery[];
-  /** For each webhook that exists the first due time of each lane from its mark on, in milliseconds. */
+  /** For each webhook that exists, the first due time of each lane at or after the lane's mark, in milliseconds. */
   readonly seen: readonly SeenWebhook[];
   /** The due time of the next attempt of these webhooks; undefined if more attempts may be due now. */
   readonly nextDueAt: Date | undefined;
@@ -71,7 +71,9 @@ interface EventColumns {
   readonly data: string | null;
 }
 
-/** A claimed delivery and what the claim saw; a claim without deliveries gives one row without a delivery. */
+/**
+ * A claimed delivery and the queues that the claim saw; a claim without deliveries gives one row without a delivery.
+ */
 type ClaimRow = { readonly seen: readonly SeenWebhook[] | null; readonly next_due_at: Date | null } & (
   | (ClaimedDelivery & EventColumns)
   | { readonly webhook_id: null }
@@ -103,11 +105,11 @@ const claim = query<
 >(
   'webhooks.claim-deliveries',
   `WITH page AS MATERIALIZED (
-     -- 1. The webhooks to examine, with the mark of each lane: no older row of it is live.
+     -- -- 1. The webhooks to examine, with the mark of each lane: all older rows of the lane are dead.
      SELECT * FROM unnest(:webhookIds::uuid[], ${sqlLanes((lane) => `:${lane}Marks::float8[]`)})
        AS p (webhook_id, ${sqlLanes((lane) => lane)})
    ), known AS MATERIALIZED (
-     -- 2. Read their state. A webhook is slow, and gets one attempt at a time, from the third failure on.
+     -- -- 2. Read the state of each webhook. From its third failure in a row on, it is slow, and gets one attempt at a time.
      SELECT w.*, ${sqlLanes((lane) => `to_timestamp(p.${lane} / 1000) AS ${lane}`)}
      FROM page p CROSS JOIN LATERAL (
        SELECT id, is_active, failure_count >= ${oneAtATimeFailuresMin} AS is_slow, last_triggered_at,
@@ -141,7 +143,7 @@ const claim = query<
      FOR NO KEY UPDATE OF w SKIP LOCKED
    ), free AS (
      -- 6. Drop leased rows, and rows of slow webhooks that step 5 did not lock. slot_share is a row's number in its lane
-     -- as a part of the lane's slots; slot is its number over the lanes that wait for a slow webhook.
+     -- as a part of the lane's slots. slot is its number among the webhook's manual rows, or among its other rows.
      SELECT x.*,
        row_number() OVER (PARTITION BY webhook_id, lane ORDER BY due_at, seq)::real / slots AS slot_share,
        row_number() OVER (PARTITION BY webhook_id, lane = 'manual' ORDER BY due_at, seq) AS slot
@@ -174,7 +176,7 @@ const claim = query<
      UPDATE webhooks SET last_triggered_at = :now
      WHERE id = ANY (ARRAY(SELECT l.webhook_id FROM leased l JOIN slow s ON s.id = l.webhook_id WHERE l.lane <> 'manual'))
    ), next AS MATERIALIZED (
-     -- 12. Where fewer rows were claimed than slots are free, read when the next attempt of each webhook is due. Then
+     -- 12. If fewer rows were claimed than slots are free, read when the next attempt of each webhook is due. Then
      -- record for each webhook whether it waits, and the first due row of each lane, or now for a lane without one.
      SELECT id, min(due_at) AS due_at FROM (${sqlForEachLane(
        (lane) => `
@@ -191,8 +193,8 @@ const claim = query<
        )}
      FROM known k LEFT JOIN due d ON d.webhook_id = k.id GROUP BY k.id, k.is_full, k.is_active, ${sqlLanes((lane) => `k.${lane}`)}
    )
-   -- 13. Return the claimed rows with the data for their attempts, and with each row what was seen. LEFT JOIN ... ON true
-   -- keeps that where nothing was claimed.
+   -- 13. Return the claimed rows with the data for their attempts, each with the result of step 12. LEFT JOIN ... ON true
+   -- returns this result even if nothing was claimed.
    SELECT page_seen.*, ${sqlClaimedColumns('l')}, l.body, l.body IS NOT NULL AS is_test,
      coalesce(sample.event_type, e.type) AS event_type, e.sequence, e.created_at AS event_created_at, e.data
    FROM (SELECT

@@ -58,8 +58,7 @@ export const endDeliveryLeases = transactionQuery(
 ).run;
 
 /**
- * Extends the leases of deliveries in an attempt before the service's time steps ahead, so that the leases do not end
- * early.
+ * Extends the leases of running attempts before the service's time steps ahead, so that the leases do not end early.
  */
 export function postponeDeliveryLeases(trx: Transaction, step: HookEvents['clockStepped']): Promise<void> {
   return postpone.run(trx, { ...step, after: step.now });

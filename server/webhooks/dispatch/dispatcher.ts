@@ -27,7 +27,7 @@ import { createLastTriggered } from './record-results.ts';
 import { ResultWriter } from './result-writer.ts';
 import { WaitingWebhooks } from './waiting-webhooks.ts';
 
-/** Interval of the rounds, which find what alarms missed, such as leases that ended. */
+/** Interval of the rounds that find deliveries without an alarm, such as those whose lease has ended. */
 const sweepMs = 1_000;
 
 /** Time that the first freed slot waits for further slots, so that one claim fills all of them. */
@@ -118,7 +118,7 @@ export class Dispatcher {
     await this.#lastTriggeredLoop.runOnce();
   }
 
-  /** Looks at the whole queue, for what no notification named and for what lies below a mark. */
+  /** Looks at the whole queue, for webhooks that no notification named and for rows below a mark. */
   async #look(): Promise<void> {
     try {
       for (const { id, ...due } of await findQueuedWebhooks(this.#services.database.pages))

@@ -71,8 +71,9 @@ export async function recordResults(services: Runtime, results: readonly Attempt
 }
 
 /**
- * Runs work for results, or, if it meets the lock of another transaction, for those of each webhook apart.
- * @returns the values of the runs, and the results of those that met a lock
+ * Runs work for all results at once. If it meets the lock of another transaction, it runs again, for each webhook
+ * apart.
+ * @returns the values of the runs, and the results that met a lock
  */
 async function byWebhook<Done>(
   results: readonly ClassifiedResult[],
@@ -100,7 +101,7 @@ function writePlain(services: Runtime, results: readonly ClassifiedResult[]): Pr
   });
 }
 
-/** Failures of the server's code or network say nothing about the receiver. */
+/** Failures of the server's code or network do not count, because they say nothing about the receiver. */
 const ownFailures: ReadonlySet<AttemptResult['outcome']> = new Set(['internal_error', 'no_network']);
 
 /** Classify: decides whether a result counts, and when the delivery's next attempt is due. */

@@ -84,9 +84,9 @@ const write = query<WriteParams, { omitted: number }>(
      WHERE d.webhook_id = i.webhook_id AND d.delivery_id = i.delivery_id AND d.lease = i.lease AND i.next_due_at IS NOT NULL
      RETURNING i.n
    ), result AS MATERIALIZED (
-     -- 6. Owned: step 4 or 5 found the lease. Otherwise the delivery was skipped or deleted, or another process claimed
-     -- it after the lease. Then the attempt is logged, if its delivery is left, and changes nothing else, except that a
-     -- success counts: the receiver has the event.
+     -- 6. A result is owned if step 4 or 5 found its lease. Otherwise the delivery was skipped or deleted, or another
+     -- process claimed it after the lease. Such a result only logs its attempt, if the delivery is left. But a success
+     -- is recorded in the delivery, too, because the receiver has the event.
      SELECT i.*, o.n IS NOT NULL AS is_owned, i.outcome = 'succeeded' AS succeeded,
        o.n IS NOT NULL AND i.outcome <> 'succeeded' AND i.next_due_at IS NULL AS gives_up
      FROM included i LEFT JOIN (SELECT n FROM finished UNION ALL SELECT n FROM rescheduled) o ON o.n = i.n
@@ -106,7 +106,7 @@ const write = query<WriteParams, { omitted: number }>(
      FROM result r WHERE d.team_id = r.team_id AND d.id = r.delivery_id
      RETURNING r.n, d.is_erased
    ), insert_attempt AS (
-     -- 8. Log the attempts. An answer may quote its event, so that of an erased one is not stored. is_erased comes from
+     -- 8. Log the attempts. An answer may quote its event, so no answer to an erased event is stored. is_erased comes from
      -- the row that step 7 locked, so it is of this moment.
      INSERT INTO attempts (team_id, delivery_id, id, started_at, duration_ms, outcome, status_code, url,
        response_body, response_truncated, is_counted)

@@ -49,7 +49,7 @@ export class WaitingWebhooks {
     }
   }
 
-  /** Adds a webhook with deliveries, even where their due times lie below its marks. */
+  /** Adds a webhook with deliveries, even if their due times lie below its marks. */
   lower(id: WebhookId, due: Partial<Omit<QueuedWebhook, 'id'>>): void {
     this.#waiting.add(id);
     const marks = this.#marksOf(id);

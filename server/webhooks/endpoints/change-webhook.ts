@@ -59,7 +59,7 @@ async function requireOwnNumber(db: Queryable, teamId: TeamId, phoneNumber: stri
 /**
  * Creates a webhook, which gets the events that are written after its commit (specification section 4.4). No later
  * answer shows the secret.
- * @throws AppError 400, param url, events or phone_number; 402 where the plan allows no more webhooks
+ * @throws AppError 400, param url, events or phone_number; 402 if the plan allows no more webhooks
  */
 export async function createWebhook(
   services: Runtime,

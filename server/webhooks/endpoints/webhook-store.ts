@@ -100,8 +100,8 @@ export const writeSettings = transactionQuery<WebhookRow, WebhookRow>(
 ).one;
 
 /**
- * Begins a rotation, whose next secret takes over at `takesOverAt`. It finishes a rotation whose 24 hours are over, too,
- * because that one's next secret already signs deliveries.
+ * Begins a rotation, whose next secret takes over at `takesOverAt`. It finishes a rotation whose 24 hours are over,
+ * too, because only its next secret signs deliveries by then.
  * @returns false during a rotation
  */
 export const startRotation = transactionQuery<
@@ -135,7 +135,7 @@ export interface WebhookTarget extends WebhookIds {
  * Runs a change under the locks of the team and the webhook. It rechecks the member's permission, because url and
  * secrets outlive the request, and records the change in the audit log.
  * @param work makes the change; it returns the result and the audit details, which are undefined for no entry
- * @throws AppError 404; 403 where the member has lost the role meanwhile
+ * @throws AppError 404; 403 if the member has lost the role meanwhile
  */
 export function runWebhookChange<T>(
   services: Runtime,

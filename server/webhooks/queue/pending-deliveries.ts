@@ -6,8 +6,8 @@ import { sqlDeliveryGuard, sqlStatusAfter } from './delivery-status.ts';
 
 /**
  * SQL of a recursive CTE `walked (webhook_id)`: the webhooks with deliveries in the queue, in the order of their ids.
- * The CTE takes one step in the index per webhook, whatever the number of live rows; it passes all dead rows, which an
- * open snapshot keeps. Its last row is null.
+ * The CTE takes one step in the index per webhook, whatever the number of live rows. But it also reads all dead rows
+ * that an open snapshot keeps. Its last row is null.
  */
 export const sqlWebhooksWithDue = `walked AS (
      (SELECT webhook_id FROM due_deliveries WHERE webhook_id > '00000000-0000-0000-0000-000000000000' ORDER BY webhook_id LIMIT 1)
@@ -80,8 +80,7 @@ export const skipPending = skipRound('webhooks.skip-pending', "lane <> 'manual'"
 export const deleteBatchMax = 10_000;
 
 /**
- * Deletes a round of a deleted webhook's pending deliveries; finished ones stay in the history (specification section
- * 4.4).
+ * Deletes a round of a deleted webhook's pending deliveries; finished deliveries stay (specification section 4.4).
  * @returns the number of deleted deliveries; at `deleteBatchMax` there may be more
  */
 export const deletePending = query<{ webhookId: WebhookId }, { dropped: number; team_id: TeamId | null }>(
