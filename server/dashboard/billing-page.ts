@@ -59,8 +59,8 @@ export interface PlansPage {
 }
 
 /**
- * The page about plans, with the rows of the dashboard's usage page. Owners choose a plan
- * there, or read how the operator gives one.
+ * The page about plans, with the rows of the dashboard's usage page. On it, owners choose a plan or read how the
+ * operator gives one.
  * @param teams undefined without a session
  */
 export function plansPage(teams: readonly PlanInUse[] | undefined, page: PlansPage): Answer {
@@ -171,7 +171,7 @@ function largerFirst(names: readonly PlanName[], plan: PlanName): PlanName[] {
   ];
 }
 
-/** Says with which command the operator gives another plan, and where to write to. */
+/** Says with which command the operator gives another plan, and at which address to ask for it. */
 function operatorHtml(
   { teamId, plan, operatorEmails }: PlanInUse,
   { ofOperator }: PlanChoice,

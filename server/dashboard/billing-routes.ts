@@ -58,7 +58,7 @@ export function billingRoutes(services: Services): Route[] {
   });
 }
 
-/** The parameter of the address that a submit leads to, and the notice of that page. */
+/** The notices after a submit. The browser is sent to an address whose parameter selects the notice. */
 const doneTexts = { changed: 'The plan is changed.', kept: 'The team has this plan already.' } as const;
 
 /** The notice after a submit. It is shown to a reader who is in the team. */

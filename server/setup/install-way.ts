@@ -18,8 +18,8 @@ export type InstallServices = Pick<Runtime, 'config' | 'logger'> & {
 };
 
 /**
- * Chooses the available way with the fewest steps for the form of a phone's iOS. After the
- * signing command failed, the next best way is used for some minutes; and while too many files wait for it.
+ * Chooses the available way with the fewest steps for the form of a phone's iOS. The next best way is used for some
+ * minutes after the signing command failed, and while too many files wait for it.
  * @param connection undefined until the device token was shown or claimed
  */
 export async function chooseInstallWay(

@@ -14,7 +14,7 @@ export const lockTestMs = 120_000;
 /** How long the page asks the person to keep the phone locked: the test and one more poll, rounded up to minutes. */
 export const unlockAfterMs = 3 * 60_000;
 
-/** How long the phone stays locked after its text was sent at least, so that the person can reply. */
+/** Shortest time for which the phone stays locked after its text was sent, so that a reply can come in meanwhile. */
 export const unlockAfterTextMs = 90_000;
 
 /** How long after the start of a lock test its text is sent, because the phone is locked by then. */
@@ -26,10 +26,10 @@ export const lockTextMaxMs = 5 * 60_000;
 /** How long after the claim an older shortcut that still polls is reported; replacing both takes less. */
 export const oldShortcutAfterMs = 3 * 60_000;
 
-/** How often a long poll reads the polls of a locked phone, because polls send no notification. */
+/** How often the long poll of a browser looks for polls of a locked phone, because these send no notification. */
 export const lockTestIntervalMs = 5_000;
 
-/** How long a long poll for the progress lasts. */
+/** How long a browser's long poll for the setup's progress lasts. */
 export const progressPollMs = 25_000;
 
 /** How many long polls for the progress there may be: of one link, and in a process. */

@@ -43,7 +43,9 @@ function unlockTime({ facts: { lock_started_at: at }, lockText }: LockTestInput)
   return new Date(Math.max(at.getTime() + unlockAfterMs, textMs + unlockAfterTextMs));
 }
 
-/** The time to show until which the iPhone stays locked: while the test or its reply can still pass; else undefined. */
+/**
+ * The time until which the page asks to keep the iPhone locked; undefined once neither the test nor its reply can pass.
+ */
 export function shownUnlockTime(input: LockTestInput): Date | undefined {
   const at = unlockTime(input);
   const outcome = lockOutcome(input);
@@ -51,7 +53,7 @@ export function shownUnlockTime(input: LockTestInput): Date | undefined {
   return outcome === 'running' || waitsForReply ? at : undefined;
 }
 
-/** The checks of the lock test: polls and a text went on, and a reply came in meanwhile. */
+/** The checks of the lock test: the locked phone polled and sent a text, and it received a reply. */
 export function lockChecks(input: LockTestInput): readonly SetupCheck[] {
   const outcome = lockOutcome(input);
   const locked = { none: 'open', running: 'busy', passed: 'done' } as const;

@@ -50,8 +50,7 @@ export interface ReadSetup {
 }
 
 /**
- * Reads the state of a setup. Only the outcome of a lock test that a person started is
- * written.
+ * Reads the state of a setup. The only write is the outcome of a lock test that a person started.
  * @param openAt the address at which an iPhone requested the page; undefined for other requests
  */
 export async function readSetup(

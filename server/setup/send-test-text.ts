@@ -13,14 +13,14 @@ import type { Setup } from './read-setup.ts';
 import { getSetupFacts, releaseTestText, reserveTestText, storeTestText } from './setup-store.ts';
 
 /**
- * Sends the setup page's test text, with a picture, as a message of the team, which counts for the month's limit (specification section
- * 11.8). A link sends at most five test texts, to two numbers at most, so that a mistyped one can be corrected.
- * None is accepted before the first poll of the link's phone, which replaces an older phone. A request that is repeated
- * after a lost connection sends nothing.
+ * Sends the setup page's test text, with a picture, as a message of the team, which counts for the month's limit
+ * (specification section 11.8). A link sends at most five test texts, to two numbers at most, so that a mistyped one
+ * can be corrected. The first poll of the link's phone replaces an older phone, so no test text is accepted before. A
+ * request that is repeated after a lost connection sends nothing.
  * @param written the recipient's number as a person types it
  * @param after the count of test texts that the page showed; null: unknown
- * @throws AppError 400, param to, if `to` is no phone number, or none that the link may send to; 402 at the month's limit; 409
- * before the first poll and after the last test text; any error of a send
+ * @throws AppError 400, param to, if `to` is no phone number, or none that the link may send to; 402 at the month's
+ * limit; 409 before the first poll and after the last test text; any error of a send
  */
 export async function sendTestText(
   services: Runtime & { readonly sends: SendBatcher },

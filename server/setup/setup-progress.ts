@@ -12,7 +12,7 @@ import { isSent, type TestText } from './test-text.ts';
 /** The addresses that an iPhone uses: its shortcuts call `server`, and the setup page is at APP_URL. */
 interface PhoneAddress {
   readonly server: string;
-  /** Why iPhones can't use one of the two everywhere, or not safely; undefined if they can. */
+  /** Why iPhones can't use one of the two addresses everywhere, or not safely; undefined if they can. */
   readonly problem: AddressProblem | undefined;
   /** The address with the problem, and the setting to change. */
   readonly url: string;
@@ -51,7 +51,7 @@ export interface ProgressInput extends LockTestInput {
   readonly openAt: string | undefined;
 }
 
-/** The form of shortcut files for a phone: its system decides once it has polled, before that the person. */
+/** The form of shortcut files for a phone: once the phone has polled, its iOS decides; before that, the person. */
 export function formOf({ session_id, system_version, form }: SetupFactsRow): FileForm | null {
   const [major] = (session_id !== null && /\d+/.exec(system_version ?? '')) || [];
   if (major === undefined) return form;
@@ -93,7 +93,7 @@ function addressCheck({ facts, address: { problem }, openAt }: ProgressInput): S
 }
 
 function pollCheck({ facts, form, now, sessionLifeMs }: ProgressInput): SetupCheck {
-  // Shortcuts for iOS 17 to 26 have no automations to switch on.
+  // The phone may have iOS 27, and the shortcuts for iOS 17 to 26, which have no automations to switch on.
   const hasOtherForm = facts.form === 26 && form === 27 && !facts.ticks.includes('switches');
   if (facts.session_id !== null)
     return { name: 'poll', state: 'done', reason: hasOtherForm ? 'other_form' : null };
@@ -103,8 +103,8 @@ function pollCheck({ facts, form, now, sessionLifeMs }: ProgressInput): SetupChe
 }
 
 /**
- * Whether an older link's shortcut polls although this link was claimed. It began to do so since the claim, or goes on
- * longer than a person needs to replace it.
+ * Whether an older link's shortcut polls although this link was claimed. Its session began after the claim, or it polls
+ * for longer than a person needs to replace the shortcut.
  */
 function runsOldShortcut(
   { claimed_at, other_session_id, other_seen_at }: SetupFactsRow,

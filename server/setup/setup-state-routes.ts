@@ -102,7 +102,7 @@ export function setupStateRoutes(
     const addresses = [deviceUrlOf(services.config, setup.link.route), services.config.appUrl];
     return readSetup(services, setup, openAddress(call.request, addresses));
   };
-  /** The route of what a person does. It is answered with the state after that. */
+  /** Creates the route of an action of the person. The answer is the state after the action. */
   const action = <Fields extends TProperties>(
     address: `POST ${string}`,
     fields: Fields,

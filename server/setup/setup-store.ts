@@ -57,7 +57,7 @@ const ofLink = 'l.team_id = t.team_id AND l.id = t.setup_link_id';
 const returningNumber = 'RETURNING (SELECT number_id FROM setup_links WHERE team_id = :team_id AND id = :id)';
 const changed = { changes: 'number', team: ':team_id', ids: 'number_id' } as const;
 
-// When the recipient of the lock test's text replied before the iPhone could be unlocked.
+// SQL: when the recipient of the lock test's text replied, while the iPhone had to stay locked.
 const ofLockText = (column: string) =>
   `(SELECT ${column} FROM messages x WHERE x.team_id = t.team_id AND x.id = t.lock_message_id)`;
 const lockReplyAt = `coalesce(t.lock_reply_at, (
@@ -68,8 +68,8 @@ const lockReplyAt = `coalesce(t.lock_reply_at, (
       ${ofLockText('coalesce(x.sent_at, x.created_at)')} + interval '${unlockAfterTextMs} milliseconds')
   ORDER BY r.id LIMIT 1))`;
 
-// The number's session belongs to this link's phone or to an older one: a newer link, whose phone could replace it, ends
-// this link.
+// The number's session belongs to the phone of this link or of an older one. A newer link can't have it, because a
+// newer link ends this one.
 const findFacts = query<LinkKey, SetupFactsRow>(
   'setup.find-facts',
   `SELECT d.id AS device_id, d.created_at AS claimed_at, d.name AS device_name, d.system_version, d.received_tests,

@@ -115,7 +115,7 @@ export const eraseReadMarks = transactionQuery<{ team_id: TeamId; contact: strin
      AND r.read_until <= :until_id`,
 ).run;
 
-/** Messages that a count of unread ones reads at most: some may be to other numbers of the team. */
+/** Upper bound on the messages that a count of unread messages reads: some may be to other numbers of the team. */
 const unreadExaminedMax = 300;
 
 /** Columns of a conversation, and of the latest number that the team connected for its phone number. */

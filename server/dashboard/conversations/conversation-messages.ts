@@ -21,7 +21,7 @@ import { type MessageId, type NumberId, publicId, type TeamId } from '#server/pl
 import { pageOfIds, parseCursor } from '#server/platform/paging.ts';
 import { type ConversationKey, type FactsRow, listFacts, type Reader } from './conversation-facts.ts';
 
-/** Newest waiting messages of a conversation whose spellings of the contact are examined. */
+/** How many of a conversation's newest waiting messages are examined for spellings of the contact. */
 const waitingSpellingsExaminedMax = 100;
 
 export type ConversationMessageRow = MessageRow & Scanned;

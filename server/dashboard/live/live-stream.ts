@@ -108,7 +108,7 @@ export class LiveStream {
     this.#checkLater();
   }
 
-  /** After a change of role the member may read more resource types, which the browser has not read yet. */
+  /** After a change of role, the browser reads everything again, because the member may read other resource types. */
   #see({ permissions }: Principal): void {
     const visible = visibleResources(permissions);
     if (visible.join() === this.#visible.join()) return;

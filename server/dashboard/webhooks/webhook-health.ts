@@ -64,10 +64,9 @@ const findLastFailure = query<WebhookIds & { end: string }, FailedAttemptRow>(
    ) a
    WHERE a.outcome <> 'succeeded' ORDER BY a.id DESC LIMIT 1`,
 ).row;
-// When the first of the ten attempts began whose failures disabled a webhook; null if the log lacks them.
-// The ten attempts that failed in a row are the newest that counted before the webhook was disabled. Only the newest
-// deliveries are compared. If the ten were of older, replayed deliveries, the newest attempt found began long before.
-// Then the time is null.
+// When the first of the ten attempts began whose failures disabled a webhook; null if the log lacks them. These ten are
+// the newest attempts that counted before the webhook was disabled. Only the newest deliveries are compared. If the ten
+// attempts were of older, replayed deliveries, the newest attempt found began long before. Then the time is null.
 const findFailingSince = query<WebhookIds & { end: string; disabledAt: Date }, { since: Date | null }>(
   'webhooks.find-failing-since',
   `SELECT CASE WHEN count(*) = ${failuresMax} AND max(a.started_at) > :disabledAt::timestamptz - interval '${longestAttemptMs} ms' THEN min(a.started_at) END AS since
@@ -90,7 +89,7 @@ const findFailingSince = query<WebhookIds & { end: string; disabledAt: Date }, {
    ) a`,
 ).one;
 
-/** Lists the latest attempt of each webhook of a team, of the newest delivery that was tried. */
+/** Lists for each webhook of a team the latest attempt of the newest delivery that was tried. */
 const listLastAttempts = query<{ teamId: TeamId }, WebhookAttemptRow>(
   'webhooks.list-last-attempts',
   `SELECT w.id AS webhook_id, d.is_test, a.id, a.started_at, a.duration_ms, a.outcome, a.status_code, a.url
@@ -119,7 +118,7 @@ type RequestBodyRow =
 
 const findBody = query<WebhookIds & { id: DeliveryId; eventId: EventId }, RequestBodyRow>(
   'webhooks.find-request-body',
-  // The sample that a test delivers is no event.
+  // A test delivery has no event: its body is the sample in the queue.
   `SELECT q.body, e.* FROM (SELECT) one
    LEFT JOIN LATERAL (
      SELECT body FROM due_deliveries WHERE webhook_id = :webhookId AND delivery_id = :id AND team_id = :teamId AND body IS NOT NULL
