@@ -1,6 +1,6 @@
 /**
- * Resource types whose changes the dashboard follows live. A change of a message includes its hand-outs, of a number
- * its phone and setup link, of a delivery its attempts.
+ * Resource types whose changes the dashboard follows live. `message` includes hand-outs, `number` phones and setup
+ * links, and `delivery` attempts.
  */
 export const resourceTypes = [
   'team',

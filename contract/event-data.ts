@@ -15,7 +15,7 @@ const outbound = <S extends string>(status: S) => ({
 
 const sentTime = timestamp('When the phone reported the message as sent.');
 
-/** The inbound message by which a contact opted out or in; null where a request did it. */
+/** The inbound message by which a contact opted out or in; null if a request did it. */
 const ofContact = (at: string) =>
   strictObject({
     contact: Type.String({

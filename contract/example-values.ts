@@ -38,6 +38,6 @@ export const exampleIds = {
   invitation: exampleId('inv', 1),
   /** The invitation that replaces `invitation`, once that is sent again. */
   newInvitation: exampleId('inv', 2),
-  /** An id that no team has, in each examples' 404. */
+  /** An id that no team has, for the examples of a 404. */
   unknown: (prefix: string) => exampleId(prefix, 9_999),
 } as const;

@@ -16,7 +16,9 @@ export const LiveHello = strictObject({
 });
 export type LiveHello = Type.Static<typeof LiveHello>;
 
-/** `changed` names resource types that may have changed, of those in `hello`. The client reads again what it shows of them. */
+/**
+ * `changed` names those resource types of `hello` that may have changed. The client reads again what it shows of these.
+ */
 export const LiveChanged = strictObject({ resources });
 export type LiveChanged = Type.Static<typeof LiveChanged>;
 

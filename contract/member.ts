@@ -36,7 +36,10 @@ export const Invitation = strictObject({
 });
 export type Invitation = Type.Static<typeof Invitation>;
 
-/** The answer to a member. If no mail is sent, it includes the link, to pass on. An API key gets an `Invitation`. */
+/**
+ * The answer to a member who invites a person; an API key gets an `Invitation`. If no mail is sent, the member passes
+ * the link on.
+ */
 export const MadeInvitation = strictObject({
   ...Invitation.properties,
   accept_url: Type.Optional(

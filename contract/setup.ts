@@ -33,7 +33,10 @@ export type SetupState = {
     /** The setting to change: BASE_URL, DEVICE_URL or APP_URL. */
     readonly setting: string;
   };
-  /** By the phone's poll, else by the person's choice, which is kept with the link; null: not known yet. */
+  /**
+   * The form for the iOS that the phone reported in a poll, otherwise the form that the person chose; null if neither
+   * is known.
+   */
   readonly form: FileForm | null;
   readonly install: Readonly<Record<FileForm, InstallWay>>;
   /** The setup code, once a click has asked for it; null before. */
@@ -71,17 +74,20 @@ export type SetupCheckName =
   | SetupTick
   /** Polls and a text went on while the iPhone was locked. */
   | 'locked'
-  /** A reply came in meanwhile. */
+  /** A reply came in while the iPhone was locked. */
   | 'locked_reply';
 
-/** Things that a person ticks, because the server can't see them. Form 27 has `switches`, form 26 the starters, both `arrived`. */
+/**
+ * Things that a person ticks, because the server can't see them. Both forms have `arrived`; form 27 has `switches`, and
+ * form 26 the other three.
+ */
 export type SetupTick = 'switches' | 'arrived' | 'charger' | 'wifi' | 'time';
 
 /** A setup check with its state. */
 export type SetupCheck = {
   readonly name: SetupCheckName;
   readonly state: 'open' | 'busy' | 'done' | 'failed';
-  /** Which case of the state it is, if there are several. */
+  /** Why the check has this state, if there are several reasons. */
   readonly reason: SetupReason | null;
 };
 
@@ -92,7 +98,7 @@ export type SetupReason =
   | 'loopback'
   // poll: the iPhone still runs the shortcut of an older link
   | 'old_shortcut'
-  // poll: it has iOS 27, and got the shortcuts for iOS 17 to 26
+  // poll: the iPhone has iOS 27, and got the shortcuts for iOS 17 to 26
   | 'other_form'
   // text
   | 'queued'
@@ -110,7 +116,7 @@ export type SetupReply = {
   readonly name: string;
   /** The text in the automation's field Message Contains. */
   readonly contains: string;
-  /** The text that tests it. */
+  /** The text that tests the automation. */
   readonly reply: string;
   readonly set: 'needed' | 'full' | 'answers';
   readonly passed: boolean;

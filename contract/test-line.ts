@@ -29,7 +29,7 @@ export const testOutcomes = {
 } as const;
 export type TestOutcome = (typeof testOutcomes)[keyof typeof testOutcomes];
 
-/** The outcome of a test message; to a recipient with other last digits than those above it is delivered. */
+/** The outcome of a test message to a recipient; `delivered` if the table above does not have its last digits. */
 export function testOutcomeOf(to: string): TestOutcome {
   return Object.entries(testOutcomes).find(([digits]) => to.endsWith(digits))?.[1] ?? 'delivered';
 }

@@ -15,7 +15,7 @@ import { actionPrefix, conditionCodes, controlFlow, type WorkflowAction } from '
  * Compiles steps into the actions of a property list. An action's UUID is derived from the shortcut's name and the
  * action's position, so the same steps give the same bytes.
  * @param name of the shortcut
- * @throws Error where a step uses a result that no earlier step makes
+ * @throws Error if a step uses a result that no earlier step makes
  */
 export function compileActions(name: string, steps: readonly Step[]): readonly WorkflowAction[] {
   const compiler = new Compiler(name);

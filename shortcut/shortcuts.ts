@@ -41,7 +41,7 @@ export const inbound: Shortcut = {
   steps: inboundSteps,
   icon: { color: 4292093695, glyph: 59511 },
   takesInput: true,
-  // The three others catch the answers of one character that texts ask for most: Reply C to confirm, 1 or 2.
+  // `c`, `1` and `2` catch the replies of one character that texts ask for most, as in "Reply C to confirm".
   triggers: [...automationSets.full, 'c', '1', '2'].map(messageContains),
 };
 

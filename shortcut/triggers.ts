@@ -34,8 +34,8 @@ export const charger: Trigger = {
 export const anyWifi: Trigger = { identifier: 'WFWifiTrigger', parameters: {} };
 
 /**
- * Starts the shortcut every six hours. A file can't know the time zone of its iPhone, and its times are absolute
- * ones. In each zone the four times are six hours apart. Shortcuts itself writes this day.
+ * Starts the shortcut every six hours, in each time zone: a file has absolute times, and can't know the zone of its
+ * iPhone. The day is the one that Shortcuts itself writes.
  */
 export const everySixHours: readonly Trigger[] = ['00', '06', '12', '18'].map((hour) => ({
   identifier: 'WFTimeOfDayTrigger',

@@ -73,7 +73,7 @@ export class DeviceClient {
     return post(`${this.server}/v1/device/status`, body, this.#headers);
   }
 
-  /** Downloads the file of a message. Rejects where the connection ends early. */
+  /** Downloads the file of a message. Rejects if the connection ends early. */
   async media(path: string): Promise<FetchedMedia> {
     const response = await fetch(`${this.server}${path}`, { headers: this.#headers });
     const hash = createHash('sha256');

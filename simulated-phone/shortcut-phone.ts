@@ -67,8 +67,8 @@ export class ShortcutPhone {
 
   /**
    * Receives a text: an automation runs Inbound until the server has stored it.
-   * @returns the server's id of the message; undefined where the phone was switched off
-   * @throws Error where the server refuses the message for good
+   * @returns the server's id of the message; undefined if the phone was switched off
+   * @throws Error if the server refuses the message for good
    */
   async receive({ from = '', text = '', recipients = '' }: Flat): Promise<string | undefined> {
     const input = {

@@ -79,7 +79,7 @@ ${methods.join('\n')}`;
   return [imports, ...types.declarations, request, segment, api].join('\n\n');
 }
 
-/** Writes the method of an operation, and an iterator over all pages where its answer is a page. */
+/** Writes the method of an operation, and an iterator over all pages if its answer is a page. */
 function writeMethods(method: string, path: string, operation: Operation, types: PythonTypes): string {
   const { operationId, summary, parameters = [], requestBody, responses } = operation;
   const answerSchema = Object.values(responses)[0]?.content['application/json'].schema ?? {};
@@ -144,7 +144,7 @@ function writeMethods(method: string, path: string, operation: Operation, types:
 const withKeywords = (positional: readonly string[], keywords: readonly string[]): string =>
   [...positional, ...(keywords.length > 0 ? ['*', ...keywords] : [])].join(', ');
 
-/** The name of a parameter in Python, where `from` is a keyword. */
+/** The name of a parameter in Python; `from` is a keyword, so it becomes `from_`. */
 function argument(name: string): string {
   const own = snake(name);
   return own === 'from' ? 'from_' : own;

@@ -36,7 +36,7 @@ export class PythonTypes {
     return schema.$ref === undefined ? schema : (this.#schemas[nameOf(schema.$ref)] ?? {});
   }
 
-  /** The Python type of a schema. An object without a name gets one from where it stands. */
+  /** The Python type of a schema. An object without a name is named after its field. */
   of(schema: Schema, name: string): string {
     if (schema.$ref !== undefined) {
       this.declare(nameOf(schema.$ref));
@@ -55,7 +55,7 @@ export class PythonTypes {
     return name;
   }
 
-  /** Declares by a call, because a field can have the name of a keyword, such as \`from\`. */
+  /** Declares the fields by a call, because a field can have the name of a keyword, such as \`from\`. */
   #writeFields(
     properties: Readonly<Record<string, Schema>>,
     { required = [], description }: Schema,
@@ -82,7 +82,7 @@ const scalars: Readonly<Record<string, string>> = {
 
 const nameOf = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);
 
-/** A literal of JSON is one of Python, except for these. */
+/** Writes a JSON literal in Python: only true, false and null differ. */
 function literal(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   return value === null ? 'None' : JSON.stringify(value);

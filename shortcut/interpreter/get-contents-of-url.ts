@@ -14,7 +14,7 @@ const silenceMaxMs = 60_000;
 /**
  * The action Get Contents of URL. Any answer is a result, whatever its HTTP status. JSON becomes a dictionary, plain
  * text a text, and everything else a file.
- * @throws ActionFailure where no complete answer arrived: connection or TLS failure, 60 s of silence
+ * @throws ActionFailure if no complete answer arrived: connection or TLS failure, 60 s of silence
  */
 export async function getContentsOfUrl(
   request: UrlRequest,

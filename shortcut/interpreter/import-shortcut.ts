@@ -9,7 +9,7 @@ import { WorkflowError } from './operation.ts';
 /**
  * Imports a file as an iPhone does: each answer is written into the parameter that its question names.
  * @param answers in the order of the questions
- * @throws WorkflowError where a question names no parameter of an action
+ * @throws WorkflowError if a question names no parameter of an action
  */
 export function importShortcut(workflow: PropertyList, answers: readonly string[]): PropertyDictionary {
   const root = asDictionary(workflow);

@@ -75,7 +75,7 @@ export class ParameterReader {
     return word;
   }
 
-  /** Reads a parameter that must be a constant. @throws WorkflowError where it is not `expected` */
+  /** Reads a parameter that must be a constant. @throws WorkflowError if it is not `expected` */
   expect(key: string, expected: PropertyList): void {
     const value = this.take(key);
     if (JSON.stringify(value) !== JSON.stringify(expected))
@@ -96,7 +96,7 @@ export class ParameterReader {
     return this.array(key).map((item, index) => this.#reader(`${key} ${index}`, item));
   }
 
-  /** Ends the reading of a dictionary. @throws WorkflowError where a key was not read */
+  /** Ends the reading of a dictionary. @throws WorkflowError if a key was not read */
   end(): void {
     const [key] = this.#left.keys();
     if (key !== undefined) throw this.#error(`has the unknown key ${key}`);

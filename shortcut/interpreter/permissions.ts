@@ -11,7 +11,7 @@ export interface Question {
 export type Consent = 'always' | 'once' | 'never';
 
 /**
- * The permissions of the shortcuts on an iPhone. iOS asks for each action by itself, also where another action of the
+ * The permissions of the shortcuts on an iPhone. iOS asks for each action by itself, even if another action of the
  * shortcut may reach the same host. A new import begins without permissions.
  */
 export class Permissions {
@@ -20,7 +20,7 @@ export class Permissions {
   onQuestion: (question: Question) => Consent | Promise<Consent> = () => 'always';
   readonly #allowed = new Set<string>();
 
-  /** @throws ActionFailure where the person does not allow the action, or can't, because the iPhone is locked */
+  /** @throws ActionFailure if the person does not allow the action, or can't, because the iPhone is locked */
   async check(question: Question): Promise<void> {
     const { action, kind, host } = question;
     const permission = `${action} ${kind} ${host}`;

@@ -3,7 +3,7 @@ import type { ParameterReader } from './parameter-reader.ts';
 import { readTriggers } from './read-triggers.ts';
 
 /**
- * Reads the keys of the root but its actions. Shortcuts ignores others without a word.
+ * Reads all keys of the root except its actions, and refuses unknown ones, because Shortcuts ignores them silently.
  * @param readsInput whether an action reads the input of the shortcut
  * @throws WorkflowError for an unknown or missing key, and for a value with which no automation would run the shortcut
  */

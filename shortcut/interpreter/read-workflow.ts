@@ -17,7 +17,7 @@ export interface ReadShortcut {
 
 /**
  * Reads the property list of a shortcut into operations.
- * @throws WorkflowError for an unknown action, parameter or type, and where If and Repeat do not nest
+ * @throws WorkflowError for an unknown action, parameter or type, and if If and Repeat do not nest
  */
 export function readWorkflow(workflow: PropertyList): ReadShortcut {
   const root = new ParameterReader('the workflow', workflow, new Set());

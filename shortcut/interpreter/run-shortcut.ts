@@ -67,7 +67,7 @@ export type RunEnd =
 /**
  * The interpreter: runs a shortcut as an iPhone does. A failing action ends the
  * run. An HTTP error status is no failure. JSON null and missing keys give no value.
- * @throws WorkflowError where the property list differs from the form that an iPhone needs
+ * @throws WorkflowError if the property list differs from the form that an iPhone needs
  */
 export async function runShortcut(
   workflow: PropertyList,
@@ -109,7 +109,7 @@ class Run {
     this.#signal = signal;
   }
 
-  /** Runs operations in order. @returns false where the shortcut stopped itself */
+  /** Runs operations in order. @returns false if the shortcut stopped itself */
   async block(operations: readonly NumberedOperation[]): Promise<boolean> {
     for (const { index, operation } of operations) {
       this.index = index;
@@ -286,10 +286,10 @@ class Run {
   }
 }
 
-/** A text becomes a recipient where Shortcuts sees a number with its country code, or an e-mail address. */
+/** A text becomes a recipient if Shortcuts sees a number with its country code, or an e-mail address. */
 const recipient = /^(?:\+[1-9]\d{6,14}|[^@\s]+@[^@\s]+\.[^@\s]+)$/;
 
-/** @throws WorkflowError where the result depends on the case of letters, which not all conditions ignore */
+/** @throws WorkflowError if the result depends on the case of letters, which not all conditions ignore */
 function compare(text: string, condition: Condition, operand: string): boolean {
   const result = holds(text, condition, operand);
   if (result !== holds(text.toLowerCase(), condition, operand.toLowerCase()))

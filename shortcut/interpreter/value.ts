@@ -74,7 +74,7 @@ export function itemsOfJson(json: unknown): readonly Item[] {
   return [{ kind: 'dictionary', entries: json as Readonly<Record<string, unknown>> }];
 }
 
-/** The action Get Dictionary from Input. @throws ActionFailure where the input is no dictionary */
+/** The action Get Dictionary from Input. @throws ActionFailure if the input is no dictionary */
 export function toDictionary(value: Value): Value {
   const [item] = value.items;
   if (item?.kind === 'dictionary') return plainValue(item);
@@ -94,7 +94,7 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * The action Get Dictionary Value; a missing key gives no value. @throws ActionFailure where the input is no dictionary
+ * The action Get Dictionary Value; a missing key gives no value. @throws ActionFailure if the input is no dictionary
  */
 export function dictionaryValueOf(value: Value, key: string): Value {
   const [item] = toDictionary(value).items;

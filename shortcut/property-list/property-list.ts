@@ -13,7 +13,7 @@ export function isPropertyDictionary(value: PropertyList | undefined): value is 
   return typeof value === 'object' && !isPropertyArray(value) && !(value instanceof Date);
 }
 
-/** Checks a number of a property list. @throws RangeError where it is no safe integer */
+/** Checks a number of a property list. @throws RangeError if it is no safe integer */
 export function checkInteger(value: number): number {
   if (!Number.isSafeInteger(value))
     throw new RangeError(`a property list can't hold ${value}: its numbers are whole`);

@@ -2,7 +2,7 @@ import { checkInteger, isPropertyArray, type PropertyList } from './property-lis
 
 /**
  * Writes an XML property list. The same value gives the same bytes.
- * @throws RangeError where a text contains a character that XML 1.0 does not allow
+ * @throws RangeError if a text contains a character that XML 1.0 does not allow
  */
 export function writeXmlPropertyList(value: PropertyList): string {
   return `<?xml version="1.0" encoding="UTF-8"?>

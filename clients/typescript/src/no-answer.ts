@@ -9,7 +9,7 @@ const unsent: readonly (readonly [failures: RegExp, reason?: string])[] = [
   [/^connect /],
 ];
 
-/** Whether fetch failed before it sent the request. An error that is not known counts as a later one. */
+/** Whether fetch failed before it sent the request. After an unknown error, the request counts as sent. */
 export const isUnsent = (error: unknown): boolean => findUnsent(error) !== undefined;
 
 /** Why fetch failed, in a few words. */
@@ -23,7 +23,10 @@ function findUnsent(error: unknown) {
   return unsent.find(([failures]) => failures.test(`${syscall} ${code}`));
 }
 
-/** Reads the error of the connection from the cause of that of fetch. With several addresses it is that of the last one. */
+/**
+ * Finds the error of the connection, the cause of fetch's error. If several addresses failed, it is the error of the
+ * last.
+ */
 function connectionError(error: unknown): NodeJS.ErrnoException {
   const { cause = error } = error as Error;
   return (cause instanceof AggregateError ? cause.errors.at(-1) : cause) as NodeJS.ErrnoException;

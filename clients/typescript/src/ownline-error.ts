@@ -33,7 +33,7 @@ export class OwnlineError extends Error {
    * with a recipient that opted out also `opted_out_at`.
    */
   readonly fields: ErrorFields | undefined;
-  /** Names the request in the logs of the server. */
+  /** The id of the request in the logs of the server. */
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   /** The key of a send. A later call with the same key and fields sends the message once at most. */
@@ -50,7 +50,7 @@ export class OwnlineError extends Error {
     this.idempotencyKey = circumstances.idempotencyKey;
   }
 
-  /** The error of a request without an answer. `mayHaveArrived` says that the server may have one of its tries. */
+  /** The error of a request without an answer. `mayHaveArrived` says that the server may have received a try. */
   static ofFailure(request: Request, cause: unknown, mayHaveArrived: boolean): OwnlineError {
     const accepted =
       mayHaveArrived && request.method !== 'GET' ? ', but the server may have accepted the request' : '';

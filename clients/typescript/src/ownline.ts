@@ -15,7 +15,7 @@ export interface OwnlineOptions {
   readonly url?: string;
   /** By default the environment's OWNLINE_API_KEY. */
   readonly apiKey?: string;
-  /** Tries of a request in all, 7 by default. The waits between seven are 15.75 to 31.5 s together. */
+  /** Tries of a request in all, 7 by default. The waits between 7 tries are 15.75 to 31.5 s in total. */
   readonly triesMax?: number;
   /** Time for one try in milliseconds, 60,000 by default. The reader of events adds the 25 s that a request may wait. */
   readonly timeoutMs?: number;
@@ -77,7 +77,7 @@ export class Ownline {
   readonly messages = {
     /**
      * Sends a message. Retries have the same Idempotency-Key, so that the message is sent once at most.
-     * @param options.idempotencyKey a key that you stored, where a send has to survive a crash of your program
+     * @param options.idempotencyKey a key that you stored, if a send has to survive a crash of your program
      */
     send: (
       message: SendMessageRequest,
@@ -99,14 +99,16 @@ export class Ownline {
   readonly events = {
     /**
      * Reads events, oldest first, and waits for new ones without an end. An event counts as handled when the next one
-     * is asked for; its id is then saved in the cursor. After a crash the reader continues there: each event arrives
-     * at least once. While the server fails, the reader tries again after 5 s at most, or as `Retry-After` says, up to
-     * two minutes.
+     * is asked for; its id is then saved in the cursor. After a crash the reader continues after the saved event: each
+     * event arrives at least once. While the server fails, the reader tries again after 5 s at most, or as
+     * `Retry-After` says, up to two minutes.
      *
      * An event may be missing if the server deleted it before it was read, or was restored from a backup. The reader
-     * then calls `onGap`, and goes on with the events that are left. Without `onGap` it writes a warning of the process.
-     * @param options.onGap gets the id of the event after which others may be missing; it may be called again for it
-     * @param options.cursor where the reader continues, such as `fileCursor(path)`. Without one it begins with the oldest
+     * then calls `onGap`, and goes on with the events that are left. Without `onGap` it emits a process warning.
+     * @param options.onGap gets the id of the event after which others may be missing; it may be called again with the
+     * same id
+     * @param options.cursor where the reader continues, such as `fileCursor(path)`. Without one it begins with the
+     * oldest
      * @param options.signal ends the reader
      */
     read: (options: ReadEventsOptions = {}) => this.#readEvents(options),
@@ -137,7 +139,8 @@ export class Ownline {
     ...init: InitArgument<Init<P, 'get'>>
   ): AsyncGenerator<ItemOf<Answer<P, 'get'>>, void> {
     const [given] = init as [{ params?: { query?: object } }?];
-    // The list has the name of the path's end, such as `opt_outs`. Later releases of the server may add other fields.
+    // The list's field is named after the end of the path, such as `opt_outs`. Later releases of the server may add
+    // other fields.
     const name = path.replace(/^.*\//, '').replaceAll('-', '_');
     let cursor = '';
     for (;;) {

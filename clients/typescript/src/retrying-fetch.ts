@@ -13,8 +13,8 @@ export interface RetryPolicy {
 
 const backoffFirstMs = 500;
 /**
- * The limits of the server count per minute. If an answer asks for a longer wait, the request fails at once. A request
- * without a limit of tries waits this long.
+ * The server's rate limits are per minute, so waits are shorter. If an answer asks for a longer wait, the request fails
+ * at once. A request without a limit of tries waits this long instead.
  */
 const retryAfterMaxSeconds = 120;
 
@@ -51,7 +51,7 @@ export function retryingFetch({
   };
 }
 
-/** @throws the error of fetch where no whole answer arrives */
+/** @throws the error of fetch if no whole answer arrives */
 async function tryOnce(request: Request, timeoutMs: number): Promise<Response | OwnlineError> {
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
   // A redirect is not followed: the API has none, and another host would get the API key.

@@ -53,7 +53,7 @@ function checkTime(timestamp: string, toleranceSeconds: number): void {
 
 type ReadHeader = (name: string) => string;
 
-/** Some gateways pass the names of headers on as they were sent, and not in lower case. */
+/** Reads headers by names in any case: some gateways pass names on as they were sent, and not in lower case. */
 function createHeaderReader(headers: Headers | HeaderRecord): ReadHeader {
   const entries = headers instanceof Headers ? [...headers] : Object.entries(headers);
   const values = new Map(entries.map(([name, value]) => [name.toLowerCase(), String(value ?? '')]));

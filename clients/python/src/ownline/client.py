@@ -59,8 +59,8 @@ class Messages:
     """Sends and reads messages."""
 
     def __init__(self, api: Api) -> None:
-        # Retries have the same Idempotency-Key, so that the message is sent once at most. Pass a key that you stored
-        # where a send has to survive a crash of your program.
+        # Retries have the same Idempotency-Key, so that the message is sent once at most. Pass a key that you stored if
+        # a send has to survive a crash of your program.
         self.send = api.send_message
         # All messages that match, newest first. `limit` is the size of a page.
         self.list = api.iterate_messages

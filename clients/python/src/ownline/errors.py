@@ -32,7 +32,7 @@ class OwnlineError(Exception):
         self.fields: dict[str, Any] = fields or {}
         # The field, query parameter or header that was refused.
         self.param: str | None = self.fields.get("param")
-        # Names the request in the logs of the server.
+        # The id of the request in the logs of the server.
         self.request_id = request_id
         self.retry_after_seconds = retry_after_seconds
         # The key of a send. A later call with the same key and fields sends the message once at most.

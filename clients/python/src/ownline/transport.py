@@ -22,8 +22,8 @@ from typing import Any
 from .errors import OwnlineError
 
 BACKOFF_FIRST_SECONDS = 0.5
-# The limits of the server count per minute. If an answer asks for a longer wait, the request fails at once. A request
-# without a limit of tries waits this long.
+# The server's rate limits are per minute, so waits are shorter. If an answer asks for a longer wait, the request fails
+# at once. A request without a limit of tries waits this long instead.
 RETRY_AFTER_MAX_SECONDS = 120.0
 
 
