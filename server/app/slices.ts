@@ -24,7 +24,7 @@ import { openUsage } from '#server/usage/slice.ts';
 import { openWebhooks } from '#server/webhooks/slice.ts';
 
 /**
- * Opens the slices. A slice returns its own parts, such as `changes`, for slices to its right. The order of the list is
+ * Opens the slices. A slice returns its own parts, such as `changes`, for slices below it. The order of the list is
  * that of the API reference.
  */
 export function openSlices(services: ProcessServices) {

@@ -26,12 +26,12 @@ export type ChangeRecorder = (
 ) => void;
 
 /**
- * Where a statement has the ids: in a parameter such as `$1`, or in a result column. The value is a uuid or an array of
- * uuids.
+ * Where a statement has the ids: in a parameter, here by its number (`query()` takes names), or in a result column. The
+ * value is a uuid or an array of uuids.
  */
 type Source<Row> = `$${number}` | (string extends keyof Row ? never : keyof Row & string);
 
-/** Declares the change that a statement makes: `{ changes: 'number', team: '$1', ids: 'id' }` (decision 0018). */
+/** Declares the change that a statement makes: `{ changes: 'number', team: ':teamId', ids: 'id' }` (decision 0018). */
 export interface ChangeDeclaration<Row, Where = Source<Row>> {
   readonly changes: ResourceType;
   readonly team: Where;

@@ -50,15 +50,16 @@ const clientTimeoutMarginMs = 2_000;
 
 /**
  * Four connection pools for one database: `batches` for group commits, `hot` for other work of each request, `pages`
- * for lists, and one for the rest. Results of deliveries use `batches` as well. A slow page can't delay the small pools. Every connection has time-outs from its
- * start. In `batches` a wait for a lock ends after a moment, so that no team waits for the lock of another one.
+ * for lists, and one for the rest. Results of deliveries use `batches` as well. A slow page can't delay the small pools.
+ * Every connection has time-outs from its start. In `batches` a wait for a lock ends after a moment, so that no team
+ * waits for the lock of another one.
  *
- * Hot statements are planned once, because planning the send statement takes longer than running it. A plan made while
- * a table is empty would use a sequential scan, and later read all idempotency keys of a day for each batch. So the hot
- * pool disables sequential scans. It also disables bitmap scans, which return rows without an order: finding the first
- * row would sort the whole queue.
+ * All but the last plan a statement once, because planning the send statement takes longer than running it. A plan made
+ * while a table is empty would use a sequential scan, and later read all idempotency keys of a day for each batch. So
+ * these pools disable sequential scans. They also disable bitmap scans, which return rows without an order: finding the
+ * first row would sort the whole queue.
  *
- * The pages pool forces index scans. Otherwise a full sort may look cheaper for a rare handle, or before a table was
+ * The pages pool disables sorts and other joins as well. Otherwise a full sort may look cheaper for a rare handle, or before a table was
  * first analyzed. The cost of a full sort has no bound (decision 0012).
  */
 export class Database {

@@ -64,7 +64,7 @@ const strangers: readonly (readonly [string, string])[] = [
 ];
 
 describe('the direction of imports (docs/architecture.md)', () => {
-  it('a slice imports only slices to its left', () => {
+  it('a slice imports only slices above it', () => {
     const found = files.flatMap((file) =>
       file.imports.filter(isOurs).flatMap((target) => {
         const [from, to] = [sliceOf(file.path), sliceOf(target)];
