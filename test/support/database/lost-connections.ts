@@ -1,16 +1,15 @@
 import pg from 'pg';
 import type { Transaction } from '#server/database/query.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
+import { changeBy } from './statement.ts';
 
 type Service = Pick<TestService, 'databaseUrl'>;
 
 /** Ends every connection that listens to notifications. */
-export async function cutListeners({ query }: Pick<TestService, 'query'>): Promise<void> {
-  await query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name = 'ownline notifications'`,
-  );
-}
+export const cutListeners = changeBy(
+  `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+   WHERE datname = current_database() AND application_name = 'ownline notifications'`,
+);
 
 /** A connection to another database of the server, and the name of the test's. */
 async function connectOutside({ databaseUrl }: Service): Promise<{ outside: pg.Client; name: string }> {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { TestService } from '#test/support/service/test-service.ts';
+import { changeBy, columnBy } from './statement.ts';
 
 /** Lists the tables that were analyzed while they had no rows. A plan for such a table expects none, whatever comes later. */
 export async function tablesAnalyzedEmpty(client: Pick<pg.Client | pg.Pool, 'query'>): Promise<string[]> {
@@ -11,19 +11,10 @@ export async function tablesAnalyzedEmpty(client: Pick<pg.Client | pg.Pool, 'que
 }
 
 /** Analyzes all tables, as autovacuum does with time. */
-export async function analyzeAll({ query }: Pick<TestService, 'query'>): Promise<void> {
-  await query('ANALYZE');
-}
+export const analyzeAll = changeBy('ANALYZE');
 
 /** The tables whose statistics have a sample with a text. */
-export async function tablesWithSample(
-  { query }: Pick<TestService, 'query'>,
-  text: string,
-): Promise<string[]> {
-  const rows = await query<{ name: string }>(
-    `SELECT DISTINCT tablename AS name FROM pg_stats
-     WHERE position($1 IN coalesce(most_common_vals::text, '') || coalesce(histogram_bounds::text, '')) > 0`,
-    [text],
-  );
-  return rows.map(({ name }) => name);
-}
+export const tablesWithSample = columnBy<string, [text: string]>(
+  `SELECT DISTINCT tablename FROM pg_stats
+   WHERE position($1 IN coalesce(most_common_vals::text, '') || coalesce(histogram_bounds::text, '')) > 0`,
+);

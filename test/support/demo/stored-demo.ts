@@ -1,3 +1,4 @@
+import { columnBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
@@ -27,23 +28,15 @@ export async function listTablesNaming({ query }: Service, ids: readonly string[
   return found;
 }
 
-async function listTableNames({ query }: Service): Promise<string[]> {
-  const tables = await query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class
-     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY relname`,
-  );
-  return tables.map(({ name }) => name);
-}
+const listTableNames = columnBy<string>(
+  `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY relname`,
+);
 
 /** The ids of a team, its numbers, messages, members and accounts. */
-export async function storedIdsOfTeam({ query }: Service, teamId: string): Promise<string[]> {
-  const rows = await query<{ id: string }>(
-    `SELECT $1::uuid AS id UNION SELECT id FROM numbers WHERE team_id = $1 UNION SELECT id FROM messages WHERE team_id = $1
-     UNION SELECT id FROM members WHERE team_id = $1 UNION SELECT account_id FROM members WHERE team_id = $1`,
-    [teamId],
-  );
-  return rows.map(({ id }) => id);
-}
+export const storedIdsOfTeam = columnBy<string, [teamId: string]>(
+  `SELECT $1::uuid AS id UNION SELECT id FROM numbers WHERE team_id = $1 UNION SELECT id FROM messages WHERE team_id = $1
+   UNION SELECT id FROM members WHERE team_id = $1 UNION SELECT account_id FROM members WHERE team_id = $1`,
+);
 
 /** Counts messages again and again until the signal aborts. @returns the counts that were seen */
 export async function countMessagesUntil({ query }: Service, signal: AbortSignal): Promise<Set<number>> {

@@ -1,4 +1,5 @@
 import type { TeamId } from '#server/platform/ids.ts';
+import { changeBy } from '#test/support/database/statement.ts';
 import type { DeviceSession } from '#test/support/devices/stored-devices.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -16,11 +17,8 @@ export async function restoreDeviceSession(
 }
 
 /** Inserts `count` copies of each setup link of the team, with the same age and unusable tokens. */
-export async function putUnusedSetupLinks({ query }: Service, teamId: TeamId, count: number): Promise<void> {
-  await query(
-    `INSERT INTO setup_links (team_id, id, number_id, token_hash, created_at, expires_at)
-     SELECT l.team_id, gen_random_uuid(), l.number_id, sha256(n::text::bytea), l.created_at, l.expires_at
-     FROM setup_links l, generate_series(1, $2::int) AS n WHERE l.team_id = $1`,
-    [teamId, count],
-  );
-}
+export const putUnusedSetupLinks = changeBy<[teamId: TeamId, count: number]>(
+  `INSERT INTO setup_links (team_id, id, number_id, token_hash, created_at, expires_at)
+   SELECT l.team_id, gen_random_uuid(), l.number_id, sha256(n::text::bytea), l.created_at, l.expires_at
+   FROM setup_links l, generate_series(1, $2::int) AS n WHERE l.team_id = $1`,
+);

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '#server/platform/crypto.ts';
 import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids.ts';
+import { countBy, firstRowBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
@@ -16,42 +17,24 @@ export interface DeviceSession {
 }
 
 /** Finds the session of the number's phone; undefined before the first poll. */
-export async function findDeviceSession(
-  { query }: Service,
-  phoneNumber: string,
-): Promise<DeviceSession | undefined> {
-  const sessions = await query<DeviceSession>(
-    `SELECT s.team_id AS "teamId", s.number_id AS "numberId", s.device_id AS "deviceId", s.session_id AS "sessionId",
-       s.poll_sequence AS poll, coalesce(s.left_at >= s.last_seen_at, false) AS "hasLeft"
-     FROM device_sessions s JOIN numbers n ON n.id = s.number_id
-     WHERE n.phone_number = $1 AND n.deleted_at IS NULL`,
-    [phoneNumber],
-  );
-  return sessions.at(-1);
-}
+export const findDeviceSession = firstRowBy<DeviceSession, [phoneNumber: string]>(
+  `SELECT s.team_id AS "teamId", s.number_id AS "numberId", s.device_id AS "deviceId", s.session_id AS "sessionId",
+     s.poll_sequence AS poll, coalesce(s.left_at >= s.last_seen_at, false) AS "hasLeft"
+   FROM device_sessions s JOIN numbers n ON n.id = s.number_id
+   WHERE n.phone_number = $1 AND n.deleted_at IS NULL`,
+);
 
-export async function countSetupLinks({ query }: Service): Promise<number> {
-  return (await query('SELECT FROM setup_links')).length;
-}
+export const countSetupLinks = countBy('SELECT FROM setup_links');
 
 /** Counts devices that were claimed with a setup link. */
-export async function countDevices({ query }: Service, setupUrl: string): Promise<number> {
-  const hash = createHash('sha256')
-    .update(setupUrl.split('/').at(-1) ?? '')
-    .digest();
-  const rows = await query(
-    'SELECT FROM devices d JOIN setup_links l ON l.id = d.setup_link_id WHERE l.token_hash = $1',
-    [hash],
-  );
-  return rows.length;
-}
+export const countDevices = (service: Service, setupUrl: string) =>
+  countDevicesOfLink(service, sha256(setupUrl.split('/').at(-1) ?? ''));
+const countDevicesOfLink = countBy<[tokenHash: Buffer]>(
+  'SELECT FROM devices d JOIN setup_links l ON l.id = d.setup_link_id WHERE l.token_hash = $1',
+);
 
 /** Finds the device of a team's test line; undefined until its simulated phone is connected. */
-export async function findTestLineDevice({ query }: Service, teamId: TeamId) {
-  const [row] = await query<{ team_id: TeamId; number_id: NumberId }>(
-    `SELECT d.team_id, d.number_id FROM devices d JOIN test_teams t ON t.test_team_id = d.team_id
-     WHERE t.team_id = $1`,
-    [teamId],
-  );
-  return row;
-}
+export const findTestLineDevice = firstRowBy<{ team_id: TeamId; number_id: NumberId }, [teamId: TeamId]>(
+  `SELECT d.team_id, d.number_id FROM devices d JOIN test_teams t ON t.test_team_id = d.team_id
+   WHERE t.team_id = $1`,
+);

@@ -1,11 +1,10 @@
 import type { Transaction } from '#server/database/query.ts';
 import { publishEvents } from '#server/events/publisher.ts';
 import type { TeamId } from '#server/platform/ids.ts';
+import { changeBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { unpublishedEvents } from './stored-events.ts';
-
-type Service = Pick<TestService, 'query'>;
 
 /** Publishes all events, beside a publisher that may run in the service. */
 export async function publishAll(service: Pick<TestService, 'query' | 'runtime'>): Promise<void> {
@@ -16,13 +15,10 @@ export async function publishAll(service: Pick<TestService, 'query' | 'runtime'>
 }
 
 /** Publishes without a notification, like a publisher that dies right after its commit. */
-export async function publishSilently({ query }: Service, teamId: TeamId): Promise<void> {
-  await query(
-    `WITH moved AS (DELETE FROM unpublished_events WHERE team_id = $1 RETURNING team_id, event_id)
-     INSERT INTO event_feed (team_id, event_id) SELECT * FROM moved`,
-    [teamId],
-  );
-}
+export const publishSilently = changeBy<[teamId: TeamId]>(
+  `WITH moved AS (DELETE FROM unpublished_events WHERE team_id = $1 RETURNING team_id, event_id)
+   INSERT INTO event_feed (team_id, event_id) SELECT * FROM moved`,
+);
 
 /** Removes unpublished events from the queue, in the transaction of a publisher. */
 export async function takeUnpublished(trx: Transaction): Promise<void> {

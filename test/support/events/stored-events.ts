@@ -1,6 +1,7 @@
 import type { ContactEventType, Event, EventType } from '#contract/event.ts';
 import { envelopeOf } from '#server/events/append-events.ts';
 import type { EventId, MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
+import { columnBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
@@ -50,19 +51,11 @@ export async function contactEventsOf(service: Service, teamId: TeamId): Promise
 }
 
 /** Lists events without a position in the feed, in the order in which they were written. */
-export async function unpublishedEvents({ query }: Service, teamId?: TeamId): Promise<EventId[]> {
-  const rows = await query<{ id: EventId }>(
-    'SELECT event_id AS id FROM unpublished_events WHERE $1::uuid IS NULL OR team_id = $1 ORDER BY seq',
-    [teamId ?? null],
-  );
-  return rows.map(({ id }) => id);
-}
+export const unpublishedEvents = columnBy<EventId, [teamId?: TeamId]>(
+  'SELECT event_id FROM unpublished_events WHERE $1::uuid IS NULL OR team_id = $1 ORDER BY seq',
+);
 
 /** Events of the feed, by their positions. */
-export async function feedOf({ query }: Service, teamId: TeamId): Promise<EventId[]> {
-  const rows = await query<{ id: EventId }>(
-    'SELECT event_id AS id FROM event_feed WHERE team_id = $1 ORDER BY position',
-    [teamId],
-  );
-  return rows.map(({ id }) => id);
-}
+export const feedOf = columnBy<EventId, [teamId: TeamId]>(
+  'SELECT event_id FROM event_feed WHERE team_id = $1 ORDER BY position',
+);

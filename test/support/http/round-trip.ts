@@ -1,6 +1,4 @@
-import type { TestService } from '#test/support/service/test-service.ts';
+import { changeBy } from '#test/support/database/statement.ts';
 
 /** Runs an empty statement, so that the time of one round trip to the database passes. */
-export async function roundTrip({ query }: Pick<TestService, 'query'>): Promise<void> {
-  await query('SELECT');
-}
+export const roundTrip = changeBy('SELECT');

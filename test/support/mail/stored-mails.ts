@@ -1,4 +1,5 @@
 import type { MailId } from '#server/platform/ids.ts';
+import { rowsBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
@@ -18,14 +19,11 @@ export interface StoredMail {
 }
 
 /** All mails, or those to one recipient, in the order in which they were queued. */
-export function storedMails({ query }: Service, recipient?: string): Promise<StoredMail[]> {
-  return query<StoredMail>(
-    `SELECT id, recipient, body, created_at AS "createdAt", attempts, next_attempt_at AS "nextAttemptAt",
-       leased_until AS "leasedUntil", sent_at AS "sentAt", failed_at AS "failedAt", last_error AS "lastError"
-     FROM mails WHERE $1::text IS NULL OR recipient = $1 ORDER BY id`,
-    [recipient ?? null],
-  );
-}
+export const storedMails = rowsBy<StoredMail, [recipient?: string]>(
+  `SELECT id, recipient, body, created_at AS "createdAt", attempts, next_attempt_at AS "nextAttemptAt",
+     leased_until AS "leasedUntil", sent_at AS "sentAt", failed_at AS "failedAt", last_error AS "lastError"
+   FROM mails WHERE $1::text IS NULL OR recipient = $1 ORDER BY id`,
+);
 
 /** The only mail to a recipient. @throws if there is none, or more than one */
 export async function storedMail(service: Service, recipient: string): Promise<StoredMail> {

@@ -1,17 +1,12 @@
 import type { MessageId } from '#server/platform/ids.ts';
+import { changeBy, onlyRowBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 /** Counts the rows of complete files, incomplete files and chunks. */
-export async function countStoredMedia(
-  service: Pick<TestService, 'query'>,
-): Promise<{ readonly complete: number; readonly incomplete: number; readonly chunks: number }> {
-  const [row] = await service.query<{ complete: number; incomplete: number; chunks: number }>(
-    `SELECT count(*) FILTER (WHERE is_complete) AS complete, count(*) FILTER (WHERE NOT is_complete) AS incomplete,
-       (SELECT count(*) FROM media_chunks) AS chunks FROM media`,
-  );
-  if (!row) throw new Error('no row');
-  return row;
-}
+export const countStoredMedia = onlyRowBy<{ complete: number; incomplete: number; chunks: number }>(
+  `SELECT count(*) FILTER (WHERE is_complete) AS complete, count(*) FILTER (WHERE NOT is_complete) AS incomplete,
+     (SELECT count(*) FROM media_chunks) AS chunks FROM media`,
+);
 
 /** A queued fetch: its tries so far, and the time until it may be tried. */
 export interface StoredFetch {
@@ -36,15 +31,9 @@ export function isPaused({ tries, dueInMs }: StoredFetch, leaseMs: number): bool
 }
 
 /** Makes every fetch due, as the end of its lease does. */
-export async function endFetchLeases({ query }: Pick<TestService, 'query'>): Promise<void> {
-  await query("UPDATE media_fetches SET due_at = due_at - interval '1 hour'");
-}
+export const endFetchLeases = changeBy("UPDATE media_fetches SET due_at = due_at - interval '1 hour'");
 
 /** Sets how often a fetch was claimed. Claims that no failure ended count as deaths of the process. */
-export async function setClaims(
-  { query }: Pick<TestService, 'query'>,
-  messageId: MessageId,
-  claims: number,
-): Promise<void> {
-  await query('UPDATE media_fetches SET tries = $2 WHERE message_id = $1', [messageId, claims]);
-}
+export const setClaims = changeBy<[messageId: MessageId, claims: number]>(
+  'UPDATE media_fetches SET tries = $2 WHERE message_id = $1',
+);

@@ -4,6 +4,7 @@ import type { Hold } from '#server/messages/message-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { type MessageId, type NumberId, parseId, type TeamId } from '#server/platform/ids.ts';
 import { type HeldTransaction, holdTransaction } from '#test/support/database/held-transaction.ts';
+import { changeBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
@@ -131,9 +132,9 @@ export async function putSentMessages(
 }
 
 /** Ends the lease of a message in flight at the moment of its hand-out. */
-export async function endLease({ query }: Service, messageId: MessageId): Promise<void> {
-  await query('UPDATE in_flight SET leased_until = handed_out_at WHERE message_id = $1', [messageId]);
-}
+export const endLease = changeBy<[messageId: MessageId]>(
+  'UPDATE in_flight SET leased_until = handed_out_at WHERE message_id = $1',
+);
 
 /** Writes the messages to a contact in a transaction that commits when the test releases it, as an erasure does. */
 export function holdMessageChange(

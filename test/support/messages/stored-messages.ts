@@ -1,5 +1,6 @@
 import type { Direction, FailureCode, MessageStatus } from '#contract/message.ts';
 import type { KeyId, MemberId, MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
+import { firstRowBy, rowsBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
@@ -67,7 +68,7 @@ export function queuedMessages(
   );
 }
 
-export interface InFlightMessage {
+interface InFlightMessage {
   readonly teamId: TeamId;
   readonly numberId: NumberId;
   readonly messageId: MessageId;
@@ -75,15 +76,12 @@ export interface InFlightMessage {
 }
 
 /** Messages that a phone has and has not reported. @param phoneNumber all numbers if undefined */
-export function messagesInFlight({ query }: Service, phoneNumber?: string): Promise<InFlightMessage[]> {
-  return query<InFlightMessage>(
-    `SELECT f.team_id AS "teamId", f.number_id AS "numberId", f.message_id AS "messageId", f.hand_out AS "handOut"
-     FROM in_flight f JOIN numbers n ON n.id = f.number_id WHERE $1::text IS NULL OR n.phone_number = $1`,
-    [phoneNumber ?? null],
-  );
-}
+export const messagesInFlight = rowsBy<InFlightMessage, [phoneNumber?: string]>(
+  `SELECT f.team_id AS "teamId", f.number_id AS "numberId", f.message_id AS "messageId", f.hand_out AS "handOut"
+   FROM in_flight f JOIN numbers n ON n.id = f.number_id WHERE $1::text IS NULL OR n.phone_number = $1`,
+);
 
-export interface HandOutRecord {
+interface HandOutRecord {
   readonly messageId: MessageId;
   readonly handedOutAt: Date;
   readonly outcome: 'sent' | 'failed' | 'unconfirmed' | null;
@@ -91,15 +89,12 @@ export interface HandOutRecord {
 }
 
 /** Hand-outs of a number's messages, oldest first. */
-export function handOutsOf({ query }: Service, phoneNumber: string): Promise<HandOutRecord[]> {
-  return query<HandOutRecord>(
-    `SELECT h.message_id AS "messageId", h.handed_out_at AS "handedOutAt", h.outcome, h.resolved_at AS "resolvedAt" FROM hand_outs h
-     JOIN messages m ON m.id = h.message_id JOIN numbers n ON n.id = m.number_id WHERE n.phone_number = $1 ORDER BY h.handed_out_at, h.message_id`,
-    [phoneNumber],
-  );
-}
+export const handOutsOf = rowsBy<HandOutRecord, [phoneNumber: string]>(
+  `SELECT h.message_id AS "messageId", h.handed_out_at AS "handedOutAt", h.outcome, h.resolved_at AS "resolvedAt" FROM hand_outs h
+   JOIN messages m ON m.id = h.message_id JOIN numbers n ON n.id = m.number_id WHERE n.phone_number = $1 ORDER BY h.handed_out_at, h.message_id`,
+);
 
-export interface StoredConversation {
+interface StoredConversation {
   readonly openedBy: 'team' | 'contact';
   /** Number of hand-outs since the contact's last message. */
   readonly unansweredCount: number;
@@ -107,15 +102,7 @@ export interface StoredConversation {
 }
 
 /** The conversation of a number and a contact; undefined before its first message. */
-export async function storedConversation(
-  { query }: Pick<TestService, 'query'>,
-  phoneNumber: string,
-  contact: string,
-): Promise<StoredConversation | undefined> {
-  const [conversation] = await query<StoredConversation>(
-    `SELECT c.opened_by AS "openedBy", c.unanswered_count AS "unansweredCount", c.last_inbound_at AS "lastInboundAt"
-     FROM conversations c JOIN numbers n ON n.id = c.number_id WHERE n.phone_number = $1 AND c.contact = $2`,
-    [phoneNumber, contact],
-  );
-  return conversation;
-}
+export const storedConversation = firstRowBy<StoredConversation, [phoneNumber: string, contact: string]>(
+  `SELECT c.opened_by AS "openedBy", c.unanswered_count AS "unansweredCount", c.last_inbound_at AS "lastInboundAt"
+   FROM conversations c JOIN numbers n ON n.id = c.number_id WHERE n.phone_number = $1 AND c.contact = $2`,
+);

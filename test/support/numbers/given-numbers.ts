@@ -1,5 +1,6 @@
 import type { NumberId, TeamId } from '#server/platform/ids.ts';
 import { type HeldTransaction, holdTransaction } from '#test/support/database/held-transaction.ts';
+import { changeBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 interface NumberOptions {
@@ -34,12 +35,9 @@ export async function putNumber(
 }
 
 /** Marks a number as deleted without the other effects of a deletion. */
-export async function markNumberDeleted(
-  { query }: Pick<TestService, 'query'>,
-  numberId: NumberId,
-): Promise<void> {
-  await query('UPDATE numbers SET deleted_at = created_at WHERE id = $1', [numberId]);
-}
+export const markNumberDeleted = changeBy<[numberId: NumberId]>(
+  'UPDATE numbers SET deleted_at = created_at WHERE id = $1',
+);
 
 /** Deletes all numbers of a team in a transaction that commits when the test releases it. */
 export function holdNumberDeletion(

@@ -1,7 +1,7 @@
 import type { NumberId, TeamId } from '#server/platform/ids.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
+import { countBy, onlyRowBy } from '#test/support/database/statement.ts';
 
-export interface StoredNumber {
+interface StoredNumber {
   readonly id: NumberId;
   readonly teamId: TeamId;
   readonly phoneNumber: string;
@@ -14,28 +14,13 @@ export interface StoredNumber {
 }
 
 /** All columns of a number that is not deleted. @throws if there is none */
-export async function storedNumber(
-  { query }: Pick<TestService, 'query'>,
-  phoneNumber: string,
-): Promise<StoredNumber> {
-  const [number] = await query<StoredNumber>(
-    `SELECT id, team_id AS "teamId", phone_number AS "phoneNumber", label, status, on_unconfirmed AS "onUnconfirmed",
-       verified_at AS "verifiedAt", pending_until AS "pendingUntil", created_at AS "createdAt"
-     FROM numbers WHERE phone_number = $1 AND deleted_at IS NULL`,
-    [phoneNumber],
-  );
-  if (!number) throw new Error(`no team has the number ${phoneNumber}`);
-  return number;
-}
+export const storedNumber = onlyRowBy<StoredNumber, [phoneNumber: string]>(
+  `SELECT id, team_id AS "teamId", phone_number AS "phoneNumber", label, status, on_unconfirmed AS "onUnconfirmed",
+     verified_at AS "verifiedAt", pending_until AS "pendingUntil", created_at AS "createdAt"
+   FROM numbers WHERE phone_number = $1 AND deleted_at IS NULL`,
+);
 
 /** Counts the numbers that no transaction has locked. */
-export async function countUnlockedNumbers(
-  { query }: Pick<TestService, 'query'>,
-  phoneNumbers: readonly string[],
-): Promise<number> {
-  const free = await query(
-    'SELECT FROM numbers WHERE deleted_at IS NULL AND phone_number = ANY ($1) FOR UPDATE SKIP LOCKED',
-    [phoneNumbers],
-  );
-  return free.length;
-}
+export const countUnlockedNumbers = countBy<[phoneNumbers: readonly string[]]>(
+  'SELECT FROM numbers WHERE deleted_at IS NULL AND phone_number = ANY ($1) FOR UPDATE SKIP LOCKED',
+);

@@ -1,4 +1,5 @@
 import { type HeldTransaction, holdTransaction } from '#test/support/database/held-transaction.ts';
+import { changeBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 /** Makes a team in a transaction that commits when the test releases it. */
@@ -12,6 +13,4 @@ export function holdNewTeam(service: Pick<TestService, 'databaseUrl'>): Promise<
 }
 
 /** Deletes all teams. @throws if a team has any rows */
-export async function deleteEmptyTeams({ query }: Pick<TestService, 'query'>): Promise<void> {
-  await query('DELETE FROM teams');
-}
+export const deleteEmptyTeams = changeBy('DELETE FROM teams');

@@ -1,4 +1,5 @@
 import type { TeamId } from '#server/platform/ids.ts';
+import { changeBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
@@ -40,9 +41,9 @@ export async function putSentToday(
 }
 
 /** Sets the usage of each month that the team has used. */
-export async function setAccepted({ query }: Service, teamId: TeamId, accepted: number): Promise<void> {
-  await query('UPDATE usage_months SET accepted = $2 WHERE team_id = $1', [teamId, accepted]);
-}
+export const setAccepted = changeBy<[teamId: TeamId, accepted: number]>(
+  'UPDATE usage_months SET accepted = $2 WHERE team_id = $1',
+);
 
 /** Inserts a used-up minute of the team's rate limiter, this many minutes from now. */
 export async function putSpentMinute(

@@ -1,4 +1,5 @@
 import type { TeamId } from '#server/platform/ids.ts';
+import { columnBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
@@ -19,28 +20,17 @@ export async function acceptedOf(service: Service, teamId: TeamId): Promise<numb
 }
 
 /** Messages accepted by all teams in all months, without refunded ones. */
-export async function acceptedInAll({ query }: Service): Promise<number> {
-  const months = await query<{ accepted: number }>('SELECT accepted::float8 FROM usage_months');
-  return months.reduce((sum, { accepted }) => sum + accepted, 0);
+export async function acceptedInAll(service: Service): Promise<number> {
+  return (await acceptedOfAll(service)).reduce((sum, accepted) => sum + accepted, 0);
 }
+const acceptedOfAll = columnBy<number>('SELECT accepted::float8 FROM usage_months');
 
 /** Numbers of outbound messages per day, oldest day first. */
-export async function sentByDay({ query }: Service, teamId: TeamId): Promise<number[]> {
-  const days = await query<{ messages: number }>(
-    `SELECT messages FROM usage_days WHERE team_id = $1 AND direction = 'outbound' ORDER BY day`,
-    [teamId],
-  );
-  return days.map(({ messages }) => messages);
-}
+export const sentByDay = columnBy<number, [teamId: TeamId]>(
+  `SELECT messages FROM usage_days WHERE team_id = $1 AND direction = 'outbound' ORDER BY day`,
+);
 
 /** Percentages of the monthly limit at which a team was notified, lowest first. */
-export async function storedNotices(
-  { query }: Pick<TestService, 'query'>,
-  teamId: TeamId,
-): Promise<number[]> {
-  const notices = await query<{ percent: number }>(
-    'SELECT percent FROM usage_notices WHERE team_id = $1 ORDER BY month, percent',
-    [teamId],
-  );
-  return notices.map(({ percent }) => percent);
-}
+export const storedNotices = columnBy<number, [teamId: TeamId]>(
+  'SELECT percent FROM usage_notices WHERE team_id = $1 ORDER BY month, percent',
+);

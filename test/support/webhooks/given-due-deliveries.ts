@@ -2,6 +2,7 @@ import type { Queryable } from '#server/database/query.ts';
 import type { EventId, TeamId, WebhookId } from '#server/platform/ids.ts';
 import { type ClaimedPage, claimDeliveries } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { findQueuedWebhooks } from '#server/webhooks/queue/pending-deliveries.ts';
+import { changeBy, changeOneBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import type { Lane } from './stored-deliveries.ts';
 
@@ -42,42 +43,29 @@ export async function dropLeasedDeliveries({ query }: Service, lane: Lane, count
 }
 
 /** Ends every lease. @param laterMs delays every next attempt, too */
-export async function endLeases({ query }: Service, laterMs = 0): Promise<void> {
-  await query(
-    `UPDATE due_deliveries SET leased_until = NULL, lease = NULL, due_at = due_at + make_interval(secs => $1::float8 / 1000)`,
-    [laterMs],
-  );
-}
+export const endLeases = changeBy<[laterMs?: number]>(
+  `UPDATE due_deliveries SET leased_until = NULL, lease = NULL,
+     due_at = due_at + make_interval(secs => coalesce($1::float8, 0) / 1000)`,
+);
 
 /** Moves a webhook's newest due delivery an hour back in time, before all others. */
-export async function putNewestFirst({ query }: Service, webhookId: WebhookId): Promise<void> {
-  await query(
-    `UPDATE due_deliveries SET due_at = due_at - interval '1 hour'
-     WHERE webhook_id = $1 AND seq = (SELECT max(seq) FROM due_deliveries WHERE webhook_id = $1)`,
-    [webhookId],
-  );
-}
+export const putNewestFirst = changeBy<[webhookId: WebhookId]>(
+  `UPDATE due_deliveries SET due_at = due_at - interval '1 hour'
+   WHERE webhook_id = $1 AND seq = (SELECT max(seq) FROM due_deliveries WHERE webhook_id = $1)`,
+);
 
 /** Moves one due delivery of a webhook an hour back in time, unless it is leased. @param index from the oldest, 0 */
-export async function bringForward({ query }: Service, webhookId: WebhookId, index: number): Promise<void> {
-  await query(
-    `UPDATE due_deliveries SET due_at = due_at - interval '1 hour'
-     WHERE webhook_id = $1 AND leased_until IS NULL
-       AND seq = (SELECT min(seq) + $2 FROM due_deliveries WHERE webhook_id = $1)`,
-    [webhookId, index],
-  );
-}
+export const bringForward = changeBy<[webhookId: WebhookId, index: number]>(
+  `UPDATE due_deliveries SET due_at = due_at - interval '1 hour'
+   WHERE webhook_id = $1 AND leased_until IS NULL
+     AND seq = (SELECT min(seq) + $2 FROM due_deliveries WHERE webhook_id = $1)`,
+);
 
 /** Deletes all attempts, as the end of their retention does. */
-export async function dropAttempts({ query }: Service): Promise<void> {
-  await query('DELETE FROM attempts');
-}
+export const dropAttempts = changeBy('DELETE FROM attempts');
 
 /** Deletes an event but not its deliveries, as the end of its retention does. */
-export async function dropEvent({ query }: Service, eventId: EventId): Promise<void> {
-  const dropped = await query('DELETE FROM events WHERE id = $1 RETURNING id', [eventId]);
-  if (dropped.length !== 1) throw new Error('the event does not exist');
-}
+export const dropEvent = changeOneBy<[eventId: EventId]>('DELETE FROM events WHERE id = $1');
 
 type Limits = Omit<Parameters<typeof claimDeliveries>[1], 'webhooks'>;
 

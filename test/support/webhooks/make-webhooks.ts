@@ -9,10 +9,9 @@ import {
   type TeamId,
   type WebhookId,
 } from '#server/platform/ids.ts';
+import { changeBy, changeOneBy, countBy } from '#test/support/database/statement.ts';
 import type { ApiClient } from '#test/support/service/api-client.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
-
-type Service = Pick<TestService, 'query'>;
 
 /** A URL that no resolver knows, so that no delivery is sent anywhere. */
 export const nowhere = 'https://receiver.invalid/events';
@@ -155,38 +154,20 @@ export async function putAttempts(
 }
 
 /** Number of stored attempts of a team. */
-export async function countAttempts({ query }: Service, teamId: TeamId): Promise<number> {
-  return (await query('SELECT FROM attempts WHERE team_id = $1', [teamId])).length;
-}
+export const countAttempts = countBy<[teamId: TeamId]>('SELECT FROM attempts WHERE team_id = $1');
 
 /** Sets a webhook's number of failed attempts in a row. */
-export async function setFailureCount(
-  { query }: Service,
-  webhookId: WebhookId,
-  failures: number,
-): Promise<void> {
-  one(
-    await query('UPDATE webhooks SET failure_count = $2 WHERE id = $1 RETURNING id', [webhookId, failures]),
-  );
-}
+export const setFailureCount = changeOneBy<[webhookId: WebhookId, failures: number]>(
+  'UPDATE webhooks SET failure_count = $2 WHERE id = $1',
+);
 
 /** Disables a webhook as its tenth failed attempt in a row does, without changing its deliveries. */
-export async function disableByFailures(
-  { query, clock }: Pick<TestService, 'query' | 'clock'>,
-  webhookId: WebhookId,
-): Promise<void> {
-  one(
-    await query(
-      `UPDATE webhooks SET failure_count = 10, is_active = false, disabled_at = $2, disabled_by = 'failures'
-       WHERE id = $1 RETURNING id`,
-      [webhookId, clock.now()],
-    ),
-  );
-}
-
-function one(rows: readonly unknown[]): void {
-  if (rows.length !== 1) throw new Error(`${rows.length} webhooks instead of one`);
-}
+export const disableByFailures = (service: Pick<TestService, 'query' | 'clock'>, webhookId: WebhookId) =>
+  disableAt(service, webhookId, service.clock.now());
+const disableAt = changeOneBy<[webhookId: WebhookId, at: Date]>(
+  `UPDATE webhooks SET failure_count = 10, is_active = false, disabled_at = $2, disabled_by = 'failures'
+   WHERE id = $1`,
+);
 
 interface WebhookOptions {
   readonly phoneNumber?: string;
@@ -224,33 +205,15 @@ export async function putWebhook(
 }
 
 /** Changes the events of a webhook, not its deliveries. */
-export async function setSubscription(
-  { query }: Service,
-  webhookId: WebhookId,
-  types: readonly EventType[],
-  phoneNumber?: string,
-): Promise<void> {
-  await query('UPDATE webhooks SET events = $2, phone_number = $3 WHERE id = $1', [
-    webhookId,
-    types,
-    phoneNumber ?? null,
-  ]);
-}
+export const setSubscription = changeBy<
+  [webhookId: WebhookId, types: readonly EventType[], phoneNumber?: string]
+>('UPDATE webhooks SET events = $2, phone_number = $3 WHERE id = $1');
 
 /** Enables or disables a webhook without changing its deliveries. */
-export async function switchSubscription(
-  { query }: Service,
-  webhookId: WebhookId,
-  isActive: boolean,
-): Promise<void> {
-  await query(
-    `UPDATE webhooks SET is_active = $2, disabled_at = CASE WHEN NOT $2 THEN created_at END,
-       disabled_by = CASE WHEN NOT $2 THEN 'member' END WHERE id = $1`,
-    [webhookId, isActive],
-  );
-}
+export const switchSubscription = changeBy<[webhookId: WebhookId, isActive: boolean]>(
+  `UPDATE webhooks SET is_active = $2, disabled_at = CASE WHEN NOT $2 THEN created_at END,
+     disabled_by = CASE WHEN NOT $2 THEN 'member' END WHERE id = $1`,
+);
 
 /** Deletes a webhook, not its deliveries. */
-export async function removeSubscription({ query }: Service, webhookId: WebhookId): Promise<void> {
-  await query('DELETE FROM webhooks WHERE id = $1', [webhookId]);
-}
+export const removeSubscription = changeBy<[webhookId: WebhookId]>('DELETE FROM webhooks WHERE id = $1');
