@@ -3,7 +3,7 @@ import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { until } from '#test/support/service/until.ts';
-import { type Served, Servers, unlimited } from '../serve.ts';
+import { Servers, unlimited } from '../serve.ts';
 import { subscribe } from '../subscribe.ts';
 import { untilSettled } from '../until-settled.ts';
 import { claimDevices, phoneNumbers } from './connect-phones.ts';
@@ -20,29 +20,13 @@ export interface Setup {
 }
 
 /** A service with waiting phones, each side in a process of its own. The senders run in this process. */
-export interface Installation {
-  readonly dataDir: string;
-  readonly servers: Servers;
-  readonly server: Served;
-  readonly api: ApiClient;
-  readonly database: pg.Pool;
-  readonly fleet: PhoneFleet;
-  /** The receiver of the webhooks. */
-  readonly sink: Served;
-  readonly senders: Senders;
-  readonly ledger: Ledger;
-  /** Deliveries that the webhooks' receiver got so far. */
-  readonly countPosts: () => Promise<number>;
-  /** Waits until phones have reported all messages, and webhooks got their events. */
-  readonly untilSettled: () => Promise<unknown>;
-  readonly close: () => Promise<void>;
-}
+export type Installation = Awaited<ReturnType<typeof openInstallation>>;
 
 /** @param existing the data of an earlier installation, which stay, and further settings of the server */
 export async function openInstallation(
   { phones, senders: connections, webhooks }: Setup,
   existing?: { readonly dataDir: string; readonly settings: Readonly<Record<string, string>> },
-): Promise<Installation> {
+) {
   const servers = await Servers.open(existing?.dataDir);
   const { dataDir } = servers;
   const ledger = new Ledger();
@@ -81,11 +65,14 @@ export async function openInstallation(
       api,
       database: pool,
       fleet,
+      /** The receiver of the webhooks. */
       sink,
       senders,
       ledger,
+      /** Deliveries that the webhooks' receiver got so far. */
       countPosts: async () => Number(await (await fetch(sink.origin)).text()),
-      untilSettled: () => untilSettled(pool),
+      /** Waits until phones have reported all messages, and webhooks got their events. */
+      untilSettled: (): Promise<unknown> => untilSettled(pool),
       close: async () => {
         senders.close();
         await close();

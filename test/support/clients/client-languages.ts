@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -95,11 +95,11 @@ export function copyProgram({ ending }: ClientLanguage, folder: string): void {
   copyFileSync(join(repository, `test/clients/program.${ending}`), join(folder, `program.${ending}`));
 }
 
-/** Starts a program of a folder. */
+/** Starts a program of a folder. `ended` resolves with its output, and rejects if it fails. */
 export function startProgram(
   { command, environment, ending }: ClientLanguage,
   { folder, name, args = [], env }: ProgramOptions,
-): StartedProgram {
+) {
   const child = spawn(command, [`${name}.${ending}`, ...args], {
     cwd: folder,
     env: { ...process.env, ...environment, ...env },
@@ -133,16 +133,6 @@ export const linesOf = (output: string): unknown[] =>
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as unknown);
-
-interface StartedProgram {
-  readonly child: ChildProcess;
-  /** All that it printed so far. */
-  readonly output: () => string;
-  /** All that it wrote to the standard error so far. */
-  readonly complaints: () => string;
-  /** Its output. @throws if it fails */
-  readonly ended: Promise<string>;
-}
 
 interface ProgramOptions {
   readonly folder: string;

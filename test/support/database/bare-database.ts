@@ -5,15 +5,7 @@ import { Clock } from '#server/platform/time/clock.ts';
 import { createTestDatabase } from './test-database.ts';
 
 /** A database with one team and no service, for tests of rows that the schema refuses. */
-export interface BareDatabase {
-  readonly url: string;
-  readonly pool: pg.Pool;
-  readonly team: string;
-  readonly insert: (table: string, row: Readonly<Record<string, unknown>>) => Promise<void>;
-  readonly close: () => Promise<void>;
-}
-
-export async function openBareDatabase(): Promise<BareDatabase> {
+export async function openBareDatabase() {
   const database = await createTestDatabase();
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
   const clock = new Clock();
@@ -26,7 +18,7 @@ export async function openBareDatabase(): Promise<BareDatabase> {
     url: database.url,
     pool,
     team,
-    insert: async (table, row) => {
+    insert: async (table: string, row: Readonly<Record<string, unknown>>) => {
       const names = Object.keys(row);
       const places = names.map((_, index) => `$${index + 1}`);
       await pool.query(

@@ -3,19 +3,14 @@ import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 /** An open transaction of the test. Statements that need its locks wait in the order of arrival. */
-export interface HeldTransaction {
-  /** Resolves once this number of statements wait for a lock in the database. */
-  readonly waiting: (statements: number) => Promise<void>;
-  /** Commits. A second call does nothing. */
-  readonly release: () => Promise<void>;
-}
+export type HeldTransaction = Awaited<ReturnType<typeof holdTransaction>>;
 
 /** Runs `sql` in a transaction that stays open. Tests use it through functions that name the locked rows. */
 export async function holdTransaction(
   { databaseUrl }: Pick<TestService, 'databaseUrl'>,
   sql: string,
   values: readonly unknown[],
-): Promise<HeldTransaction> {
+) {
   const client = new pg.Client({ connectionString: databaseUrl });
   // A test may stop the database during the transaction.
   client.on('error', () => undefined);
@@ -28,7 +23,8 @@ export async function holdTransaction(
   }
   let isOpen = true;
   return {
-    waiting: async (statements) => {
+    /** Resolves once this number of statements wait for a lock in the database. */
+    waiting: async (statements: number) => {
       await until(`${statements} statements wait`, async () => {
         // Drops cached statistics: otherwise the transaction would see those of its first query again.
         await client.query('SELECT pg_stat_clear_snapshot()');
@@ -39,6 +35,7 @@ export async function holdTransaction(
         return Number(rows[0]?.waiting) >= statements;
       });
     },
+    /** Commits. A second call does nothing. */
     release: async () => {
       if (!isOpen) return;
       isOpen = false;
@@ -46,4 +43,10 @@ export async function holdTransaction(
       await client.end();
     },
   };
+}
+
+/** Makes a function that runs `sql` in a transaction, which commits when the test releases it. */
+export function heldBy<Values extends readonly unknown[] = []>(sql: string) {
+  return (service: Pick<TestService, 'databaseUrl'>, ...values: Values) =>
+    holdTransaction(service, sql, values);
 }

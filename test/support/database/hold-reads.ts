@@ -1,17 +1,11 @@
 import pg from 'pg';
 import type { TeamId } from '#server/platform/ids.ts';
 
-/** Reads of one team's messages that wait for the test, as on a slow disk. */
-export interface HeldReads {
-  /** Releases these reads and all later ones. */
-  readonly release: () => Promise<void>;
-}
-
 /** Key of the advisory lock: an arbitrary number that only this file uses. */
 const lock = 7_061_726_402;
 
-/** Adds a row security policy that waits for an advisory lock at each row of the team. */
-export async function holdReads(databaseUrl: string, teamId: TeamId): Promise<HeldReads> {
+/** Holds reads of one team's messages, as on a slow disk: a row security policy waits for an advisory lock at each row of the team. */
+export async function holdReads(databaseUrl: string, teamId: TeamId) {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   await client.query('SELECT pg_advisory_lock($1)', [lock]);
@@ -30,7 +24,7 @@ export async function holdReads(databaseUrl: string, teamId: TeamId): Promise<He
     CREATE POLICY anything ON messages FOR ALL USING (false) WITH CHECK (true);
     ALTER TABLE messages ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY`);
   return {
-    // Closing the connection releases the lock.
+    /** Releases these reads and all later ones: closing the connection releases the lock. */
     release: () => client.end(),
   };
 }

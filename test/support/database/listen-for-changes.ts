@@ -10,18 +10,11 @@ export interface HeardChange extends Change {
   readonly teamId: TeamId;
 }
 
-/** Listens to the changes of all teams as another process does. */
-export interface HeardChanges {
-  /** The notifications since the last call, from the service and from the test's own runtime. */
-  readonly take: () => Promise<HeardChange[]>;
-  readonly stop: () => Promise<void>;
-}
-
 /**
  * Starts to listen. To know that all notifications have arrived, `take` makes the service and the test's own runtime
  * each change a marker team. Notifications of earlier commits arrive before those of the markers.
  */
-export async function hearChanges(service: TestService): Promise<HeardChanges> {
+export async function hearChanges(service: TestService) {
   let heard: HeardChange[] = [];
   let taken = 0;
   const notifications = new NotificationListener(service.databaseUrl, createLogger('silent'));
@@ -39,6 +32,7 @@ export async function hearChanges(service: TestService): Promise<HeardChanges> {
   // The creation of the marker teams is notified, too, and must not count as their first change.
   await bothMarked();
   heard = [];
+  /** The notifications since the last call, from the service and from the test's own runtime. */
   const take = async () => {
     taken += 1;
     await ofService.api.put('/v1/team', { name: `Marker ${taken}` });

@@ -1,17 +1,13 @@
 import pg from 'pg';
 
 /** The clock of one test database, which a test sets. */
-export interface MovableDatabaseClock {
-  /** Sets how far the database's clock is ahead of the machine's; negative if it is behind. */
-  readonly set: (aheadMs: number) => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+export type MovableDatabaseClock = Awaited<ReturnType<typeof makeClockMovable>>;
 
 /**
  * Makes a database's clock movable: later connections call a clock_timestamp() that adds an offset from a table to
  * PostgreSQL's. Everything else is plain PostgreSQL.
  */
-export async function makeClockMovable(databaseUrl: string): Promise<MovableDatabaseClock> {
+export async function makeClockMovable(databaseUrl: string) {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   await client.query(`
@@ -24,7 +20,8 @@ export async function makeClockMovable(databaseUrl: string): Promise<MovableData
       EXECUTE format('ALTER DATABASE %I SET search_path = moved, public, pg_catalog', current_database());
     END $$`);
   return {
-    set: async (aheadMs) => void (await client.query('UPDATE moved.ahead SET ms = $1', [aheadMs])),
+    /** Sets how far the database's clock is ahead of the machine's; negative if it is behind. */
+    set: async (aheadMs: number) => void (await client.query('UPDATE moved.ahead SET ms = $1', [aheadMs])),
     close: () => client.end(),
   };
 }

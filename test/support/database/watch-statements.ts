@@ -1,15 +1,8 @@
 import pg from 'pg';
 import { until } from '#test/support/service/until.ts';
 
-/** Names of the statements that this process runs, in order. */
-export interface StatementWatch {
-  /** Statements since the last call whose names begin with one of the given prefixes. */
-  readonly take: () => string[];
-  readonly stop: () => void;
-}
-
 /** Wraps the driver's query method to record statements. @param prefixes of recorded names, such as `accounts.` */
-export function watchStatements(prefixes: readonly string[]): StatementWatch {
+export function watchStatements(prefixes: readonly string[]) {
   const original = pg.Client.prototype.query;
   let names: string[] = [];
   const listening = function (this: pg.Client, ...values: unknown[]) {
@@ -22,6 +15,7 @@ export function watchStatements(prefixes: readonly string[]): StatementWatch {
   };
   pg.Client.prototype.query = listening as typeof original;
   return {
+    /** Statements since the last call whose names begin with one of the given prefixes. */
     take: () => {
       const taken = names;
       names = [];

@@ -1,18 +1,14 @@
 import { findAccountByEmail } from '#server/accounts/account/account.ts';
-import { type FilledDemo, fillDemo } from '#server/cli/demo/fill-demo.ts';
-import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { fillDemo } from '#server/cli/demo/fill-demo.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { findDemoTeam } from '#server/teams/team/team.ts';
 import { newCookie, Person, TeamMember } from '#test/support/people/people.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-export interface GivenDemo {
-  readonly filled: FilledDemo;
-  readonly teamId: TeamId;
-  readonly owner: TeamMember;
-}
+export type GivenDemo = Awaited<ReturnType<typeof givenDemo>>;
 
 /** Fills the demo team of a service, and signs its owner in. */
-export async function givenDemo(service: TestService): Promise<GivenDemo> {
+export async function givenDemo(service: TestService) {
   const { pool } = service.runtime.database;
   const filled = await fillDemo(service.runtime);
   const team = await findDemoTeam(pool);

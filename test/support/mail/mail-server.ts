@@ -32,20 +32,7 @@ export interface ReceivedMail {
 }
 
 /** A real SMTP server in this process. */
-export interface MailServer {
-  readonly port: number;
-  /** URL for SMTP_URL: `smtp://127.0.0.1:2525`. */
-  readonly url: string;
-  /** Mails that arrived whole, even if they were not answered. */
-  readonly received: readonly ReceivedMail[];
-  /** Number of connections so far; `hanging` counts those that wait for an answer. */
-  readonly connections: () => number;
-  readonly hanging: () => number;
-  /** Resolves with the next mail that the test has not read yet. */
-  readonly next: () => Promise<ReceivedMail>;
-  readonly behave: (behaviour: Behaviour) => void;
-  readonly close: () => Promise<void>;
-}
+export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
 interface MailServerOptions {
   /** Makes the server offer TLS, from the first byte or by STARTTLS. */
@@ -54,7 +41,7 @@ interface MailServerOptions {
   readonly login?: { readonly user: string; readonly password: string };
 }
 
-export async function startMailServer({ tls, login }: MailServerOptions = {}): Promise<MailServer> {
+export async function startMailServer({ tls, login }: MailServerOptions = {}) {
   const received: ReceivedMail[] = [];
   let behaviour: Behaviour = 'accept';
   let connections = 0;
@@ -137,10 +124,14 @@ export async function startMailServer({ tls, login }: MailServerOptions = {}): P
   };
   return {
     port: address.port,
+    /** URL for SMTP_URL: `smtp://127.0.0.1:2525`. */
     url: `smtp${tls?.from === 'first byte' ? 's' : ''}://127.0.0.1:${address.port}`,
+    /** Mails that arrived whole, even if they were not answered. */
     received,
+    /** Number of connections so far; `hanging` counts those that wait for an answer. */
     connections: () => connections,
     hanging: () => hanging.size,
+    /** Resolves with the next mail that the test has not read yet. */
     next: async () => {
       const mail = await until('a mail arrives', () => received[given]);
       given += 1;

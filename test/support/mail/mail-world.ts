@@ -3,26 +3,12 @@ import { MailHealth } from '#server/mail/mail-health.ts';
 import { createMailWorker } from '#server/mail/mail-worker.ts';
 import { queueMail } from '#server/mail/queue-mail.ts';
 import { createSmtpSender } from '#server/mail/smtp-sender.ts';
-import { type StoredMail, storedMails } from '#test/support/mail/stored-mails.ts';
+import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 /** A service that queues mail, and a mail worker that a test starts and whose clock it moves. */
-export interface Mailing {
-  readonly service: TestService;
-  /** Log of the worker, JSON lines. */
-  readonly log: () => string;
-  readonly start: () => ReturnType<typeof createMailWorker>;
-  /** Queues a mail; `silently` does so without waking the worker. */
-  readonly queue: (to: string, how?: 'silently') => Promise<void>;
-  /** Row of the first mail to the recipient. */
-  readonly row: (to: string) => Promise<StoredMail>;
-  /** Moves the clock and wakes every worker. */
-  readonly pass: (ms: number) => void;
-  /** Resolves with the mail's row once `attempts` attempts have ended. */
-  readonly attempted: (to: string, attempts: number) => Promise<StoredMail>;
-  readonly close: () => Promise<void>;
-}
+export type Mailing = Awaited<ReturnType<typeof startMailing>>;
 
 /** A link that every queued mail contains. */
 export const secretLink = 'https://texts.example.com/invite/Zk3v9Qm1canary';
@@ -31,7 +17,7 @@ export const secretLink = 'https://texts.example.com/invite/Zk3v9Qm1canary';
 export async function startMailing(
   settings: Readonly<Record<string, string>>,
   start: (settings: Readonly<Record<string, string>>) => Promise<TestService> = startTestService,
-): Promise<Mailing> {
+) {
   const service = await start({
     ROLES: 'api,maintain',
     MAIL_FROM: 'texts@example.com',
@@ -58,7 +44,9 @@ export async function startMailing(
   };
   return {
     service,
+    /** Row of the first mail to the recipient. */
     row,
+    /** Log of the worker, JSON lines. */
     log: () => logged,
     start: () => {
       if (!runtime.config.mail) throw new Error('the service sends no mail');
@@ -71,7 +59,8 @@ export async function startMailing(
       loop.start();
       return loop;
     },
-    queue: async (to, how) => {
+    /** Queues a mail; `silently` does so without waking the worker. */
+    queue: async (to: string, how?: 'silently') => {
       const message = {
         subject: 'Example Ltd invites you',
         heading: 'Join Example Ltd',
@@ -81,11 +70,13 @@ export async function startMailing(
       await runtime.database.transaction((trx) => queueMail(trx, runtime, { to, message }));
       if (how !== 'silently') notifyAll();
     },
-    pass: (ms) => {
+    /** Moves the clock and wakes every worker. */
+    pass: (ms: number) => {
       clock.advance(ms);
       notifyAll();
     },
-    attempted: (to, attempts) =>
+    /** Resolves with the mail's row once `attempts` attempts have ended. */
+    attempted: (to: string, attempts: number) =>
       until(`attempt ${attempts} of the mail to ${to} is written down`, async () => {
         const found = await row(to);
         return found.attempts === attempts && found.leasedUntil === null && found;

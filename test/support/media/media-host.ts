@@ -1,17 +1,12 @@
 import type { Socket } from 'node:net';
-import { type Receiver, startReceiver } from '#test/support/webhooks/raw-receiver.ts';
+import { startReceiver } from '#test/support/webhooks/raw-receiver.ts';
 
 /** A web server on a real port whose answer for each path a test sets. */
-export interface MediaHost extends Receiver {
-  readonly url: (path: string) => string;
-  /** Requested paths, in order. */
-  readonly paths: () => string[];
-  readonly set: (path: string, answer: MediaAnswer) => void;
-}
+export type MediaHost = Awaited<ReturnType<typeof startMediaHost>>;
 
 export type MediaAnswer = (socket: Socket, request: string) => void;
 
-export async function startMediaHost(host = '127.0.0.1'): Promise<MediaHost> {
+export async function startMediaHost(host = '127.0.0.1') {
   const answers = new Map<string, MediaAnswer>();
   const receiver = await startReceiver({
     host,
@@ -19,9 +14,10 @@ export async function startMediaHost(host = '127.0.0.1'): Promise<MediaHost> {
   });
   return {
     ...receiver,
-    url: (path) => `http://${host}:${receiver.port}${path}`,
+    url: (path: string) => `http://${host}:${receiver.port}${path}`,
+    /** Requested paths, in order. */
     paths: () => receiver.requests.map(pathOf),
-    set: (path, answer) => void answers.set(path, answer),
+    set: (path: string, answer: MediaAnswer) => void answers.set(path, answer),
   };
 }
 

@@ -1,34 +1,18 @@
 import type { FailureCode } from '#contract/message.ts';
 import { parseId } from '#server/platform/ids.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-import { type MediaHost, startMediaHost } from './media-host.ts';
+import { startMediaHost } from './media-host.ts';
 
 /** A service that may fetch from this machine, a web server with files, and a team with a phone. */
-export interface MediaWorld {
-  readonly service: TestService;
-  readonly team: TestTeam;
-  readonly number: ConnectedNumber;
-  readonly host: MediaHost;
-  /** Sends a message with the file at a path of the web server, or at a URL. @returns its id */
-  readonly send: (
-    path: string,
-    options?: { readonly to?: string; readonly from?: string },
-  ) => Promise<string>;
-  readonly get: (id: string) => Promise<Record<string, unknown>>;
-  /** Waits until the message's media is fetched or has failed. @returns the message */
-  readonly settled: (id: string) => Promise<Record<string, unknown>>;
-  /** Waits for the failure of a message. @returns its code and message */
-  readonly failure: (id: string) => Promise<{ readonly code: FailureCode; readonly text: string }>;
-  readonly close: () => Promise<void>;
-}
+export type MediaWorld = Awaited<ReturnType<typeof startMediaWorld>>;
 
 /** Default recipient. */
 export const mediaRecipient = '+14155550101';
 
-export async function startMediaWorld(settings: Readonly<Record<string, string>> = {}): Promise<MediaWorld> {
+export async function startMediaWorld(settings: Readonly<Record<string, string>> = {}) {
   const host = await startMediaHost();
   const service = await startTestService({ EGRESS_ALLOW_CIDRS: '127.0.0.1', ...settings });
   const team = await service.newTeam();
@@ -45,15 +29,24 @@ export async function startMediaWorld(settings: Readonly<Record<string, string>>
     number,
     host,
     get,
+    /** Waits until the message's media is fetched or has failed. @returns the message */
     settled,
-    send: async (path, { to = mediaRecipient, from = number.phoneNumber } = {}) => {
+    /** Sends a message with the file at a path of the web server, or at a URL. @returns its id */
+    send: async (
+      path: string,
+      {
+        to = mediaRecipient,
+        from = number.phoneNumber,
+      }: { readonly to?: string; readonly from?: string } = {},
+    ) => {
       const media_url = path.startsWith('/') ? host.url(path) : path;
       const body = { from, to, content: 'Look', media_url };
       const answer = await team.api.post('/v1/messages/send', body);
       if (answer.status !== 202) throw new Error(`the send was answered ${answer.status}: ${answer.text}`);
       return String(answer.json.id);
     },
-    failure: async (id) => {
+    /** Waits for the failure of a message. @returns its code and message */
+    failure: async (id: string) => {
       const message = await until('the message failed', async () => {
         const now = await get(id);
         return field(now, 'status') === 'failed' ? now : undefined;

@@ -3,7 +3,7 @@ import type { Transaction } from '#server/database/query.ts';
 import type { Hold } from '#server/messages/message-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { type MessageId, type NumberId, parseId, type TeamId } from '#server/platform/ids.ts';
-import { type HeldTransaction, holdTransaction } from '#test/support/database/held-transaction.ts';
+import { heldBy } from '#test/support/database/held-transaction.ts';
 import { changeBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -137,9 +137,6 @@ export const endLease = changeBy<[messageId: MessageId]>(
 );
 
 /** Writes the messages to a contact in a transaction that commits when the test releases it, as an erasure does. */
-export function holdMessageChange(
-  service: Pick<TestService, 'databaseUrl'>,
-  contact: string,
-): Promise<HeldTransaction> {
-  return holdTransaction(service, 'UPDATE messages SET content = content WHERE to_handle = $1', [contact]);
-}
+export const holdMessageChange = heldBy<[contact: string]>(
+  'UPDATE messages SET content = content WHERE to_handle = $1',
+);

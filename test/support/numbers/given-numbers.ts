@@ -1,5 +1,5 @@
 import type { NumberId, TeamId } from '#server/platform/ids.ts';
-import { type HeldTransaction, holdTransaction } from '#test/support/database/held-transaction.ts';
+import { heldBy } from '#test/support/database/held-transaction.ts';
 import { changeBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -40,22 +40,14 @@ export const markNumberDeleted = changeBy<[numberId: NumberId]>(
 );
 
 /** Deletes all numbers of a team in a transaction that commits when the test releases it. */
-export function holdNumberDeletion(
-  service: Pick<TestService, 'databaseUrl'>,
-  teamId: TeamId,
-): Promise<HeldTransaction> {
-  return holdTransaction(service, 'UPDATE numbers SET deleted_at = created_at WHERE team_id = $1', [teamId]);
-}
+export const holdNumberDeletion = heldBy<[teamId: TeamId]>(
+  'UPDATE numbers SET deleted_at = created_at WHERE team_id = $1',
+);
 
 /** Pauses a number in a transaction that commits when the test releases it. */
-export function holdPause(
-  service: Pick<TestService, 'databaseUrl'>,
-  phoneNumber: string,
-): Promise<HeldTransaction> {
-  return holdTransaction(service, `UPDATE numbers SET status = 'paused' WHERE phone_number = $1`, [
-    phoneNumber,
-  ]);
-}
+export const holdPause = heldBy<[phoneNumber: string]>(
+  `UPDATE numbers SET status = 'paused' WHERE phone_number = $1`,
+);
 
 /** Inserts a process's lease on a simulated phone, for any number. */
 export async function putLease(

@@ -1,6 +1,6 @@
 import type { Role } from '#contract/permissions.ts';
 import type { AccountId, MemberId } from '#server/platform/ids.ts';
-import { type HeldTransaction, holdTransaction } from '#test/support/database/held-transaction.ts';
+import { heldBy } from '#test/support/database/held-transaction.ts';
 import { changeBy, changeOneBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -37,18 +37,11 @@ export const setRole = changeOneBy<[accountId: AccountId, role: Role]>(
 );
 
 /** Changes the password in a transaction that commits when the test releases it. */
-export function holdPasswordChange(
-  service: Pick<TestService, 'databaseUrl'>,
-  email: string,
-): Promise<HeldTransaction> {
-  return holdTransaction(service, `UPDATE accounts SET password_hash = 'another' WHERE email = $1`, [email]);
-}
+export const holdPasswordChange = heldBy<[email: string]>(
+  `UPDATE accounts SET password_hash = 'another' WHERE email = $1`,
+);
 
 /** Changes a member's role in a transaction that commits when the test releases it. */
-export function holdRoleChange(
-  service: Pick<TestService, 'databaseUrl'>,
-  memberId: MemberId,
-  role: Role,
-): Promise<HeldTransaction> {
-  return holdTransaction(service, 'UPDATE members SET role = $2 WHERE id = $1', [memberId, role]);
-}
+export const holdRoleChange = heldBy<[memberId: MemberId, role: Role]>(
+  'UPDATE members SET role = $2 WHERE id = $1',
+);

@@ -4,19 +4,7 @@ import { join } from 'node:path';
 import { until } from '#test/support/service/until.ts';
 
 /** A file system of a few megabytes that a test fills. */
-export interface SmallDisk {
-  /** A folder of the disk, for processes that `command` starts. */
-  readonly folder: string;
-  /** Path of this folder for the test's process. */
-  readonly seenFromHere: string;
-  /** Command line of a program that sees the disk, in the working folder of the test's process. */
-  readonly command: (program: string, ...words: string[]) => [string, ...string[]];
-  /** Writes until the disk is full. */
-  readonly fill: () => Promise<void>;
-  /** Deletes the file of `fill`. */
-  readonly free: () => Promise<void>;
-  readonly remove: () => void;
-}
+export type SmallDisk = Awaited<ReturnType<typeof makeSmallDisk>>;
 
 /** True for root on Linux, who alone may mount a file system. */
 export function canMountDisk(): boolean {
@@ -24,7 +12,7 @@ export function canMountDisk(): boolean {
 }
 
 /** Mounts the disk in a new mount namespace, which unmounts it with its last process. @param place an empty folder */
-export async function makeSmallDisk(place: string, megabytes: number): Promise<SmallDisk> {
+export async function makeSmallDisk(place: string, megabytes: number) {
   await mkdir(place, { recursive: true });
   const mount = `mount -t tmpfs -o size=${megabytes}m,mode=755 tmpfs "$0" && mkdir "$0/mounted" && exec sleep infinity`;
   const holder = spawn('unshare', ['--mount', 'sh', '-c', mount, place], { stdio: 'ignore' });
@@ -36,9 +24,12 @@ export async function makeSmallDisk(place: string, megabytes: number): Promise<S
   });
   const filler = join(seenFromHere, 'filler');
   return {
+    /** A folder of the disk, for processes that `command` starts. */
     folder: place,
+    /** Path of this folder for the test's process. */
     seenFromHere,
-    command: (program, ...words) => [
+    /** Command line of a program that sees the disk, in the working folder of the test's process. */
+    command: (program: string, ...words: string[]): [string, ...string[]] => [
       'nsenter',
       `--target=${holder.pid}`,
       '--mount',
@@ -46,6 +37,7 @@ export async function makeSmallDisk(place: string, megabytes: number): Promise<S
       program,
       ...words,
     ],
+    /** Writes until the disk is full. */
     fill: async () => {
       const file = await open(filler, 'a');
       try {
@@ -57,6 +49,7 @@ export async function makeSmallDisk(place: string, megabytes: number): Promise<S
         await file.close();
       }
     },
+    /** Deletes the file of `fill`. */
     free: () => rm(filler),
     remove: () => void holder.kill('SIGKILL'),
   };

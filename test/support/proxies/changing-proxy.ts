@@ -30,15 +30,8 @@ export interface ProxyFaults {
   readonly firstDay?: string;
 }
 
-export interface ChangingProxy {
-  /** URL of the proxy, `https://localhost:<port>`. */
-  readonly url: string;
-  readonly certificate: string;
-  readonly close: () => Promise<void>;
-}
-
 /** Starts an https proxy in front of a service, with HTTP/1.1, HTTP/2 and the given faults. */
-export async function startChangingProxy(target: string, faults: ProxyFaults = {}): Promise<ChangingProxy> {
+export async function startChangingProxy(target: string, faults: ProxyFaults = {}) {
   const { key, cert } = makeCertificate(faults.names ?? ['localhost'], faults.lastDay, faults.firstDay);
   const onRequest = (incoming: Http2ServerRequest, outgoing: Http2ServerResponse) =>
     void pass(target, faults, incoming, outgoing);
@@ -52,6 +45,7 @@ export async function startChangingProxy(target: string, faults: ProxyFaults = {
   server.on('secureConnection', (socket) => sessions.add(socket));
   const port = await listenLocally(server);
   return {
+    /** URL of the proxy, `https://localhost:<port>`. */
     url: `https://localhost:${port}`,
     certificate: cert,
     close: async () => {

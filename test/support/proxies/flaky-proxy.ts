@@ -13,19 +13,10 @@ export type Mishap =
   /** Replaces the server's answer with a page of the proxy. */
   | 'lose_answer';
 
-export interface FlakyProxy {
-  readonly url: string;
-  /** Sets the fault of the next poll, or of the next inbound message. */
-  readonly next: (mishap: Mishap, call?: 'poll' | 'inbound') => void;
-  /** Sends further calls to another process of the service. */
-  readonly retarget: (target: string) => void;
-  /** Resets a phone's connection during a poll. Between two polls the phone would reconnect without noticing. */
-  readonly breakPoll: (deviceToken: string) => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+export type FlakyProxy = Awaited<ReturnType<typeof startFlakyProxy>>;
 
 /** Starts an HTTP proxy between a phone and the server that makes faults on request. */
-export async function startFlakyProxy(firstTarget: string): Promise<FlakyProxy> {
+export async function startFlakyProxy(firstTarget: string) {
   let target = firstTarget;
   const mishapsOf = { poll: [] as Mishap[], inbound: [] as Mishap[] };
   const unanswered = new Map<ServerResponse, { readonly path: string; readonly deviceToken: string }>();
@@ -70,11 +61,14 @@ export async function startFlakyProxy(firstTarget: string): Promise<FlakyProxy> 
   const port = await listenLocally(server);
   return {
     url: `http://127.0.0.1:${port}`,
-    next: (mishap, call = 'poll') => void mishapsOf[call].push(mishap),
-    retarget: (newTarget) => {
+    /** Sets the fault of the next poll, or of the next inbound message. */
+    next: (mishap: Mishap, call: 'poll' | 'inbound' = 'poll') => void mishapsOf[call].push(mishap),
+    /** Sends further calls to another process of the service. */
+    retarget: (newTarget: string) => {
       target = newTarget;
     },
-    breakPoll: (deviceToken) =>
+    /** Resets a phone's connection during a poll. Between two polls the phone would reconnect without noticing. */
+    breakPoll: (deviceToken: string) =>
       until('the phone polls', () => {
         const [polled] =
           [...unanswered].find(

@@ -1,15 +1,8 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listenLocally } from './listen-locally.ts';
 
-export interface FreezingProxy {
-  readonly port: number;
-  /** Stops the traffic of all open connections, which stay open. */
-  readonly freeze: () => void;
-  readonly close: () => Promise<void>;
-}
-
 /** A TCP proxy for a PostgreSQL on a Unix socket, whose connections can stop answering. */
-export async function startFreezingProxy(databaseUrl: string): Promise<FreezingProxy> {
+export async function startFreezingProxy(databaseUrl: string) {
   const url = new URL(databaseUrl.replace('@/', '@localhost/'));
   const path = `${url.searchParams.get('host') ?? ''}/.s.PGSQL.${url.searchParams.get('port') ?? (url.port || '5432')}`;
   const open = new Set<Socket>();
@@ -24,6 +17,7 @@ export async function startFreezingProxy(databaseUrl: string): Promise<FreezingP
   const port = await listenLocally(server);
   return {
     port,
+    /** Stops the traffic of all open connections, which stay open. */
     freeze: () => {
       for (const socket of open) socket.unpipe().pause();
     },

@@ -5,21 +5,8 @@ import { Agent, fetch as fetchWith } from 'undici';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 import { listenLocally } from './listen-locally.ts';
 
-export interface HttpsFront {
-  /** URL for BASE_URL: `https://texts.example.com:<port>`. */
-  readonly url: string;
-  readonly host: string;
-  /** SHA-256 of the public key, as base64, for a browser that has to trust the certificate. */
-  readonly publicKeyHash: string;
-  /** A fetch that resolves the name to this machine and trusts the certificate. */
-  readonly fetch: typeof fetch;
-  /** Changes the service to which requests go. */
-  readonly setTarget: (target: string) => void;
-  readonly close: () => Promise<void>;
-}
-
 /** Starts an https server in front of the service, with a public-looking host name and a test certificate. */
-export async function startHttpsFront(): Promise<HttpsFront> {
+export async function startHttpsFront() {
   const host = 'texts.example.com';
   const certificate = makeCertificate([host]);
   let target = '';
@@ -42,12 +29,16 @@ export async function startHttpsFront(): Promise<HttpsFront> {
     },
   });
   return {
+    /** URL for BASE_URL: `https://texts.example.com:<port>`. */
     url: `https://${host}:${port}`,
     host,
+    /** SHA-256 of the public key, as base64, for a browser that has to trust the certificate. */
     publicKeyHash: publicKeyHashOf(certificate.cert),
+    /** A fetch that resolves the name to this machine and trusts the certificate. */
     fetch: ((address: string, init: object) =>
       fetchWith(address, { ...init, dispatcher: agent })) as unknown as typeof fetch,
-    setTarget: (url) => {
+    /** Changes the service to which requests go. */
+    setTarget: (url: string) => {
       target = url;
     },
     close: async () => {

@@ -27,19 +27,8 @@ interface PassedRequest {
   readonly atMs: number;
 }
 
-export interface InterruptingProxy {
-  readonly url: string;
-  /** All requests so far, the oldest first. */
-  readonly requests: readonly PassedRequest[];
-  /** Sets the faults of the next requests, one for each, and forgets the requests so far. */
-  readonly interrupt: (...faults: readonly Interruption[]) => void;
-  /** Cuts all connections of clients. */
-  readonly cut: () => void;
-  readonly close: () => Promise<void>;
-}
-
 /** Starts a proxy in front of a service, between which and a client the network and the service fail on request. */
-export async function startInterruptingProxy(target: string): Promise<InterruptingProxy> {
+export async function startInterruptingProxy(target: string) {
   const faults: Interruption[] = [];
   const requests: PassedRequest[] = [];
 
@@ -93,11 +82,14 @@ export async function startInterruptingProxy(target: string): Promise<Interrupti
   const port = await listenLocally(server);
   return {
     url: `http://127.0.0.1:${port}`,
+    /** All requests so far, the oldest first. */
     requests,
-    interrupt: (...next) => {
+    /** Sets the faults of the next requests, one for each, and forgets the requests so far. */
+    interrupt: (...next: readonly Interruption[]) => {
       requests.length = 0;
       faults.splice(0, faults.length, ...next);
     },
+    /** Cuts all connections of clients. */
     cut: () => server.closeAllConnections(),
     close: async () => {
       server.closeAllConnections();

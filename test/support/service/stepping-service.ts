@@ -3,24 +3,14 @@ import {
   type MovableDatabaseClock,
   makeClockMovable,
 } from '#test/support/database/movable-database-clock.ts';
-import { startTestService, type TestService } from './test-service.ts';
+import { startTestService } from './test-service.ts';
 import { until } from './until.ts';
 
 /** A service on a database whose clock a test sets. */
-export interface SteppingService extends TestService {
-  /** Sets how far the database's clock is ahead of the machine's, and makes all processes read it. */
-  readonly step: (aheadMs: number) => Promise<void>;
-  /** Makes all processes read the database's clock now instead of within 10 s. */
-  readonly lookNow: () => Promise<void>;
-  /** Moves the service's clock by a minute or more, and waits until the service has read the database's clock. */
-  readonly passTime: (ms: number) => Promise<void>;
-}
+export type SteppingService = Awaited<ReturnType<typeof startSteppingService>>;
 
 /** Starts the service. @param aheadMs how far the database's clock is ahead when the first process starts */
-export async function startSteppingService(
-  settings: Readonly<Record<string, string>> = {},
-  aheadMs = 0,
-): Promise<SteppingService> {
+export async function startSteppingService(settings: Readonly<Record<string, string>> = {}, aheadMs = 0) {
   let databaseClock: MovableDatabaseClock | undefined;
   const service = await startTestService(settings, {}, async (url) => {
     databaseClock = await makeClockMovable(url);
@@ -33,14 +23,17 @@ export async function startSteppingService(
       ?.uptime_ms;
   return {
     ...service,
+    /** Makes all processes read the database's clock now instead of within 10 s. */
     lookNow,
-    passTime: async (ms) => {
+    /** Moves the service's clock by a minute or more, and waits until the service has read the database's clock. */
+    passTime: async (ms: number) => {
       const before = await readAt();
       service.clock.advance(ms);
       await lookNow();
       await until('the service has looked', async () => (await readAt()) !== before);
     },
-    step: async (ms) => {
+    /** Sets how far the database's clock is ahead of the machine's, and makes all processes read it. */
+    step: async (ms: number) => {
       await databaseClock?.set(ms);
       await lookNow();
     },

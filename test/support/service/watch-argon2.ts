@@ -1,15 +1,7 @@
 import { createHook } from 'node:async_hooks';
 
-/** Counts the argon2 computations of this process with async_hooks. */
-export interface Argon2Watch {
-  /** Number of computations since the watch began. */
-  readonly runs: () => number;
-  /** Greatest number of simultaneous computations. */
-  readonly mostAtATime: () => number;
-  readonly stop: () => void;
-}
-
-export function watchArgon2(): Argon2Watch {
+/** Counts the argon2 computations of this process with async_hooks, and the most of them at a time. */
+export function watchArgon2() {
   const open = new Set<number>();
   let runs = 0;
   let most = 0;

@@ -4,17 +4,8 @@ import type { Workflow } from '#shortcut/workflow.ts';
 import { listenLocally } from '#test/support/proxies/listen-locally.ts';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 
-export interface RecordServer {
-  readonly certificate: string;
-  /** Shares a shortcut, or any bytes in place of its file. @returns its link */
-  readonly share: (name: string, file: Workflow | Buffer) => string;
-  /** Makes the link of a record that answers with this status and body. */
-  readonly answerWith: (status: number, body: string) => string;
-  readonly close: () => Promise<void>;
-}
-
 /** Starts a server that has the records of shared shortcuts in the form of iCloud, over https. */
-export async function startRecordServer(): Promise<RecordServer> {
+export async function startRecordServer() {
   const { key, cert } = makeCertificate(['localhost']);
   const answers = new Map<string, { readonly status: number; readonly body: string | Buffer }>();
   const server = createServer({ key, cert }, ({ url = '' }, response) => {
@@ -31,8 +22,10 @@ export async function startRecordServer(): Promise<RecordServer> {
   };
   return {
     certificate: cert,
+    /** Makes the link of a record that answers with this status and body. */
     answerWith,
-    share: (name, file) => {
+    /** Shares a shortcut, or any bytes in place of its file. @returns its link */
+    share: (name: string, file: Workflow | Buffer) => {
       const asset = (path: string) => ({
         type: 'ASSETID',
         value: { downloadURL: `${origin}/B/${count}/${path}?o=1&v=1`, size: 1, fileChecksum: 'AQ==' },

@@ -15,13 +15,6 @@ export const send = {
 };
 const stop = { action: 'stop', session: 'none', reason: 'deleted' };
 
-interface ScriptedServer {
-  readonly origin: string;
-  /** Bodies of the polls so far. */
-  readonly polls: () => Record<string, string>[];
-  readonly received: Awaited<ReturnType<typeof startWebhookReceiver>>['received'];
-}
-
 /**
  * Starts a server that gives these answers to polls, one after the other, and then a stop. A text is an answer of a
  * proxy.
@@ -31,7 +24,7 @@ export async function startScriptedServer(
   context: TestContext,
   answers: readonly (object | string)[],
   answerOther: (response: ServerResponse, path: string) => void = (response) => response.destroy(),
-): Promise<ScriptedServer> {
+) {
   const left = [...answers, stop];
   const server = await startWebhookReceiver({
     behaviour: (response, { path }) => {
@@ -42,6 +35,7 @@ export async function startScriptedServer(
     },
   });
   context.after(() => server.close());
+  /** Bodies of the polls so far. */
   const polls = () =>
     server.received
       .filter(({ path }) => path === '/v1/device/poll')

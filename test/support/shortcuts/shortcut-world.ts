@@ -1,7 +1,7 @@
 import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
 import { claim, type DeviceWire, findNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
-import { type FlakyProxy, startFlakyProxy } from '#test/support/proxies/flaky-proxy.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { startFlakyProxy } from '#test/support/proxies/flaky-proxy.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { ShortcutPhone, setupCodeOf } from './shortcut-phone.ts';
 
@@ -14,40 +14,19 @@ export interface ShortcutLine {
 }
 
 /** A service behind a proxy, a team, and iPhones with the shortcuts. */
-export interface ShortcutWorld {
-  readonly service: TestService;
-  readonly team: TestTeam;
-  readonly proxy: FlakyProxy;
-  /** Makes a number that no phone has polled for, and an iPhone with its token. */
-  readonly newLine: (
-    options?: Partial<ConstructorParameters<typeof ShortcutPhone>[0]>,
-  ) => Promise<ShortcutLine>;
-  /** Makes a number and an iPhone on which Outbox runs. */
-  readonly runningLine: () => Promise<
-    ShortcutLine & { readonly run: ReturnType<ShortcutPhone['startOutbox']> }
-  >;
-  /**
-   * Starts the shortcut again, after the time in which the old session lives and its message may be reported. Resolves
-   * once a new session has begun.
-   */
-  readonly restart: (line: ShortcutLine) => Promise<void>;
-  readonly untilVerified: (line: Pick<ShortcutLine, 'phoneNumber'>) => Promise<unknown>;
-  readonly send: (line: Pick<ShortcutLine, 'phoneNumber'>, content: string) => Promise<string>;
-  readonly messageOf: (id: string) => Promise<Record<string, unknown>>;
-  readonly untilStatus: (id: string, status: string) => Promise<unknown>;
-  readonly switchOffPhones: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+export type ShortcutWorld = Awaited<ReturnType<typeof startShortcutWorld>>;
 
 /** Time after which a session without polls has ended, and its message may no longer be reported. */
 const afterTheGraceMs = 181_000;
 
-export async function startShortcutWorld(): Promise<ShortcutWorld> {
+export async function startShortcutWorld() {
   const service = await startTestService();
   const proxy = await startFlakyProxy(service.baseUrl);
   const team = await service.newTeam();
   const phones: ShortcutPhone[] = [];
-  const newLine: ShortcutWorld['newLine'] = async (options = {}) => {
+  const newLine = async (
+    options: Partial<ConstructorParameters<typeof ShortcutPhone>[0]> = {},
+  ): Promise<ShortcutLine> => {
     const phoneNumber = newPhoneNumber();
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
     const wire = await claim(team.api, String(verify.json.setup_url));
@@ -59,21 +38,27 @@ export async function startShortcutWorld(): Promise<ShortcutWorld> {
   const switchOffPhones = async () => {
     for (const phone of phones.splice(0)) await phone.switchOff();
   };
-  const untilVerified: ShortcutWorld['untilVerified'] = ({ phoneNumber }) =>
+  const untilVerified = ({ phoneNumber }: Pick<ShortcutLine, 'phoneNumber'>) =>
     until('the number is verified', async () => (await findNumber(team.api, phoneNumber))?.verified === true);
   const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
   return {
     service,
     team,
     proxy,
+    /** Makes a number that no phone has polled for, and an iPhone with its token. */
     newLine,
+    /** Makes a number and an iPhone on which Outbox runs. */
     runningLine: async () => {
       const line = await newLine();
       const run = line.phone.startOutbox();
       await untilVerified(line);
       return { ...line, run };
     },
-    restart: async ({ phone, phoneNumber }) => {
+    /**
+     * Starts the shortcut again, after the time in which the old session lives and its message may be reported. Resolves
+     * once a new session has begun.
+     */
+    restart: async ({ phone, phoneNumber }: ShortcutLine) => {
       const session = async () => (await findDeviceSession(service, phoneNumber))?.sessionId;
       const before = await session();
       let ended = true;
@@ -89,9 +74,10 @@ export async function startShortcutWorld(): Promise<ShortcutWorld> {
       });
     },
     untilVerified,
-    send: ({ phoneNumber }, content) => team.api.send({ from: phoneNumber, to: '+12125550100', content }),
+    send: ({ phoneNumber }: Pick<ShortcutLine, 'phoneNumber'>, content: string) =>
+      team.api.send({ from: phoneNumber, to: '+12125550100', content }),
     messageOf,
-    untilStatus: (id, status) =>
+    untilStatus: (id: string, status: string) =>
       until(`the message is ${status}`, async () => (await messageOf(id)).status === status),
     switchOffPhones,
     close: async () => {

@@ -3,18 +3,11 @@ import { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Dispatcher } from '#server/webhooks/dispatch/dispatcher.ts';
 
-/** A dispatcher that can be paused, with its HTTP client and log. */
-export interface PausedDispatcher {
-  readonly outbound: OutboundHttp;
-  readonly dispatcher: Dispatcher;
-  /** Logged errors. */
-  readonly errors: readonly unknown[];
-  /** Fields of logged warnings. */
-  readonly warnings: readonly object[];
-}
-
-/** @param pause runs after each claim and result of the dispatcher, before it reads the statement's answer */
-export function pausedAfter(runtime: Runtime, pause: (statement: string) => Promise<void>): PausedDispatcher {
+/**
+ * Makes a dispatcher that can be paused, with its HTTP client, the errors and the fields of the warnings that it logs.
+ * @param pause runs after each claim and result of the dispatcher, before it reads the statement's answer
+ */
+export function pausedAfter(runtime: Runtime, pause: (statement: string) => Promise<void>) {
   const { database, config } = runtime;
   const outbound = new OutboundHttp({ allowed: config.egressAllowed });
   const pausing = (pool: 'hot' | 'batches') => {

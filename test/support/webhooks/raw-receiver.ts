@@ -3,16 +3,7 @@ import { createServer as createSecure } from 'node:tls';
 import type { TestCertificate } from './certificate.ts';
 
 /** A server on a real port that answers each request with the bytes that a test writes. */
-export interface Receiver {
-  readonly port: number;
-  /** Complete requests, as text. */
-  readonly requests: readonly string[];
-  /** Connections so far by their local address. Over TLS only those whose handshake succeeded. */
-  readonly connections: readonly string[];
-  /** Number of open connections. */
-  readonly open: () => number;
-  readonly close: () => Promise<void>;
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 interface ReceiverOptions {
   /** Answers each request; by default with `ok`. */
@@ -32,7 +23,7 @@ export async function startReceiver({
   certificate,
   host = '127.0.0.1',
   port = 0,
-}: ReceiverOptions = {}): Promise<Receiver> {
+}: ReceiverOptions = {}) {
   const requests: string[] = [];
   const connections: string[] = [];
   const open = new Set<Socket>();
@@ -63,8 +54,11 @@ export async function startReceiver({
   if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
   return {
     port: address.port,
+    /** Complete requests, as text. */
     requests,
+    /** Connections so far by their local address. Over TLS only those whose handshake succeeded. */
     connections,
+    /** Number of open connections. */
     open: () => open.size,
     close: async () => {
       for (const socket of open) socket.destroy();

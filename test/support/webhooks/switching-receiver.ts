@@ -1,12 +1,7 @@
-import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
-
-export interface SwitchingReceiver extends WebhookReceiver {
-  /** An address that answers 503. */
-  readonly brokenUrl: string;
-}
+import { startWebhookReceiver } from './webhook-receiver.ts';
 
 /** A customer's server with an address that accepts events and one that fails. */
-export async function startSwitchingReceiver(): Promise<SwitchingReceiver> {
+export async function startSwitchingReceiver() {
   const receiver = await startWebhookReceiver({
     behaviour: (answer, { path }) => {
       const isBroken = path === '/broken';
@@ -15,5 +10,6 @@ export async function startSwitchingReceiver(): Promise<SwitchingReceiver> {
         .end(isBroken ? '{"error":"The table of events is full."}' : '{"ok":true}');
     },
   });
+  // The broken address answers 503.
   return { ...receiver, brokenUrl: `http://127.0.0.1:${receiver.port}/broken` };
 }

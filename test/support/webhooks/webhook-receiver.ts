@@ -17,19 +17,7 @@ export interface ReceivedDelivery {
 export type Behaviour = (answer: ServerResponse, delivery: ReceivedDelivery) => void;
 
 /** A customer's server that records requests, and answers as a test sets. */
-export interface WebhookReceiver {
-  readonly url: string;
-  readonly origin: string;
-  readonly port: number;
-  readonly received: readonly ReceivedDelivery[];
-  /** Sets the behaviour from now on. */
-  readonly behave: (behaviour: Behaviour) => void;
-  /** Resolves with all deliveries once at least this number has arrived. */
-  readonly count: (deliveries: number) => Promise<readonly ReceivedDelivery[]>;
-  /** Number of unanswered deliveries. */
-  readonly hanging: () => number;
-  readonly close: () => Promise<void>;
-}
+export type WebhookReceiver = Awaited<ReturnType<typeof startWebhookReceiver>>;
 
 export const answering =
   (status: number, body = '', headers: Readonly<Record<string, string>> = {}): Behaviour =>
@@ -40,7 +28,7 @@ export const silent: Behaviour = () => undefined;
 
 export async function startWebhookReceiver(
   options: { readonly behaviour?: Behaviour; readonly certificate?: TestCertificate } = {},
-): Promise<WebhookReceiver> {
+) {
   const { certificate } = options;
   let behaviour = options.behaviour ?? answering(200);
   const received: ReceivedDelivery[] = [];
@@ -70,11 +58,14 @@ export async function startWebhookReceiver(
     origin,
     port,
     received,
-    behave: (next) => {
+    /** Sets the behaviour from now on. */
+    behave: (next: Behaviour) => {
       behaviour = next;
     },
-    count: (deliveries) =>
+    /** Resolves with all deliveries once at least this number has arrived. */
+    count: (deliveries: number) =>
       until(`${deliveries} deliveries arrive`, () => received.length >= deliveries && received),
+    /** Number of unanswered deliveries. */
     hanging: () => hanging,
     close: async () => {
       server.closeAllConnections();
