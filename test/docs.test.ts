@@ -16,6 +16,7 @@ import { schemaDocument } from '#test/coverage/schema-document.ts';
 import { readSpecification } from '#test/coverage/specification-rules.ts';
 import { statesDocument } from '#test/coverage/states-document.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
+import { assertEach, assertNone } from '#test/support/service/assert-each.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 const specification = readSpecification().replaceAll(/\s*<!-- .* -->/g, '');
@@ -61,10 +62,7 @@ describe('the documents agree with the code', () => {
       })),
     );
     assert.ok(named.length > 20);
-    assert.deepEqual(
-      named.filter(({ name }) => !config.includes(`'${name}'`)),
-      [],
-    );
+    assertNone(named, ({ name }) => !config.includes(`'${name}'`));
   });
 
   it('each command that code and documents name exists', () => {
@@ -95,10 +93,7 @@ describe('the documents agree with the code', () => {
     const operations = read('docs/operations.md');
     const sections = [...operations.matchAll(/^## (.+)$/gm)].map(([, name = '']) => name);
     const listed = [...operations.matchAll(/\[([^\]]+)\]\(#([a-z-]+)\)/g)];
-    assert.deepEqual(
-      listed.map(([, name]) => name),
-      sections,
-    );
+    assertEach(listed, ([, name]) => name, sections);
     for (const [, name = '', anchor] of listed) assert.equal(name.toLowerCase().replaceAll(' ', '-'), anchor);
     const deployed = globSync('deploy/**/*.{conf,yml,yaml,json,service}', { cwd: repository });
     const named = [...texts, ...deployed.map((path) => ({ path, text: read(path) }))].flatMap(
@@ -111,10 +106,7 @@ describe('the documents agree with the code', () => {
         ),
     );
     assert.ok(named.length > 15);
-    assert.deepEqual(
-      named.filter(({ name }) => !sections.includes(name)),
-      [],
-    );
+    assertNone(named, ({ name }) => !sections.includes(name));
   });
 
   it('docs/operations.md has the database connections of a process', () => {
@@ -147,9 +139,9 @@ describe('the documents agree with the code', () => {
         [...read(path).matchAll(/^```sh.*\n([\s\S]*?)^```$/gm)].map(([, text = '']) => ({ path, text })),
     );
     assert.ok(blocks.length > 50);
-    assert.deepEqual(
-      blocks.filter(({ text }) => /(^|[;&|] *)(until|while) /m.test(text)),
-      [],
+    assertNone(
+      blocks,
+      ({ text }) => /(^|[;&|] *)(until|while) /m.test(text),
       'use a loop over `seq`, with a message at its end',
     );
   });
@@ -164,10 +156,7 @@ describe('the documents agree with the code', () => {
       (!path.includes('/') &&
         globSync(`server/**/${path.startsWith('-') ? '*' : ''}${path}`, { cwd: repository }).length > 0);
     assert.ok(quoted.length > 20);
-    assert.deepEqual(
-      quoted.filter((path) => !isThere(path)),
-      [],
-    );
+    assertNone(quoted, (path) => !isThere(path));
   });
 
   it('docs/errors.md has each error code with its status (§7.1/envelope)', () => {
@@ -184,10 +173,7 @@ describe('the documents agree with the code', () => {
       const names = included.map((name) => `\`${name}\``).join(', ');
       return [own, own === '*' ? 'all' : names || 'none'];
     });
-    assert.deepEqual(
-      rows.map(([, name, included]) => [name, included]),
-      expected,
-    );
+    assertEach(rows, ([, name, included]) => [name, included], expected);
   });
 
   it('docs/errors.md has the rate limit of each plan (§8/plan-requests)', () => {

@@ -5,6 +5,7 @@ import { Browser, newAccount, signedIn } from '#test/support/browser/browser-cli
 import { newMagicLink } from '#test/support/people/given-links.ts';
 import { join, Person } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
 const password = 'a sentence that nobody guesses';
@@ -41,10 +42,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     const { json } = await browser.get('/app/account');
     assert.equal(field(json, 'account.name'), 'Ada Example');
     const teams = json.teams as { id: string; name: string; role: string; member_id: string }[];
-    assert.deepEqual(
-      teams.map(({ id, name, role }) => [id, name, role]),
-      expected,
-    );
+    assertEach(teams, ({ id, name, role }) => [id, name, role], expected);
     assert.ok(teams.every(({ member_id }) => /^usr_/.test(member_id)));
     const nobody = await new Browser(service.baseUrl).get('/');
     assert.deepEqual([nobody.status, nobody.headers.get('location')], [303, '/sign-in']);
@@ -70,10 +68,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     const renamed = entries.filter(
       ({ action, outcome }) => action === 'account.renamed' && outcome === 'done',
     );
-    assert.deepEqual(
-      renamed.map(({ details }) => details),
-      [{ name: 'Grace 😀' }],
-    );
+    assertEach(renamed, ({ details }) => details, [{ name: 'Grace 😀' }]);
   });
 
   it('setting a new password requires the current one and ends all other sessions (§12.2/reauthentication)', async () => {
@@ -166,18 +161,15 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     const out = await linked.post('/app/account/sign-out');
     const { json } = await browser.get('/app/account/audit');
     const entries = json.entries as Record<string, unknown>[];
-    assert.deepEqual(
-      entries.map(({ action }) => action),
-      [
-        'account.signed_out',
-        'account.signed_in',
-        'account.link_made',
-        'account.password_set',
-        'account.renamed',
-        'account.signed_in',
-        'account.made',
-      ],
-    );
+    assertEach(entries, ({ action }) => action, [
+      'account.signed_out',
+      'account.signed_in',
+      'account.link_made',
+      'account.password_set',
+      'account.renamed',
+      'account.signed_in',
+      'account.made',
+    ]);
     const [last = {}, , link = {}] = entries;
     assert.equal(field(last, 'actor.kind'), 'account');
     assert.equal(field(last, 'actor.name'), email);

@@ -21,6 +21,7 @@ import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { newMagicLink } from '#test/support/people/given-links.ts';
 import { storedMagicLink } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
@@ -239,10 +240,7 @@ describe('requests for magic links (specification section 12.2)', () => {
   it('a requested link is mailed to the account’s address, works for 30 minutes, and signs in', async () => {
     nextHour();
     assert.equal((await ask('ADA@example.com')).status, 200);
-    assert.deepEqual(
-      sent.map(({ to }) => to),
-      [email],
-    );
+    assertEach(sent, ({ to }) => to, [email]);
     const link = new URL(sent[0]?.url ?? '').pathname;
     service.clock.advance(30 * minuteMs - 5_000);
     assert.equal((await new Browser(baseUrl).submit(link)).status, 303);
@@ -272,11 +270,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     assert.deepEqual(seen[0], seen[1]);
     assert.match(String(field(seen[0], 'text')), /If this address has an account, a link is on its way/);
     assert.equal(field(seen[0], 'first'), 'throttle.increment');
-    assert.deepEqual(
-      sent.map(({ to }) => to),
-      [email],
-      'no other address gets a mail',
-    );
+    assertEach(sent, ({ to }) => to, [email], 'no other address gets a mail');
   });
 
   it('one address gets at most 5 links an hour, always with the same answer, and more in the next hour (§12.2/magic-links)', async () => {

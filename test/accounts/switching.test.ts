@@ -6,6 +6,7 @@ import { newOwnerLink } from '#test/support/people/given-links.ts';
 import { invite as inviteTo } from '#test/support/people/invite.ts';
 import { newPerson } from '#test/support/people/people.ts';
 import type { ApiAnswer } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 
@@ -85,13 +86,10 @@ describe('switching the account on the sign-in page and on invitations (specific
     const press = /name="form_token" value="([\w-]{43})"/.exec(page.text)?.[1] ?? '';
     const form = { name: 'Ada', password, form_token: press };
     const pressed = await Promise.all(browsers.map((browser) => browser.submit(link, form)));
-    assert.deepEqual(
-      pressed.map(({ status, headers }) => [status, headers.get('location')]),
-      [
-        [303, '/'],
-        [303, '/'],
-      ],
-    );
+    assertEach(pressed, ({ status, headers }) => [status, headers.get('location')], [
+      [303, '/'],
+      [303, '/'],
+    ]);
     for (const browser of browsers)
       assert.match((await browser.get('/app/account')).text, /again@example\.com/);
     const other = await new Browser(service.baseUrl).open(await invite('third@example.com'));

@@ -9,6 +9,7 @@ import {
   SoftwareAuthenticator,
 } from '#test/support/people/software-authenticator.ts';
 import { storedThrottleCounters } from '#test/support/people/stored-accounts.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { watchArgon2 } from '#test/support/service/watch-argon2.ts';
@@ -138,10 +139,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     assert.equal(await statusOf('198.51.100.2', email, password), 303);
     const counters = await storedThrottleCounters(service, service.clock.in(-quarterMs));
     // Counters of the client network, of the e-mail address, and of both together.
-    assert.deepEqual(
-      counters.map(({ hits }) => hits),
-      [10, 10, 10],
-    );
+    assertEach(counters, ({ hits }) => hits, [10, 10, 10]);
   });
 
   describe('sign-ins with a device cookie, which marks a known browser', () => {

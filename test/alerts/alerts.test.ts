@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { repository } from '#test/support/processes/spawned-service.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { readAlerts, readBoard } from './read-alerts.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
@@ -12,8 +13,9 @@ describe('alerts and the Grafana board (docs/alerts.md)', () => {
     const alerts = readAlerts();
     assert.ok(alerts.length > 15);
     const sections = read('docs/alerts.md').split(/^## /m).slice(1);
-    assert.deepEqual(
-      sections.map((section) => section.split('\n')[0]),
+    assertEach(
+      sections,
+      (section) => section.split('\n')[0],
       alerts.map(({ name }) => name),
     );
     for (const [index, { name, severity, summary, runbook }] of alerts.entries()) {
@@ -35,10 +37,7 @@ describe('alerts and the Grafana board (docs/alerts.md)', () => {
   it('Grafana can import the board: ids are unique, panels do not overlap, and queries use the chosen source', () => {
     const { uid, schemaVersion, panels, templating } = readBoard();
     assert.deepEqual([uid, schemaVersion], ['ownline', 39]);
-    assert.deepEqual(
-      templating.list.map(({ name, type }) => [name, type]),
-      [['datasource', 'datasource']],
-    );
+    assertEach(templating.list, ({ name, type }) => [name, type], [['datasource', 'datasource']]);
     assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
     const taken = new Set<string>();
     for (const { title, type, gridPos, targets = [], datasource } of panels) {

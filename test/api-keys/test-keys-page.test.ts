@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { testLine, testOutcomeOf, testOutcomes } from '#contract/test-line.ts';
 import { PageBlocks } from '#test/support/processes/page-blocks.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { newTestClient } from '#test/support/service/test-client.ts';
 
@@ -35,8 +36,9 @@ describe('docs/test-keys.md', () => {
     );
     const area = testLine.slice(0, -2);
     const codes = Object.entries(testOutcomes).sort();
-    assert.deepEqual(
-      recipients.map(([to]) => to),
+    assertEach(
+      recipients,
+      ([to]) => to,
       codes.map(([digits]) => `${area}${digits}`),
     );
     for (const [to = '', last = ''] of recipients.slice(-8)) assert.equal(last, testOutcomeOf(to), to);

@@ -6,6 +6,7 @@ import { changePlan } from '#server/teams/team/plans.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { newTestClient } from '#test/support/service/test-client.ts';
 import { until } from '#test/support/service/until.ts';
@@ -120,10 +121,7 @@ describe('test keys (§5.4/test-key)', () => {
       const list = (await api.get('/v1/events')).json.events as { team_id: string }[];
       return list.length === 2 ? list : undefined;
     });
-    assert.deepEqual(
-      events.map((event) => event.team_id),
-      [testTeamId, testTeamId],
-    );
+    assertEach(events, (event) => event.team_id, [testTeamId, testTeamId]);
     const deliveries = async (client: ApiClient, id: unknown) =>
       (await client.get(`/v1/webhooks/${id}/deliveries`)).json.deliveries as unknown[];
     assert.equal((await deliveries(api, own.json.id)).length, 1);
@@ -184,10 +182,12 @@ describe('test keys (§5.4/test-key)', () => {
   it('a test team has the test line, and nothing connects a phone to it', async () => {
     const { api, team } = await newTestClient(service);
     const [line] = (await api.get('/v1/numbers')).json.numbers as { id: string }[];
-    assert.deepEqual(
-      ['phone_number', 'verified', 'simulated', 'status'].map((name) => field(line, name)),
-      [testLine, true, true, 'active'],
-    );
+    assertEach(['phone_number', 'verified', 'simulated', 'status'], (name) => field(line, name), [
+      testLine,
+      true,
+      true,
+      'active',
+    ]);
     assert.equal((await api.request('DELETE', `/v1/numbers/${line?.id}`)).status, 403);
     assert.equal((await api.post(`/v1/numbers/${line?.id}/reconnect`)).status, 409);
     assert.equal((await api.post('/v1/numbers/verify', { phone_number: '+14155550142' })).status, 403);

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { offenders, readSources, root } from '#test/support/architecture/sources.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 
 describe('rules for every file of the code (docs/architecture.md)', () => {
   it('no name in platform/ and http/ has a noun of the product', () => {
@@ -76,10 +77,7 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
     const found = readSources('{test,campaign,bench,referees}/**/*.ts').filter(
       ({ text }) => text.split('\n').length > 400,
     );
-    assert.deepEqual(
-      found.map(({ path }) => path),
-      [],
-    );
+    assertEach(found, ({ path }) => path, []);
   });
 
   it('no line of a page is longer than 160 characters, except a path of a picture', () => {

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { schemaFiles } from '#server/database/table-declaration.ts';
 import { readSpecification } from '#test/coverage/specification-rules.ts';
 import { columnDeclaration, files, root } from '#test/support/architecture/sources.ts';
+import { assertEach, assertNone } from '#test/support/service/assert-each.ts';
 
 describe('the rules for citations and names (docs/architecture.md)', () => {
   it('every section that a comment or a test cites is in the specification', () => {
@@ -23,10 +24,7 @@ describe('the rules for citations and names (docs/architecture.md)', () => {
     });
     assert.ok(cited.length > 20);
     const missing = cited.filter(({ section }) => !headings.has(section));
-    assert.deepEqual(
-      missing.map(({ path, section }) => `${path} cites ${section}`),
-      [],
-    );
+    assertEach(missing, ({ path, section }) => `${path} cites ${section}`, []);
   });
 
   it('every decision that a comment cites is in docs/decisions', () => {
@@ -43,10 +41,7 @@ describe('the rules for citations and names (docs/architecture.md)', () => {
   it('a decision has at most 2 KB', () => {
     const decisions = globSync('docs/decisions/0*.md', { cwd: root });
     assert.ok(decisions.length > 40);
-    assert.deepEqual(
-      decisions.filter((path) => statSync(join(root, path)).size > 2_048),
-      [],
-    );
+    assertNone(decisions, (path) => statSync(join(root, path)).size > 2_048);
   });
 
   it('each term of the glossary is in its files, or else in another document, and no name has a word that it rules out', () => {
@@ -56,19 +51,11 @@ describe('the rules for citations and names (docs/architecture.md)', () => {
     );
     assert.ok(rows.length > 60);
     const terms = rows.map(([, term = '']) => term.trim());
-    assert.deepEqual(
-      terms.filter((term, index) => terms.indexOf(term) < index),
-      [],
-      'terms that are listed twice',
-    );
+    assertNone(terms, (term, index) => terms.indexOf(term) < index, 'terms that are listed twice');
     const paths = rows.flatMap(([, , , , where = '']) =>
       [...where.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path),
     );
-    assert.deepEqual(
-      paths.filter((path) => !existsSync(join(root, path))),
-      [],
-      'files that are not there',
-    );
+    assertNone(paths, (path) => !existsSync(join(root, path)), 'files that are not there');
     // Replaces hyphens and line breaks by spaces, so that `slow-reader` matches the term `slow reader`.
     const plain = (text: string) => text.toLowerCase().replaceAll(/[\s*-]+/g, ' ');
     const commentsOf = (path: string) =>
@@ -112,8 +99,9 @@ describe('the rules for citations and names (docs/architecture.md)', () => {
     const columns = [...schema.matchAll(columnDeclaration)];
     assert.ok(columns.length > 200);
     const all = [...named, ...columns.map((match) => ({ name: match[1] ?? '', path: 'a column' }))];
-    assert.deepEqual(
-      all.filter(({ name }) => rule.test(words(name))).map(({ name, path }) => `${path}: ${name}`),
+    assertEach(
+      all.filter(({ name }) => rule.test(words(name))),
+      ({ name, path }) => `${path}: ${name}`,
       [],
       'names that are ruled out',
     );

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readImports, readSources } from '#test/support/architecture/sources.ts';
+import { assertNone } from '#test/support/service/assert-each.ts';
 
 const exportedValue = /^export (?:async )?(?:const|let|class|function\*?) (\w+)/gm;
 
@@ -19,9 +20,6 @@ describe('the rule for exports (docs/architecture.md)', () => {
       [...text.matchAll(exportedValue)].map(([, name]) => `${path}: ${name}`),
     );
     assert.ok(values.length > 1_500);
-    assert.deepEqual(
-      values.filter((value) => !imported.has(value)),
-      [],
-    );
+    assertNone(values, (value) => !imported.has(value));
   });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { messageSteps } from '#server/messages/message-status.ts';
 import { deliverySteps } from '#server/webhooks/queue/delivery-status.ts';
+import { assertNone } from '#test/support/service/assert-each.ts';
 
 const conceptsMax = 20;
 
@@ -25,10 +26,7 @@ describe('docs/follow-one-message.md', () => {
 
   it('the road names each action of the state tables', () => {
     const actions = [...Object.keys(messageSteps), ...Object.keys(deliverySteps)];
-    assert.deepEqual(
-      actions.filter((action) => !new RegExp(`\\b${action}\\b`).test(road)),
-      [],
-    );
+    assertNone(actions, (action) => !new RegExp(`\\b${action}\\b`).test(road));
   });
 
   it(`a message meets at most ${conceptsMax} concepts, and the road has each of them in bold`, () => {

@@ -9,6 +9,7 @@ import {
   readSources,
   sliceOf,
 } from '#test/support/architecture/sources.ts';
+import { assertEach, assertNone } from '#test/support/service/assert-each.ts';
 
 /** The slices in their order: each may import those before it (docs/architecture.md). */
 const order = [
@@ -81,10 +82,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
   it('every folder of server/ is in the order of slices', () => {
     const slices = new Set(files.map((file) => sliceOf(file.path)));
     const known = new Set<string>([...order, 'root', 'simulated-phone', 'webhook-listener']);
-    assert.deepEqual(
-      [...slices].filter((slice) => !known.has(slice)),
-      [],
-    );
+    assertNone([...slices], (slice) => !known.has(slice));
   });
 
   it('stores, views and rules of a slice do not import its routes', () => {
@@ -147,11 +145,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     const flat = inFolders.filter(
       ({ path }) => path.split('/').length === 3 && basename(path) !== 'limits.ts' && !isSlice(path),
     );
-    assert.deepEqual(
-      flat.map(({ path }) => path),
-      [],
-      'files of these slices belong into one of their folders',
-    );
+    assertEach(flat, ({ path }) => path, [], 'files of these slices belong into one of their folders');
   });
 
   it('only routes import routes of their slice, and its stores and views import no use case', () => {
@@ -217,10 +211,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     const found = campaign.filter(
       (file) => file.imports.some(foreign) || /\bimport\(|#\w+\//.test(file.text),
     );
-    assert.deepEqual(
-      found.map((file) => file.path),
-      [],
-    );
+    assertEach(found, (file) => file.path, []);
     const readers = campaign.filter((file) => file.imports.includes('pg')).map((file) => file.path);
     assert.deepEqual(readers, ['campaign/neighbours/database.ts']);
   });
@@ -260,9 +251,9 @@ describe('the direction of imports (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
     const callers = files.filter(({ imports }) => imports.includes(doctorClient)).map(({ path }) => path);
     assert.ok(callers.length > 0);
-    assert.deepEqual(
-      callers.filter((path) => !path.startsWith('server/cli/doctor/')),
-      [],
+    assertNone(
+      callers,
+      (path) => !path.startsWith('server/cli/doctor/'),
       'the command line alone uses that client',
     );
   });

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { root } from '#test/support/architecture/sources.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 
 /** A sentence of a comment, a document or a test title. */
 interface Sentence {
@@ -113,8 +114,9 @@ describe('sentences have a subject, are short and use no pronoun for people (CON
     assert.ok(sentences.length > 4_000);
     assert.deepEqual(offences(sentences), []);
     const long = sentences.filter(({ text }) => partsOf(text).some((part) => countWords(part) > wordsMax));
-    assert.deepEqual(
-      long.map(({ path, line, text }) => `${path}:${line}: ${text}`),
+    assertEach(
+      long,
+      ({ path, line, text }) => `${path}:${line}: ${text}`,
       [],
       `more than ${wordsMax} words in a sentence`,
     );

@@ -9,6 +9,7 @@ import {
   sliceOf,
   withoutComments,
 } from '#test/support/architecture/sources.ts';
+import { assertNone } from '#test/support/service/assert-each.ts';
 
 /** Finds SQL in the literals of a text, or a call that takes SQL. */
 function findSql(text: string): string | undefined {
@@ -75,10 +76,7 @@ describe('the rules for SQL (docs/architecture.md)', () => {
     const tables = schema.replaceAll(/\$(\w*)\$[\s\S]*?\$\1\$/g, '');
     const columns = [...tables.matchAll(columnDeclaration)].map(([, column = '']) => column);
     assert.ok(columns.length > 200);
-    assert.deepEqual(
-      columns.filter((column) => !words.has(column)),
-      [],
-    );
+    assertNone(columns, (column) => !words.has(column));
   });
 
   it('a slice writes its own tables, and others only where COMMENT ON TABLE names it', () => {

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readSources, root, withoutComments } from '#test/support/architecture/sources.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 
 const sources = readSources('web/*/*.{ts,tsx}').map(({ path, text }) => ({
   path,
@@ -59,10 +60,7 @@ describe('texts of the dashboard', () => {
     const found = readSources('web/!(kit)/**/*.{ts,tsx}').filter(({ text }) =>
       /\bIntl\.|\.toLocale/.test(text),
     );
-    assert.deepEqual(
-      found.map(({ path }) => path),
-      [],
-    );
+    assertEach(found, ({ path }) => path, []);
   });
 
   it('a text has the values that its key names', () => {

@@ -5,6 +5,7 @@ import { Browser } from '#test/support/browser/browser-client.ts';
 import { newCookie, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people/people.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
@@ -79,8 +80,9 @@ describe('the audit log (specification section 12.6)', () => {
     await team.api.post(`/v1/numbers/${id}/reconnect`);
     await team.api.delete(`/v1/numbers/${id}`);
     const latest = (await entries()).slice(0, 3);
-    assert.deepEqual(
-      latest.map(({ action, actor }) => [action, actor.kind, actor.name]),
+    assertEach(
+      latest,
+      ({ action, actor }) => [action, actor.kind, actor.name],
       [
         ['number.deleted', 'key', 'test'],
         ['number.reconnected', 'key', 'test'],
@@ -206,10 +208,10 @@ describe('the audit log (specification section 12.6)', () => {
       const found = await refused();
       return found.length > 1 && found;
     });
-    assert.deepEqual(
-      noted.map(({ details }) => details),
-      [{ method: 'password', repeats: wrong - 1 }, { method: 'password' }],
-    );
+    assertEach(noted, ({ details }) => details, [
+      { method: 'password', repeats: wrong - 1 },
+      { method: 'password' },
+    ]);
     const { actor, action, error_code, ip } = noted[0] as Entry;
     assert.deepEqual(
       [actor.kind, actor.name, action, error_code, ip],

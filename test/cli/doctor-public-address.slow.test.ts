@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { Check } from '#server/cli/doctor/check.ts';
 import { checkPublicAddress } from '#server/cli/doctor/check-public-address.ts';
 import { type ProxyFaults, startChangingProxy } from '#test/support/proxies/changing-proxy.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
 describe('ownline doctor and the public address', () => {
@@ -43,11 +44,7 @@ describe('ownline doctor and the public address', () => {
   const stateOf = (checks: readonly Check[], name: string) =>
     checks.find((check) => check.name === name)?.state;
   const assertFails = (failed: readonly Check[], name: string, message: RegExp, fix: RegExp) => {
-    assert.deepEqual(
-      failed.map((check) => check.name),
-      [name],
-      JSON.stringify(failed),
-    );
+    assertEach(failed, (check) => check.name, [name], JSON.stringify(failed));
     assert.match(failed[0]?.message ?? '', message);
     assert.match(failed[0]?.fix ?? '', fix);
   };

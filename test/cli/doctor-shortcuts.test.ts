@@ -15,6 +15,7 @@ import {
 } from '#shortcut/property-list/property-list.ts';
 import { buildWorkflow, inbound, outbox, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';
 import type { Workflow, WorkflowAction } from '#shortcut/workflow.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given, givenFolder } from '#test/support/service/given.ts';
 import { startRecordServer } from '#test/support/shortcuts/record-server.ts';
 import { actionName } from '#test/support/shortcuts/workflow-reader.ts';
@@ -60,13 +61,10 @@ describe('ownline doctor and the published shortcuts', () => {
       await writeFile(join(dataDir, 'shortcuts/27', `${name}.shortcut`), 'AEA1');
     assert.match(lines(await examine({}))[1] ?? '', /^ok iPhones with iOS 27 get the signed files/);
     const signed = await examine({ SHORTCUT_SIGN_COMMAND: 'sign {in} {out}' });
-    assert.deepEqual(
-      signed.map(({ state, message }) => [state, /that SHORTCUT_SIGN_COMMAND signs/.test(message)]),
-      [
-        ['ok', true],
-        ['ok', true],
-      ],
-    );
+    assertEach(signed, ({ state, message }) => [state, /that SHORTCUT_SIGN_COMMAND signs/.test(message)], [
+      ['ok', true],
+      ['ok', true],
+    ]);
   });
 
   it('ownline doctor finds the shortcuts of this release behind their links, also as Shortcuts shares them', async () => {

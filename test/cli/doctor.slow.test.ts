@@ -14,6 +14,7 @@ import { startMailServer } from '#test/support/mail/mail-server.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
 import { canMountDisk, makeSmallDisk } from '#test/support/processes/small-disk.ts';
 import { startChangingProxy } from '#test/support/proxies/changing-proxy.ts';
+import { assertNone } from '#test/support/service/assert-each.ts';
 import { given, givenFolder } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
@@ -81,9 +82,9 @@ describe('ownline doctor', () => {
       'http2 ok',
       'large_body ok',
     ]);
-    assert.deepEqual(
-      checks.filter(({ state, fix }) => (state === 'ok') !== (fix === null)),
-      [],
+    assertNone(
+      checks,
+      ({ state, fix }) => (state === 'ok') !== (fix === null),
       'each warning and failure says what to do',
     );
     const { output } = await commands.run(['doctor', '--quick'], settings);

@@ -3,6 +3,7 @@ import { before, describe, it } from 'node:test';
 import { getRoutingTag } from '#server/teams/team/team.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { startSteppingService, untilStep } from '#test/support/service/stepping-service.ts';
@@ -58,10 +59,7 @@ describe('the list commands', () => {
       ...['key', 'create', '--team', team.publicId, '--name', 'lost', '--permissions', 'messages:send'],
     );
     const keys = await commands.json('key', 'list', '--team', team.publicId);
-    assert.deepEqual(
-      keys.map(({ name }: { name: string }) => name),
-      ['lost', 'test'],
-    );
+    assertEach(keys, ({ name }: { name: string }) => name, ['lost', 'test']);
     assert.deepEqual(Object.keys(keys[0]), [
       'id',
       'name',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import type { RouteRow } from '#server/cli/route-table.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
 // The folder does not exist and the database has no server, as `routes` needs neither.
@@ -47,8 +48,9 @@ describe('ownline routes', () => {
   });
 
   it('ownline routes marks the routes that hold a request', () => {
-    assert.deepEqual(
-      rows.filter(({ held }) => held).map(({ path }) => path),
+    assertEach(
+      rows.filter(({ held }) => held),
+      ({ path }) => path,
       [
         '/v1/events',
         '/v1/device/poll',

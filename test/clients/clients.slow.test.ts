@@ -8,6 +8,7 @@ import { givenClient } from '#test/support/clients/given-client.ts';
 import { signedHeaders } from '#test/support/clients/signed-headers.ts';
 import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
 import { PageBlocks } from '#test/support/processes/page-blocks.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
@@ -381,10 +382,7 @@ for (const language of clientLanguages)
         const repeated = (
           json.messages as readonly { readonly id: string; readonly content: string }[]
         ).filter(({ content }) => content === 'See you on Tuesday');
-        assert.deepEqual(
-          repeated.map((message) => message.id),
-          [id],
-        );
+        assertEach(repeated, (message) => message.id, [id]);
       });
 
       it(`the example of other operations for ${language.name} opts a contact out and lists it`, async () => {

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { clientLanguages, linesOf, startProgram } from '#test/support/clients/client-languages.ts';
 import { givenClient } from '#test/support/clients/given-client.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -55,10 +56,9 @@ for (const language of clientLanguages)
       assert.equal(new Set(sends.map(({ idempotencyKey }) => idempotencyKey)).size, 1);
       const { json } = await team.api.get(`/v1/messages?from=${encodeURIComponent(phoneNumber)}`);
       const messages = json.messages as readonly { readonly id: string; readonly content: string }[];
-      assert.deepEqual(
-        messages.map(({ id, content }) => ({ id, content })),
-        [{ id: (answer as string[])[0], content: 'Grüße 😀' }],
-      );
+      assertEach(messages, ({ id, content }) => ({ id, content }), [
+        { id: (answer as string[])[0], content: 'Grüße 😀' },
+      ]);
     });
 
     it(`the client for ${language.name} gives up after seven tries, which last longer than a restart, and names the last failure`, async () => {
@@ -101,10 +101,7 @@ for (const language of clientLanguages)
       await until('the reader waits for an event', () => proxy.requests.length > 0);
       await wire.call('inbound', { from: '+14155550101', text: 'Hello' });
       assert.deepEqual(linesOf(await reader.ended), ['Hello']);
-      assert.deepEqual(
-        proxy.requests.map(({ call }) => call),
-        ['GET /v1/events?wait=25'],
-      );
+      assertEach(proxy.requests, ({ call }) => call, ['GET /v1/events?wait=25']);
     });
 
     it(`the reader of the client for ${language.name} waits 5 s between two tries at most`, async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { catalogue } from '../../web/kit/catalogue.ts';
 
 const texts = catalogue(
@@ -24,14 +25,8 @@ describe('the catalogue of texts', () => {
 
   it('chooses the form of a text by the count and the language', () => {
     const polish = catalogue({ 'days {count}': { one: 'dzień', few: 'dni', other: 'dnia' } }, 'pl');
-    assert.deepEqual(
-      [1, 2].map((count) => texts.waiting({ count })),
-      ['One message waits', '2 messages wait'],
-    );
-    assert.deepEqual(
-      [1, 3, 1.5].map((count) => polish.days({ count })),
-      ['dzień', 'dni', 'dnia'],
-    );
+    assertEach([1, 2], (count) => texts.waiting({ count }), ['One message waits', '2 messages wait']);
+    assertEach([1, 3, 1.5], (count) => polish.days({ count }), ['dzień', 'dni', 'dnia']);
   });
 
   it('takes elements as values', () => {

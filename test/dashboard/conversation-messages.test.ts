@@ -12,6 +12,7 @@ import {
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 
 const ada = '+14155550901';
 const bob = '+14155550902';
@@ -36,10 +37,12 @@ describe('the messages of a conversation', () => {
     await receive(number, ada, '3');
     await send(ada, '4');
     const { messages, cursor, has_more } = await readMessages(member, number.phoneNumber, ada);
-    assert.deepEqual(
-      messages.map(({ content, direction, status }) => `${content} ${direction} ${status}`),
-      ['4 outbound queued', '3 inbound received', '2 outbound delivered', '1 inbound received'],
-    );
+    assertEach(messages, ({ content, direction, status }) => `${content} ${direction} ${status}`, [
+      '4 outbound queued',
+      '3 inbound received',
+      '2 outbound delivered',
+      '1 inbound received',
+    ]);
     assert.deepEqual([cursor, has_more], [messages.at(-1)?.id, false]);
   });
 
@@ -50,10 +53,11 @@ describe('the messages of a conversation', () => {
     const body = { from: number.phoneNumber, to: ada, content: '3' };
     assert.equal((await writer.post(writer.in('/messages/send'), body)).status, 202);
     const { messages } = await readMessages(member, number.phoneNumber, ada);
-    assert.deepEqual(
-      messages.map(({ content, sender }) => `${content} ${sender?.kind} ${sender?.name}`),
-      [`3 member ${writer.account.name}`, '2 key test', '1 undefined undefined'],
-    );
+    assertEach(messages, ({ content, sender }) => `${content} ${sender?.kind} ${sender?.name}`, [
+      `3 member ${writer.account.name}`,
+      '2 key test',
+      '1 undefined undefined',
+    ]);
     assert.equal(messages[0]?.sender?.id, writer.memberId);
   });
 
@@ -67,10 +71,7 @@ describe('the messages of a conversation', () => {
       [other, number, ['inbound']],
     ] as const) {
       const { messages } = await readMessages(member, own.phoneNumber, contact.phoneNumber);
-      assert.deepEqual(
-        messages.map(({ direction }) => direction),
-        directions,
-      );
+      assertEach(messages, ({ direction }) => direction, directions);
     }
   });
 
@@ -175,10 +176,10 @@ describe('the messages of a conversation', () => {
     for (const spelling of ['ADA@example.com', 'ada@example.com'])
       assert.deepEqual(await texts(spelling), ['5', '4']);
     const { conversations } = await listConversations(member);
-    assert.deepEqual(
-      conversations.map(({ contact, unread_count }) => `${contact} ${unread_count}`),
-      ['ada@example.com 2', `${phones[0]} 1`],
-    );
+    assertEach(conversations, ({ contact, unread_count }) => `${contact} ${unread_count}`, [
+      'ada@example.com 2',
+      `${phones[0]} 1`,
+    ]);
   });
 
   it('a contact may be any handle: its path is percent-encoded', async () => {

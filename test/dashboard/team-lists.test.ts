@@ -4,6 +4,7 @@ import type { MessageLog } from '#contract/message.ts';
 import type { DeliveryLog } from '#contract/webhook.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { newAttempt, newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
@@ -58,8 +59,9 @@ describe('lists with more fields for members', () => {
     await newAttempt(service, team, twice, { outcome: 'timeout', statusCode: null });
     assert.deepEqual(await lastOf(twice), { outcome: 'timeout', status_code: null });
     const log = await viewer.get(viewer.in(`${path}?status=skipped`));
-    assert.deepEqual(
-      (log.json as unknown as DeliveryLog).deliveries.map(({ id, last_attempt }) => [id, last_attempt]),
+    assertEach(
+      (log.json as unknown as DeliveryLog).deliveries,
+      ({ id, last_attempt }) => [id, last_attempt],
       [[never, null]],
     );
     const { json } = await team.api.get(`/v1${path}`);

@@ -9,6 +9,7 @@ import {
 } from '#server/dashboard/timeline/get-timeline.ts';
 import type { NamedHandOutRow } from '#server/dashboard/timeline/timeline-store.ts';
 import type { DeviceId } from '#server/platform/ids.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 
 const time = (second: number) => new Date(Date.UTC(2026, 10, 21, 9, 30, second));
 
@@ -204,9 +205,12 @@ describe('the steps of a message', () => {
       handOuts: [handOut(1, 'sent', [0, 0])],
       events: [event('message.delivered', 0), event('message.sent', 0)],
     });
-    assert.deepEqual(
-      at.map((line) => line.split(' ')[1]),
-      ['accepted', 'media_stored', 'handed_out', 'sent', 'delivered'],
-    );
+    assertEach(at, (line) => line.split(' ')[1], [
+      'accepted',
+      'media_stored',
+      'handed_out',
+      'sent',
+      'delivered',
+    ]);
   });
 });

@@ -5,6 +5,7 @@ import { receive, sendNext, sendNextByShortcut } from '#test/support/dashboard/c
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { newWebhook } from '#test/support/webhooks/make-webhooks.ts';
@@ -71,8 +72,9 @@ describe('GET /app/teams/:team_id/messages/:id/timeline', () => {
       'sent by device Test iPhone',
       'delivered by device Test iPhone',
     ]);
-    assert.deepEqual(
-      timeline.events.map(({ event, more_deliveries }) => [event.type, event.sequence, more_deliveries]),
+    assertEach(
+      timeline.events,
+      ({ event, more_deliveries }) => [event.type, event.sequence, more_deliveries],
       [
         ['message.sent', 1, false],
         ['message.delivered', 2, false],

@@ -6,6 +6,7 @@ import { applySchema, schemaLock, schemaVersion } from '#server/database/apply-s
 import { withDatabaseErrors } from '#server/database/database-errors.ts';
 import { StartError } from '#server/platform/start-error.ts';
 import { createEmptyDatabase } from '#test/support/database/test-database.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -95,10 +96,7 @@ describe('the creation of the schema (decision 0050)', () => {
     const created = await Promise.all([apply(), apply(), apply(), apply()]);
     assert.deepEqual(created.toSorted(), [false, false, false, true]);
     assert.equal(await apply(), false);
-    assert.deepEqual(
-      lines.map((line) => JSON.parse(line).msg.replace(/[\d.]+ s$/, 'N s')),
-      ['database made in N s'],
-    );
+    assertEach(lines, (line) => JSON.parse(line).msg.replace(/[\d.]+ s$/, 'N s'), ['database made in N s']);
   });
 
   it('a schema of a newer release is refused with both versions and advice, and is not changed', async () => {

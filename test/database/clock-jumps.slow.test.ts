@@ -6,6 +6,7 @@ import { sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { startSteppingService, untilStep } from '#test/support/service/stepping-service.ts';
 import { until } from '#test/support/service/until.ts';
@@ -145,10 +146,7 @@ describe('clock steps that the service follows (specification section 10.7, deci
       [webhook.id],
     );
     const waitOf = (moment: Date | null | undefined) => (moment?.getTime() ?? Number.NaN) - atMs;
-    assert.deepEqual(
-      due.map(({ lane }) => lane),
-      ['live', 'retry'],
-    );
+    assertEach(due, ({ lane }) => lane, ['live', 'retry']);
     assert.ok(waitOf(due[0]?.due_at) <= 30_000, 'a first attempt is due at once');
     const retryMs = waitOf(due[1]?.due_at);
     assert.ok(retryMs > 20_000 && retryMs < 80_000, `${retryMs} ms: the third within its gap of 50 s`);
@@ -165,8 +163,9 @@ describe('clock steps that the service follows (specification section 10.7, deci
       'SELECT array_agg(event_id ORDER BY position) AS ids FROM event_feed WHERE team_id = $1',
       [team.id],
     );
-    assert.deepEqual(
-      events.map(({ id }) => id),
+    assertEach(
+      events,
+      ({ id }) => id,
       (placed?.ids ?? []).map((id) => publicId('evt', id as never)),
       'the feed is in the order of its places',
     );

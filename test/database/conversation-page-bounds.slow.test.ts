@@ -19,6 +19,7 @@ import { Clock } from '#server/platform/time/clock.ts';
 import { explainStatements, walkPages } from '#test/support/database/explain-page.ts';
 import { givenFilledDatabase } from '#test/support/database/given-database.ts';
 import { blocks, type PlanNode, rowsRead } from '#test/support/database/plan-node.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 
 const total = 100_000;
 const team = '01990000-0000-7000-8000-000000000001' as TeamId;
@@ -218,10 +219,7 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
         total,
       );
     const { rows, empty } = await walk(big, scattered);
-    assert.deepEqual(
-      rows.map(({ content }) => content),
-      ['20003', '20002', '20001'],
-    );
+    assertEach(rows, ({ content }) => content, ['20003', '20002', '20001']);
     assert.ok(empty >= 10, String(empty));
     assert.equal((await walk(small, talkative)).rows.length, 0);
   });

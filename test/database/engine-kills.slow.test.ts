@@ -18,6 +18,7 @@ import {
   readTheRow,
 } from '#test/support/processes/engine-folder.ts';
 import { processesOf } from '#test/support/runner/processes-of.ts';
+import { assertNone } from '#test/support/service/assert-each.ts';
 import { until } from '#test/support/service/until.ts';
 
 /** Starts a process with a used database that has a row, and kills it. @returns the database that it leaves */
@@ -135,10 +136,7 @@ test('kill -9 during the creation of the database leaves a DATA_DIR that starts 
   assert.ok(!(await readdir(place.dataDir)).includes('pg'));
   const engine = await place.start();
   assert.deepEqual(await query(engine.databaseUrl, 'SELECT 1'), [[1]]);
-  assert.deepEqual(
-    (await readdir(place.dataDir)).filter((name) => name.startsWith('pg.new-')),
-    [],
-  );
+  assertNone(await readdir(place.dataDir), (name) => name.startsWith('pg.new-'));
 });
 
 test('an uncaught exception ends the process after its PostgreSQL has stopped (section 10.3)', async (t) => {

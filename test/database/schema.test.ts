@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { tableDeclarations } from '#server/database/table-declaration.ts';
 import { givenClient } from '#test/support/database/given-database.ts';
 import { createTestDatabase } from '#test/support/database/test-database.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 
 describe('the schema of the first release (decision 0050)', () => {
@@ -57,10 +58,10 @@ describe('the schema of the first release (decision 0050)', () => {
     const { rows } = await client.query<{ relname: string; reloptions: string[] }>(
       `SELECT relname, reloptions FROM pg_class WHERE reloptions::text LIKE '%fillfactor%' AND relname ~ 'deliveries' ORDER BY 1`,
     );
-    assert.deepEqual(
-      rows.map(({ relname, reloptions }) => `${relname} ${reloptions}`),
-      ['deliveries fillfactor=80', 'due_deliveries fillfactor=50'],
-    );
+    assertEach(rows, ({ relname, reloptions }) => `${relname} ${reloptions}`, [
+      'deliveries fillfactor=80',
+      'due_deliveries fillfactor=50',
+    ]);
   });
 
   it('bytes of media are stored uncompressed outside of their rows (decision 0025)', async () => {

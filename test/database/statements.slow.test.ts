@@ -7,6 +7,7 @@ import { allStatements } from '#server/database/query.ts';
 import { messageColumns } from '#server/messages/message.ts';
 import { givenClient, givenDatabase } from '#test/support/database/given-database.ts';
 import { nodesOf, type PlanNode, tableOf } from '#test/support/database/plan-node.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 
 /** Tables that grow with use, which no statement may scan. */
 const growing = [
@@ -164,10 +165,7 @@ describe('every named statement (decision 0003)', () => {
     const { rows } = await client.query<{ column_name: string }>(
       `SELECT column_name FROM information_schema.columns WHERE table_name = 'messages' ORDER BY ordinal_position`,
     );
-    assert.deepEqual(
-      rows.map((row) => row.column_name),
-      [...messageColumns],
-    );
+    assertEach(rows, (row) => row.column_name, [...messageColumns]);
   });
 });
 

@@ -5,6 +5,7 @@ import { storedEvents } from '#test/support/events/stored-events.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 
 const from = '+12125550100';
@@ -82,10 +83,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
       ids.push(await receive('Yes', String(passed)));
       service.clock.advance(59_000);
     }
-    assert.deepEqual(
-      ids.map((id) => id === ids[0]),
-      [true, true, true, true, true, true, false],
-    );
+    assertEach(ids, (id) => id === ids[0], [true, true, true, true, true, true, false]);
   });
 
   it('a repeated call of a run keeps its message open for other runs', async () => {

@@ -5,6 +5,7 @@ import { purgeKeysAndFingerprints } from '#server/messages/purge-messages.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { connectNumber, type DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 
 describe('inbound messages (specification section 11.5)', () => {
@@ -200,10 +201,7 @@ describe('inbound messages (specification section 11.5)', () => {
     assert.notEqual(second.id, first.id, 'another sender, though what is kept of it is the same');
     const list = await team.api.get(`/v1/messages?from=${encodeURIComponent(kept)}`);
     const listed = list.json.messages as { id: string }[];
-    assert.deepEqual(
-      listed.map(({ id }) => id),
-      [second.id, first.id],
-    );
+    assertEach(listed, ({ id }) => id, [second.id, first.id]);
     const id = noise(4_000);
     const third = await wire.call('inbound', { from, text: 'a', id: `${id}1` });
     const fourth = await wire.call('inbound', { from, text: 'b', id: `${id}2` });

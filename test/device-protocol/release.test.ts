@@ -16,6 +16,7 @@ import {
 } from '#test/support/messages/stored-messages.ts';
 import { givenPhoneTeam } from '#test/support/phones/phone-team.ts';
 import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('claiming and releasing a message (specification section 11.4)', () => {
@@ -124,11 +125,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     }
     assert.equal((await phones.messageOf(id)).may_have_been_sent, false);
     const stored = await storedMessages(service, { from: number.phoneNumber });
-    assert.deepEqual(
-      stored.map(({ handOutCount }) => handOutCount),
-      [0],
-      'it counts as never handed out',
-    );
+    assertEach(stored, ({ handOutCount }) => handOutCount, [0], 'it counts as never handed out');
   });
 
   it('a message that returns to the queue of a deleted number is not handed out again, and fails as number_removed (§3.2/number-removed)', async () => {

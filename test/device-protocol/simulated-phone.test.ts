@@ -4,6 +4,7 @@ import { type PhoneLine, SimulatedPhone } from '#simulated-phone/simulated-phone
 import { messagesInFlight } from '#test/support/messages/stored-messages.ts';
 import { type ConnectedNumber, claim, connectNumber } from '#test/support/phones/test-phone.ts';
 import { startFlakyProxy } from '#test/support/proxies/flaky-proxy.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenEach } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
@@ -41,10 +42,7 @@ describe('a simulated phone (specification section 11.2)', () => {
       });
       await phone.run();
       assert.equal(phone.end, 'count');
-      assert.deepEqual(
-        phone.sent.map((message) => message.id),
-        ids.slice(0, 2),
-      );
+      assertEach(phone.sent, (message) => message.id, ids.slice(0, 2));
       assert.deepEqual(await statuses(ids), [word, word, 'queued', 'queued', 'queued']);
       assert.deepEqual(await messagesInFlight(service), []);
       assert.ok(lines.every((line) => line.did === 'sent' || line.did === 'reported'));

@@ -8,6 +8,7 @@ import { holdTableLock } from '#test/support/database/row-lock.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { rawExchange, rawRequest } from '#test/support/http/raw-http.ts';
 import { claim, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
@@ -55,8 +56,9 @@ describe('calls without a known device token (specification section 11.1)', () =
       const first = head(path, unknownToken(), length) + unreadable;
       const second = head(path, unknownToken(), length, 'Connection: close') + unreadable;
       const answers = await rawExchange(service.baseUrl, first + second);
-      assert.deepEqual(
-        answers.map(({ status, body }) => [status, JSON.parse(body)]),
+      assertEach(
+        answers,
+        ({ status, body }) => [status, JSON.parse(body)],
         [
           [200, answer],
           [200, answer],

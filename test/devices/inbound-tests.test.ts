@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inboundCoverageOf, inboundTests, inboundTestsOf } from '#server/devices/inbound-tests.ts';
 import { automationSets, contains as isCaught } from '#shortcut/inbound-coverage/coverage.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 
 describe('inbound tests', () => {
   it('the inbound tests are those of the automation sets whose coverage is computed', () => {
@@ -14,10 +15,7 @@ describe('inbound tests', () => {
   for (const { name, contains, reply } of inboundTests)
     it(`“${reply}” is caught by the automation with ${name} and by no other`, () => {
       const catching = inboundTests.filter((test) => isCaught(reply, test.contains));
-      assert.deepEqual(
-        catching.map((test) => test.contains),
-        [contains],
-      );
+      assertEach(catching, (test) => test.contains, [contains]);
       assert.deepEqual(inboundTestsOf(reply), ['any', name]);
     });
 

@@ -17,6 +17,7 @@ import { canMountDisk, makeSmallDisk } from '#test/support/processes/small-disk.
 import { firstKey, type SpawnedService, spawnService } from '#test/support/processes/spawned-service.ts';
 import { processesOf } from '#test/support/runner/processes-of.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { until } from '#test/support/service/until.ts';
 
 /** Tables that a restore changes, so that no message or mail is sent twice (specification section 10.8). */
@@ -100,10 +101,7 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
       const changed = { api_keys: '', send_queue: '' };
       assert.deepEqual({ ...last, ...changed }, { ...first, ...changed });
       const { json } = await new ApiClient(back.baseUrl, key).get('/v1/numbers');
-      assert.deepEqual(
-        (json.numbers as { phone_number: string }[]).map(({ phone_number }) => phone_number),
-        [from],
-      );
+      assertEach(json.numbers as { phone_number: string }[], ({ phone_number }) => phone_number, [from]);
       const keys = await Promise.all([dataDir, end].map((of) => readFile(join(of, 'secrets.key'), 'utf8')));
       assert.equal(keys[0], keys[1]);
       for (const [name, bytes] of signedFiles)

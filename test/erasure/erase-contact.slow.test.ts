@@ -19,6 +19,7 @@ import { putFailedMessages } from '#test/support/messages/given-many-messages.ts
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given, givenEach } from '#test/support/service/given.ts';
 import { putEventsAtOnce } from '#test/support/service/insert-events.ts';
 import { until } from '#test/support/service/until.ts';
@@ -101,8 +102,9 @@ describe('erasing a contact (specification section 12.14)', () => {
     assert.equal((await team.api.get(`/v1/messages/${kept}`)).json.content, 'of another contact');
     assert.deepEqual((await team.api.get('/v1/usage')).json, usage);
     const after = await feed();
-    assert.deepEqual(
-      after.map(({ id, type }) => [id, type]),
+    assertEach(
+      after,
+      ({ id, type }) => [id, type],
       events.map(({ id, type }) => [id, type]),
     );
     assert.equal((await feed(events[0]?.id)).length, events.length - 1);
@@ -237,10 +239,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     assert.deepEqual(statements.take(), ['opt-outs.restore-contact']);
     statements.stop();
     const listed = (await team.api.get('/v1/opt-outs')).json.opt_outs as { contact: string }[];
-    assert.deepEqual(
-      listed.map(({ contact }) => contact),
-      [ada],
-    );
+    assertEach(listed, ({ contact }) => contact, [ada]);
     assert.equal((await erased(ada)).opted_out, true);
     assert.equal((await erase(ada, { dry_run: true })).json.opted_out, true);
     assert.equal((await erased(ada)).opted_out, true, 'an erasure of an erased contact');

@@ -5,6 +5,7 @@ import type { Transaction } from '#server/database/query.ts';
 import type { NumberId, TeamId } from '#server/platform/ids.ts';
 import { storedEvents, unpublishedEvents } from '#test/support/events/stored-events.ts';
 import { markNumberDeleted, putNumber } from '#test/support/numbers/given-numbers.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { appendWithMessages } from '#test/support/service/insert-events.ts';
 import { putWebhook } from '#test/support/webhooks/make-webhooks.ts';
@@ -66,10 +67,10 @@ describe('appending events (specification sections 6.1 and 6.3, decision 0017)',
     await commit(['message.sent']);
     await markNumberDeleted(service, numberId);
     await commit(['message.failed'], await putNumber(service, teamId, phoneNumber, { isPending: true }));
-    assert.deepEqual(
-      (await deliveries()).map((row) => `${row.eventType} ${row.webhookId}`),
-      [`message.sent ${mine.id}`, `message.failed ${mine.id}`],
-    );
+    assertEach(await deliveries(), (row) => `${row.eventType} ${row.webhookId}`, [
+      `message.sent ${mine.id}`,
+      `message.failed ${mine.id}`,
+    ]);
   });
 
   it('the delivery for a disabled webhook is written as skipped, and is not queued (§6.3/failure-count)', async () => {

@@ -11,6 +11,7 @@ import { publishSilently } from '#test/support/events/given-publication.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { given, givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
@@ -230,10 +231,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     const stranger = await service.newTeam();
     await put(3, stranger);
     const page = await get();
-    assert.deepEqual(
-      page.events.map((event) => event.team_id),
-      [team.publicId],
-    );
+    assertEach(page.events, (event) => event.team_id, [team.publicId]);
     assert.deepEqual(await get(`?after=${page.cursor}`), {
       events: [],
       cursor: page.cursor,

@@ -8,6 +8,7 @@ import { explainedKeywords } from '#server/http/validation-error.ts';
 import { type ApiDocument, breakingChanges } from '#test/support/http/api-diff.ts';
 import { KeptConnections } from '#test/support/http/raw-http.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
@@ -68,10 +69,7 @@ describe('the reference of the API (specification sections 7.2, 8 and 9)', () =>
       const items = fields.flatMap((of) => (of.items ? [of.items as Schema] : []));
       return audience === 'api' && [...shown, ...items].some(isUnnamed);
     });
-    assert.deepEqual(
-      unnamed.map(({ method, path }) => `${method} ${path}`),
-      [],
-    );
+    assertEach(unnamed, ({ method, path }) => `${method} ${path}`, []);
   });
 
   it('schemas of requests refuse unknown fields, and schemas of answers allow unknown fields', () => {
@@ -164,10 +162,7 @@ describe('the reference of the API (specification sections 7.2, 8 and 9)', () =>
       const needed = bounds[String(schema.type)];
       return needed && !needed.some((keyword) => keyword in schema);
     });
-    assert.deepEqual(
-      unbounded.map(({ where }) => where),
-      [],
-    );
+    assertEach(unbounded, ({ where }) => where, []);
     const patterns = [...schemas()].flatMap(({ schema }) => schema.pattern ?? []);
     assert.ok(patterns.length > 5);
     for (const pattern of patterns) assert.match(String(pattern), /^\^[^*]*\$$/, 'has two ends and no *');

@@ -8,6 +8,7 @@ import { PathIndex } from '#server/http/path-index.ts';
 import { assertEnvelope } from '#test/support/http/assert-answer.ts';
 import { rawExchange, rawRequest } from '#test/support/http/raw-http.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 
@@ -322,24 +323,15 @@ describe('requests that match no operation or are not valid HTTP (specification 
   it('complete requests are answered before the invalid one that follows them on the connection', async () => {
     const message = `GET /v1/team HTTP/1.1\r\nHost: a\r\nx-api-key: ${team.api.key}\r\n\r\n`;
     const answers = await rawExchange(service.baseUrl, `${message.repeat(3)}hello\r\n\r\n`);
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [200, 200, 200, 400],
-    );
+    assertEach(answers, ({ status }) => status, [200, 200, 200, 400]);
     const tunnel = await rawExchange(service.baseUrl, `${message}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`);
-    assert.deepEqual(
-      tunnel.map(({ status }) => status),
-      [200, 405],
-    );
+    assertEach(tunnel, ({ status }) => status, [200, 405]);
   });
 
   it('a request whose body turns out invalid after its refusal is answered once', async () => {
     const head = 'POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
     const answers = await rawExchange(service.baseUrl, head, { later: 'zz\r\n' });
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [401],
-    );
+    assertEach(answers, ({ status }) => status, [401]);
   });
 
   it('an incomplete request is answered 408 in the envelope', async () => {

@@ -7,6 +7,7 @@ import { CspParser } from 'csp_evaluator/dist/parser.js';
 import { themeScript } from '#server/http/html.ts';
 import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
 import { newMagicLink } from '#test/support/people/given-links.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 
@@ -81,10 +82,7 @@ describe('security headers of pages and of answers below /app (specification sec
       judged.add(policy);
       const findings = new CspEvaluator(new CspParser(policy).csp).evaluate();
       const grave = findings.filter(({ severity }) => severity <= Severity.MEDIUM);
-      assert.deepEqual(
-        grave.map(({ directive, description }) => `${what}: ${directive} ${description}`),
-        [],
-      );
+      assertEach(grave, ({ directive, description }) => `${what}: ${directive} ${description}`, []);
     }
     assert.ok(judged.size >= 3, `${judged.size} policies: pages, the reference, and what is no page`);
     const weak = new CspEvaluator(new CspParser("script-src 'unsafe-inline'").csp).evaluate();

@@ -7,6 +7,7 @@ import { storedRowTexts } from '#test/support/database/stored-text.ts';
 import { givenMailService } from '#test/support/mail/given-mail-service.ts';
 import type { ReceivedMail } from '#test/support/mail/mail-server.ts';
 import { storedMail, storedMails } from '#test/support/mail/stored-mails.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -165,10 +166,7 @@ describe('delivery of mail (specification section 10.6)', () => {
     service.clock.advance(120_000);
     await purgeMails(service.runtime);
     const left = await storedMails(service);
-    assert.deepEqual(
-      left.map(({ recipient }) => recipient),
-      ['late@example.com'],
-    );
+    assertEach(left, ({ recipient }) => recipient, ['late@example.com']);
   });
 });
 

@@ -12,6 +12,7 @@ import { passWatchedTime } from '#test/support/numbers/pass-served-time.ts';
 import { newMember, newPerson } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
@@ -93,10 +94,7 @@ describe('the links of mails', () => {
         assert.deepEqual(await openLinks(message, browser), [page]);
       const { key } = await service.makeKey(team.id, ['webhooks:manage']);
       const calls = [...message.text.matchAll(callPattern)];
-      assert.deepEqual(
-        calls.map(([, method]) => method),
-        ['PUT', 'POST'],
-      );
+      assertEach(calls, ([, method]) => method, ['PUT', 'POST']);
       for (const [, method = '', address = '', body = ''] of calls) {
         assert.ok(address.startsWith(`${service.baseUrl}/`), address);
         const { pathname } = new URL(address);

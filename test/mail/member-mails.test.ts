@@ -8,6 +8,7 @@ import { breakEmail } from '#test/support/people/given-accounts.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { storedInvitations } from '#test/support/people/stored-invitations.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { putFullTeams } from '#test/support/usage/given-usage.ts';
@@ -176,10 +177,7 @@ describe('mails to people', () => {
     await notifyUsageLimits(service.runtime);
     const { json } = await boss.get(boss.in('/usage'));
     const notices = json.notices as { percent: number; at: string }[];
-    assert.deepEqual(
-      notices.map(({ percent }) => percent),
-      [80, 100],
-    );
+    assertEach(notices, ({ percent }) => percent, [80, 100]);
     assert.ok((await storedMails(service, boss.email)).length > 0);
   });
 });

@@ -9,6 +9,7 @@ import { startMediaWorld } from '#test/support/media/media-team.ts';
 import { jpegOf, png } from '#test/support/media/sample-files.ts';
 import { countStoredMedia, storedFetches } from '#test/support/media/stored-media.ts';
 import { connectNumber, findNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -156,14 +157,11 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     const picture = await world.send('/menu.jpg', { to, from });
     const behind = await sendText(to, 'two', from);
     await running;
-    assert.deepEqual(
-      phone.sent.map(({ id, text }) => [id, text]),
-      [
-        [before, 'one'],
-        [picture, 'Look'],
-        [behind, 'two'],
-      ],
-    );
+    assertEach(phone.sent, ({ id, text }) => [id, text], [
+      [before, 'one'],
+      [picture, 'Look'],
+      [behind, 'two'],
+    ]);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     assert.deepEqual(phone.sent[1]?.media, {
       name: 'menu.jpg',

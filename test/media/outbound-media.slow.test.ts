@@ -10,6 +10,7 @@ import { answerOf, startMediaHost, unboundedAnswer } from '#test/support/media/m
 import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team.ts';
 import { jpegOf, png, shownFiles } from '#test/support/media/sample-files.ts';
 import { countStoredMedia, isPaused, storedFetches } from '#test/support/media/stored-media.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -124,10 +125,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     const all = (
       events.json.events as { type: string; data: { id: string; error_message: string } }[]
     ).filter(({ data }) => data.id === id);
-    assert.deepEqual(
-      all.map(({ type }) => type),
-      ['message.failed'],
-    );
+    assertEach(all, ({ type }) => type, ['message.failed']);
     assert.match(all[0]?.data.error_message ?? '', /404/);
   });
 

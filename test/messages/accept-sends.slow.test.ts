@@ -13,6 +13,7 @@ import { untilTriedAgain } from '#test/support/database/watch-statements.ts';
 import { acceptAll, sendRow } from '#test/support/messages/accept-all.ts';
 import { queuedMessages, storedMessages } from '#test/support/messages/stored-messages.ts';
 import { holdNumberDeletion, putNumber } from '#test/support/numbers/given-numbers.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenRuntime } from '#test/support/service/given-runtime.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
@@ -81,24 +82,21 @@ describe('acceptSends (specification section 4.3)', () => {
       row(sender, 'three'),
       row(foreign, 'elsewhere, too', 'free'),
     ]);
-    assert.deepEqual(
-      outcomes.map((outcome) => outcome.verdict),
-      [
-        'from_unregistered',
-        'from_paused',
-        'from_pending',
-        'accepted',
-        'from_pending',
-        'from_unregistered',
-        'replayed',
-        'key_reused',
-        'accepted',
-        'accepted',
-        'replayed',
-        'over_limit',
-        'accepted',
-      ],
-    );
+    assertEach(outcomes, (outcome) => outcome.verdict, [
+      'from_unregistered',
+      'from_paused',
+      'from_pending',
+      'accepted',
+      'from_pending',
+      'from_unregistered',
+      'replayed',
+      'key_reused',
+      'accepted',
+      'accepted',
+      'replayed',
+      'over_limit',
+      'accepted',
+    ]);
     assert.deepEqual([outcomes[11]?.used, outcomes[11]?.monthlyLimit], [3, 3]);
     assert.deepEqual(await stored(sender.teamId), ['earlier', 'one', 'two']);
     assert.equal(await used(sender.teamId), 3);

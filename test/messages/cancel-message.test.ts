@@ -5,6 +5,7 @@ import { storedEvents } from '#test/support/events/stored-events.ts';
 import { roundTrip } from '#test/support/http/round-trip.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
@@ -79,10 +80,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     const statuses = answers.map((answer) => answer.status).sort();
     assert.deepEqual(statuses, [200, ...Array(9).fill(409)]);
     const written = await events(id);
-    assert.deepEqual(
-      written.map((event) => [event.type, event.sequence]),
-      [['message.failed', 1]],
-    );
+    assertEach(written, (event) => [event.type, event.sequence], [['message.failed', 1]]);
     const message = await get(team, id);
     const { data, ...envelope } = JSON.parse(written.map((event) => event.body).join());
     assert.deepEqual([envelope.type, envelope.team_id], ['message.failed', team.publicId]);

@@ -16,6 +16,7 @@ import {
 } from '#test/support/http/walk-message-pages.ts';
 import { putMessage } from '#test/support/messages/given-messages.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
@@ -223,13 +224,10 @@ describe('GET /v1/messages (specification section 4.3)', () => {
       await wire.call('inbound', { from, text: `from ${from}` });
     for (const from of ['ada@example.com', 'Ada@Example.com', 'aDA@EXAMPLE.com']) {
       const { messages } = await getPage(here.api, { from });
-      assert.deepEqual(
-        messages.map((message) => [message.from, message.content]),
-        [
-          ['ada@example.com', 'from ADA@example.com'],
-          ['ada@example.com', 'from Ada@Example.com'],
-        ],
-      );
+      assertEach(messages, (message) => [message.from, message.content], [
+        ['ada@example.com', 'from ADA@example.com'],
+        ['ada@example.com', 'from Ada@Example.com'],
+      ]);
     }
   });
 

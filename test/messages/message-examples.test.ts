@@ -6,6 +6,7 @@ import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { PageBlocks, printedShape } from '#test/support/processes/page-blocks.ts';
 import { runScript } from '#test/support/processes/run-script.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given, givenFolder } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 
@@ -58,10 +59,7 @@ describe('the examples of docs/messages.md (specification section 4.3)', () => {
     const file = join(folder, 'pages.mjs');
     await writeFile(file, page.one('js pages.mjs').replace("limit: '50'", "limit: '1'"));
     const lines = await run(`${process.execPath} ${file}`);
-    assert.deepEqual(
-      lines.map((line) => line.replace(/^msg_\w{26} /, '')),
-      replies.toReversed(),
-    );
+    assertEach(lines, (line) => line.replace(/^msg_\w{26} /, ''), replies.toReversed());
   });
 
   it('a message with device_timeout is shown as on the page, and a late report makes it sent (§3.2/device-timeout, §3.2/late-reports)', async () => {

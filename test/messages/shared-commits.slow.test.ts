@@ -15,6 +15,7 @@ import { storedEvents } from '#test/support/events/stored-events.ts';
 import { sendRow } from '#test/support/messages/accept-all.ts';
 import { holdMessageChange } from '#test/support/messages/given-messages.ts';
 import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/direct-phone.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenRuntime } from '#test/support/service/given-runtime.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
@@ -196,10 +197,7 @@ describe('rows that share commits (specification section 11.4, decision 0039)', 
     assert.deepEqual(new Set(await Promise.all(confirmed)), new Set([true]));
     for (const { messageId } of phones) {
       const events = await storedEvents(service, { messageId });
-      assert.deepEqual(
-        events.map(({ type }) => type),
-        ['message.sent'],
-      );
+      assertEach(events, ({ type }) => type, ['message.sent']);
     }
   });
 

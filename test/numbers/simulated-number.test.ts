@@ -6,6 +6,7 @@ import { acceptAll, sendRow } from '#test/support/messages/accept-all.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
@@ -166,10 +167,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     const together = await Promise.all(
       [phoneNumber, real.phoneNumber, phoneNumber].map((from) => sendFrom(from)),
     );
-    assert.deepEqual(
-      together.map(({ status }) => status),
-      [202, 402, 202],
-    );
+    assertEach(together, ({ status }) => status, [202, 402, 202]);
     assert.equal(field(together[1]?.json, 'error.current'), 1);
     assert.equal((await sendFrom(phoneNumber, 'simulated')).json.id, sent.json.id, 'a repeat');
     assert.equal((await team.api.delete(`/v1/numbers/${numberId}`)).status, 200, 'it fails what waits');
@@ -189,10 +187,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
       fingerprint: Buffer.from(from),
     }));
     const outcomes = await acceptAll(service.runtime, rows);
-    assert.deepEqual(
-      outcomes.map(({ verdict }) => verdict),
-      ['accepted', 'key_reused'],
-    );
+    assertEach(outcomes, ({ verdict }) => verdict, ['accepted', 'key_reused']);
   });
 
   it('verify and reconnect are refused for a simulated number (§12.13/simulated-number)', async () => {

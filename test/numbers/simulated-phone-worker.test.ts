@@ -20,6 +20,7 @@ import { putLease } from '#test/support/numbers/given-numbers.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { assertEach, assertNone } from '#test/support/service/assert-each.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { newTestClient } from '#test/support/service/test-client.ts';
 import { startTestService, type TestTeam } from '#test/support/service/test-service.ts';
@@ -133,10 +134,7 @@ describe('the processes of simulated phones (specification section 12.13)', () =
     });
     await worker.stop();
     const claimed = await claim(other);
-    assert.deepEqual(
-      claimed.map(({ number_id }) => number_id),
-      [numberId],
-    );
+    assertEach(claimed, ({ number_id }) => number_id, [numberId]);
   });
 
   it('an idle test line leaves its phone to a number that waits for one', async (t) => {
@@ -161,10 +159,7 @@ describe('the processes of simulated phones (specification section 12.13)', () =
       fresh.clock.advance(simulatedPhoneSweepMs);
       return runs.length === 2;
     });
-    assert.deepEqual(
-      runs.map(({ aborted }) => aborted),
-      [true, false],
-    );
+    assertEach(runs, ({ aborted }) => aborted, [true, false]);
   });
 
   it('a test line keeps its phone while it has a message or no other number waits, and gets one after the others', async () => {
@@ -207,11 +202,7 @@ describe('the processes of simulated phones (specification section 12.13)', () =
       return (await api.get(`/v1/messages/${id}`)).json.status === 'delivered';
     });
     const entries = await storedAuditEntries(first, { teamId: team.id });
-    assert.deepEqual(
-      entries.filter(({ action }) => action === 'number.reconnected'),
-      [],
-      'no person reconnected it',
-    );
+    assertNone(entries, ({ action }) => action === 'number.reconnected', 'no person reconnected it');
     await second.close();
     await first.close();
   });

@@ -4,6 +4,7 @@ import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts'
 import { contactEventsOf, storedEvents } from '#test/support/events/stored-events.ts';
 import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { acceptedOf, sentByDay } from '#test/support/usage/stored-usage.ts';
@@ -35,10 +36,11 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     for (const from of [number, other]) {
       const answer = await send(from);
       assert.equal(answer.status, 400, answer.text);
-      assert.deepEqual(
-        ['code', 'param', 'opted_out_at'].map((name) => field(answer.json, `error.${name}`)),
-        ['invalid_request', 'to', (await get(id)).created_at],
-      );
+      assertEach(['code', 'param', 'opted_out_at'], (name) => field(answer.json, `error.${name}`), [
+        'invalid_request',
+        'to',
+        (await get(id)).created_at,
+      ]);
       const message = String(field(answer.json, 'error.message'));
       for (const part of [
         contact,
@@ -71,14 +73,11 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     await now('START');
     assert.equal((await now('STOP')).id, first.id, 'one message');
     assert.equal((await send()).status, 400);
-    assert.deepEqual(
-      (await contactEvents()).map(({ type, sequence }) => [type, sequence]),
-      [
-        ['contact.opted_out', 1],
-        ['contact.opted_in', 2],
-        ['contact.opted_out', 3],
-      ],
-    );
+    assertEach(await contactEvents(), ({ type, sequence }) => [type, sequence], [
+      ['contact.opted_out', 1],
+      ['contact.opted_in', 2],
+      ['contact.opted_out', 3],
+    ]);
     service.clock.advance(61_000);
     await now('Quit', 'one');
     await now('Start', 'two');
@@ -93,14 +92,11 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     const ids = [];
     for (const text of ['STOP', 'Unsubscribe', 'Start', 'UNSTOP', 'quit']) ids.push(await receive(text));
     const events = await contactEvents();
-    assert.deepEqual(
-      events.map(({ type, sequence, data }) => [type, sequence, data.message_id]),
-      [
-        ['contact.opted_out', 1, ids[0]],
-        ['contact.opted_in', 2, ids[2]],
-        ['contact.opted_out', 3, ids[4]],
-      ],
-    );
+    assertEach(events, ({ type, sequence, data }) => [type, sequence, data.message_id], [
+      ['contact.opted_out', 1, ids[0]],
+      ['contact.opted_in', 2, ids[2]],
+      ['contact.opted_out', 3, ids[4]],
+    ]);
     for (const { data, team_id, api_version } of events) {
       assert.deepEqual(Object.keys(data), ['contact', 'phone_number', 'message_id', 'at']);
       assert.deepEqual([data.contact, data.phone_number], [contact, number.phoneNumber]);
@@ -110,14 +106,11 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     const entries = (await storedAuditEntries(service, { teamId: team.id })).filter(({ action }) =>
       action.startsWith('contact.'),
     );
-    assert.deepEqual(
-      entries.map(({ action, actorKind, details, outcome }) => [action, actorKind, details, outcome]),
-      [
-        ['contact.opted_out', 'server', { message_id: ids[0] }, 'done'],
-        ['contact.opted_in', 'server', { message_id: ids[2] }, 'done'],
-        ['contact.opted_out', 'server', { message_id: ids[4] }, 'done'],
-      ],
-    );
+    assertEach(entries, ({ action, actorKind, details, outcome }) => [action, actorKind, details, outcome], [
+      ['contact.opted_out', 'server', { message_id: ids[0] }, 'done'],
+      ['contact.opted_in', 'server', { message_id: ids[2] }, 'done'],
+      ['contact.opted_out', 'server', { message_id: ids[4] }, 'done'],
+    ]);
     assert.match(entries[0]?.target ?? '', /^opt_/);
     assert.equal(entries[0]?.target, entries[1]?.target, 'the opt-in ends that opt-out');
     assert.notEqual(entries[2]?.target, entries[0]?.target);

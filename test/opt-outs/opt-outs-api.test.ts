@@ -5,6 +5,7 @@ import { contactEventsOf } from '#test/support/events/stored-events.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
@@ -88,15 +89,12 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     await number.wire.call('inbound', { from: contact, text: 'START' });
     assert.equal((await remove()).status, 404);
     const events = await contactEvents();
-    assert.deepEqual(
-      events.map(({ type, sequence }) => [type, sequence]),
-      [
-        ['contact.opted_out', 1],
-        ['contact.opted_in', 2],
-        ['contact.opted_out', 3],
-        ['contact.opted_in', 4],
-      ],
-    );
+    assertEach(events, ({ type, sequence }) => [type, sequence], [
+      ['contact.opted_out', 1],
+      ['contact.opted_in', 2],
+      ['contact.opted_out', 3],
+      ['contact.opted_in', 4],
+    ]);
     assert.deepEqual(events[1]?.data, {
       contact,
       phone_number: null,
@@ -118,13 +116,10 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     const { json } = await put('ada@example.com');
     await remove('ada@example.com');
     const entries = (await storedAuditEntries(service, { teamId: team.id })).slice(-2);
-    assert.deepEqual(
-      entries.map(({ action, actorKind, target }) => [action, actorKind, target]),
-      [
-        ['contact.opted_out', 'key', json.id],
-        ['contact.opted_in', 'key', json.id],
-      ],
-    );
+    assertEach(entries, ({ action, actorKind, target }) => [action, actorKind, target], [
+      ['contact.opted_out', 'key', json.id],
+      ['contact.opted_in', 'key', json.id],
+    ]);
     assert.ok(!JSON.stringify(entries).includes('ada@'));
   });
 

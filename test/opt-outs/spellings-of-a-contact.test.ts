@@ -5,6 +5,7 @@ import { contactOf } from '#server/opt-outs/contact.ts';
 import { storedConversation } from '#test/support/messages/stored-messages.ts';
 import { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 
@@ -75,15 +76,13 @@ describe('phone numbers with several spellings (specification section 4.6)', () 
       const messages = await Promise.all(
         ids.map(async (id) => (await team.api.get(`/v1/messages/${id}`)).json),
       );
-      assert.deepEqual(
-        messages.map(({ to, error_code }) => [to, error_code]),
+      assertEach(
+        messages,
+        ({ to, error_code }) => [to, error_code],
         [contact, other].map((to) => [to, 'opted_out']),
       );
       const listed = await team.api.get(`/v1/messages?to=${encodeURIComponent(other)}`);
-      assert.deepEqual(
-        (listed.json.messages as { id: string }[]).map(({ id }) => id),
-        ids.slice(1),
-      );
+      assertEach(listed.json.messages as { id: string }[], ({ id }) => id, ids.slice(1));
     }
   });
 

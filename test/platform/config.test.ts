@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { fastify } from 'fastify';
 import { readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/start-error.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 
 describe('the settings (docs/configuration.md)', () => {
   it('all settings have defaults, which an empty environment gives (§6.3/retry-offsets, §6.5/allowed-ranges)', () => {
@@ -187,10 +188,11 @@ describe('the settings (docs/configuration.md)', () => {
   it('EGRESS_ALLOW_CIDRS accepts addresses and ranges, no wider than private ones (§6.5/allowed-ranges)', () => {
     assert.deepEqual(readConfig({}).egressAllowed, []);
     const { egressAllowed } = readConfig({ EGRESS_ALLOW_CIDRS: '127.0.0.1, 10.0.0.0/8,fc00::/7 ,' });
-    assert.deepEqual(
-      egressAllowed.map(({ bytes, prefix }) => [bytes.length, bytes[0], prefix].join(' ')),
-      ['4 127 32', '4 10 8', '16 252 7'],
-    );
+    assertEach(egressAllowed, ({ bytes, prefix }) => [bytes.length, bytes[0], prefix].join(' '), [
+      '4 127 32',
+      '4 10 8',
+      '16 252 7',
+    ]);
   });
 
   it('TRUST_PROXY accepts addresses and ranges that the server can parse', () => {

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { sha256 } from '#server/platform/crypto.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import { Clock } from '#server/platform/time/clock.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -62,10 +63,7 @@ describe('look-ups of credentials (§7.2/refused-keys)', () => {
     await until('the next statement of the network', () => statements.length === 3);
     statements[2]?.finish();
     await later;
-    assert.deepEqual(
-      statements.map(({ size }) => size),
-      [500, 1, 500],
-    );
+    assertEach(statements, ({ size }) => size, [500, 1, 500]);
   });
 
   it('an unknown credential is refused from memory for 10 s, and equal simultaneous look-ups share one statement', async () => {

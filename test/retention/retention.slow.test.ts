@@ -13,6 +13,7 @@ import { countStoredMedia } from '#test/support/media/stored-media.ts';
 import { handOutsOf, storedConversation, storedMessages } from '#test/support/messages/stored-messages.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { putWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
@@ -149,10 +150,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     pass(41);
     await purgeAll();
     assert.deepEqual(await texts(), ['text 4']);
-    assert.deepEqual(
-      logged.map((entry) => (entry as { id: string }).id),
-      [damaged],
-    );
+    assertEach(logged, (entry) => (entry as { id: string }).id, [damaged]);
     await fault.end();
     await purgeAll();
     assert.deepEqual(await texts(), ['text 4'], 'the same walk does not try it again');

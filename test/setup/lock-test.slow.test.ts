@@ -9,6 +9,7 @@ import {
   newPhoneNumber,
   takeMessage,
 } from '#test/support/phones/test-phone.ts';
+import { assertNone } from '#test/support/service/assert-each.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 import { act, readState } from '#test/support/setup/setup-page.ts';
@@ -134,10 +135,7 @@ describe('the lock test of the setup page', () => {
       }
       assert.ok((await tests()).some((row) => row.includes(to)));
       assert.equal((await admin.post(admin.in('/erasures'), { contact: to })).json.status, 'erased');
-      assert.deepEqual(
-        (await tests()).filter((row) => row.includes(to)),
-        [],
-      );
+      assertNone(await tests(), (row) => row.includes(to));
       const { state, checks } = await readState(setupUrl);
       assert.equal(checks.locked, 'failed text_refused');
       assert.match(state.lock.error ?? '', /^Its recipient was erased\. Send a test text/);

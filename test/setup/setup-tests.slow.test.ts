@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { refuseReceivedTests } from '#test/support/database/table-faults.ts';
 import { claim, connectNumber, newPhoneNumber, takeMessage } from '#test/support/phones/test-phone.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { act, readState } from '#test/support/setup/setup-page.ts';
 
@@ -76,14 +77,11 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal((await readState(setupUrl)).state.text.to, friend);
       const answers = [];
       for (let sent = 0; sent < 3; sent += 1) answers.push(await sendText(setupUrl, friend));
-      assert.deepEqual(
-        answers.map(({ status, error }) => [status, error?.reason]),
-        [
-          [200, undefined],
-          [200, undefined],
-          [409, 'texts_used'],
-        ],
-      );
+      assertEach(answers, ({ status, error }) => [status, error?.reason], [
+        [200, undefined],
+        [200, undefined],
+        [409, 'texts_used'],
+      ]);
     });
 
     it('a test text counts for the month, and a refused send says why (§11.8/test-text)', async () => {
@@ -145,10 +143,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
     it('a request that is repeated after a lost connection sends one text (§11.8/test-text)', async () => {
       const { setupUrl, phoneNumber } = await connectNumber(service, team);
       const both = await Promise.all([sendText(setupUrl, friend, 0), sendText(setupUrl, friend, 0)]);
-      assert.deepEqual(
-        both.map(({ status }) => status),
-        [200, 200],
-      );
+      assertEach(both, ({ status }) => status, [200, 200]);
       assert.equal((await sendText(setupUrl, friend, 0)).state.text.count, 1);
       assert.equal((await messagesFrom(phoneNumber)).length, 1);
       await sendText(setupUrl, friend, 1);

@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { readConfig } from '#server/platform/config.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { until } from '#test/support/service/until.ts';
 import { makeSigningCommand } from '#test/support/setup/signing-command.ts';
 
@@ -186,10 +187,7 @@ describe('the signing command (specification section 11.8)', () => {
     await until('the command runs', async () => (await runs()).length === 1);
     assert.equal(await signer.sign(other), undefined);
     assert.match(lines[0] ?? '', /was not run: 8 files wait for it already/);
-    assert.deepEqual(
-      [...files, other].map((file) => signer.accepts(file)),
-      [...Array(9).fill(true), false],
-    );
+    assertEach([...files, other], (file) => signer.accepts(file), [...Array(9).fill(true), false]);
     await writeFile(join(folder, 'go'), '');
     assert.deepEqual((await calls).map(String), Array(18).fill('AEA1'));
     assert.equal((await runs()).length, 9);

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { type BuildAction, buildList } from '#shortcut/build-list.ts';
 import { buildWorkflow, outbox, shortcuts } from '#shortcut/shortcuts.ts';
 import type { WorkflowAction } from '#shortcut/workflow.ts';
+import { assertEach, assertNone } from '#test/support/service/assert-each.ts';
 import { followBuildList } from '#test/support/shortcuts/follow-build-list.ts';
 import { actionName } from '#test/support/shortcuts/workflow-reader.ts';
 
@@ -35,8 +36,9 @@ describe('the list to build by hand (specification section 11.11)', () => {
 
   it('the list to build by hand numbers actions from 1 through all levels, and refers to results by these numbers', () => {
     const all = flat(listOf(outbox));
-    assert.deepEqual(
-      all.map(({ number }) => number),
+    assertEach(
+      all,
+      ({ number }) => number,
       all.map((_, index) => index + 1),
     );
     const named = /of action (\d+)/;
@@ -55,9 +57,6 @@ describe('the list to build by hand (specification section 11.11)', () => {
       ),
     );
     assert.ok(typed.includes('ses_') && typed.includes('{'));
-    assert.deepEqual(
-      typed.filter((text) => /["'“”‘’–—]|--|\.\.\./.test(text)),
-      [],
-    );
+    assertNone(typed, (text) => /["'“”‘’–—]|--|\.\.\./.test(text));
   });
 });

@@ -7,6 +7,7 @@ import { parse } from 'plist';
 import { buildWorkflow, inbound, outbox } from '#shortcut/shortcuts.ts';
 import { newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given, givenFolder } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 
@@ -35,8 +36,9 @@ describe('ownline shortcut export (specification section 11.11)', () => {
       assert.deepEqual(await read(path), plain(buildWorkflow(shortcut, undefined, 27)));
     }
     assert.deepEqual([result.has_token, result.phone_number, result.server], [false, '', '']);
-    assert.deepEqual(
-      result.files.map(({ name, path }: { name: string; path: string }) => [name, path]),
+    assertEach(
+      result.files,
+      ({ name, path }: { name: string; path: string }) => [name, path],
       [outbox, inbound].map(({ name }) => [name, join(to, `${name}.shortcut`)]),
     );
     for (const { name, sign_command: command } of result.files)

@@ -32,6 +32,7 @@ import {
   wait,
   when,
 } from '#shortcut/step.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { PhoneClock } from '#test/support/shortcuts/phone-clock.ts';
 import { type Behaviour, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 
@@ -238,10 +239,12 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     for (const _ of [1, 2, 3]) await clock.pass(15_000);
     const { end, sent } = await running;
     assert.deepEqual(end, { kind: 'stopped' });
-    assert.deepEqual(
-      sent.map((message) => message.kind === 'text' && message.text),
-      ['round.', 'round.', 'round.', 'end.'],
-    );
+    assertEach(sent, (message) => message.kind === 'text' && message.text, [
+      'round.',
+      'round.',
+      'round.',
+      'end.',
+    ]);
   });
 
   it('a run ends at a time limit of four minutes, and at an abort of its caller', async () => {

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { isSendable } from '#server/media/media-type.ts';
 import { shownFiles } from '#test/support/media/sample-files.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { idle, send, startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
 import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
 
@@ -37,15 +38,12 @@ function itFails(type: string, body: string): void {
     await phone.clock.pass(7_000);
     assert.deepEqual(await endOf(run), { kind: 'stopped' });
     assert.deepEqual(phone.sent, [{ kind: 'text', to: '+12125550100', text: 'Next' }]);
-    assert.deepEqual(
-      polls().map(({ last, last_status }) => [last, last_status]),
-      [
-        ['none', 'sent'],
-        ['msg_1', 'failed'],
-        ['msg_2', 'sent'],
-        ['none', 'sent'],
-      ],
-    );
+    assertEach(polls(), ({ last, last_status }) => [last, last_status], [
+      ['none', 'sent'],
+      ['msg_1', 'failed'],
+      ['msg_2', 'sent'],
+      ['none', 'sent'],
+    ]);
   });
 }
 
@@ -65,10 +63,7 @@ describe('Ownline Outbox with pictures (specification section 11.11)', () => {
       { kind: 'text', to: '+12125550100', text: 'Look' },
       { kind: 'text', to: '+12125550100', text: 'Next' },
     ]);
-    assert.deepEqual(
-      media().map(({ method, headers }) => [method, headers['x-device-token']]),
-      [['GET', 'dev_1']],
-    );
+    assertEach(media(), ({ method, headers }) => [method, headers['x-device-token']], [['GET', 'dev_1']]);
     const device = { device_name: 'Office iPhone', os: '26.1', v: '1' };
     assert.deepEqual(polls(), [
       { session: 'new', last: 'none', last_status: 'sent', ...device },

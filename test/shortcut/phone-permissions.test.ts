@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Question } from '#shortcut/interpreter/permissions.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { idle, send, startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
 import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
 
@@ -35,10 +36,12 @@ describe('permissions of the shortcuts on an iPhone (specification section 11.11
   it('a test with a picture and a text brings up all four questions, and a locked iPhone goes on alone', async (context) => {
     const { phone, questions, host } = await givenPhone(context, [idle, picture, idle, later]);
     assert.deepEqual(await endOf(phone.startOutbox()), { kind: 'stopped' });
-    assert.deepEqual(
-      questions.map(({ kind, host: asked }) => `${kind} ${asked}`),
-      [`connect ${host}`, `connect ${host}`, 'send Messages', 'send Messages'],
-    );
+    assertEach(questions, ({ kind, host: asked }) => `${kind} ${asked}`, [
+      `connect ${host}`,
+      `connect ${host}`,
+      'send Messages',
+      'send Messages',
+    ]);
     assert.equal(new Set(questions.map(({ action }) => action)).size, 4);
     assert.deepEqual(phone.texts, ['A test', 'Later']);
   });
@@ -97,10 +100,7 @@ describe('automations in a file on iOS 27 (specification section 11.11)', () => 
     assert.deepEqual(await arrive('Yes please'), []);
     phone.switchOnAutomations();
     const runs = await Promise.all([arrive('Yes please'), arrive('Nö'), arrive('👍')]);
-    assert.deepEqual(
-      runs.map(({ length }) => length),
-      [4, 1, 0],
-    );
+    assertEach(runs, ({ length }) => length, [4, 1, 0]);
     assert.deepEqual(bodies, [...Array(4).fill('Yes please'), 'Nö']);
     const older = new ShortcutPhone(options);
     older.switchOnAutomations();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
 import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 
@@ -44,15 +45,12 @@ describe('proxy pages that contain ses_ and msg_ inside other words (specificati
     await phone.clock.pass(7_000);
     assert.deepEqual(await endOf(run), { kind: 'stopped' });
     assert.deepEqual(phone.texts, ['Hello']);
-    assert.deepEqual(
-      bodies().map(({ session, last }) => [session, last]),
-      [
-        ...[...pages, 'the first answer'].map(() => ['new', 'none']),
-        ['ses_9', 'msg_9'],
-        ['ses_9', 'msg_9'],
-        ['ses_9', 'none'],
-      ],
-    );
+    assertEach(bodies(), ({ session, last }) => [session, last], [
+      ...[...pages, 'the first answer'].map(() => ['new', 'none']),
+      ['ses_9', 'msg_9'],
+      ['ses_9', 'msg_9'],
+      ['ses_9', 'none'],
+    ]);
   });
 
   it('Inbound posts the text again after proxy pages that contain ses_ and msg_ inside other words (§11.11/inbound)', async (context) => {
@@ -65,8 +63,9 @@ describe('proxy pages that contain ses_ and msg_ inside other words (specificati
     const run = phone.receive({ sender: '+12125550100', content: 'Yes', recipients: [] });
     for (const _ of [...pages, 1, 2, 3]) await phone.clock.pass(15_000);
     assert.deepEqual(await endOf(run), { kind: 'completed' });
-    assert.deepEqual(
-      bodies().map(({ text }) => text),
+    assertEach(
+      bodies(),
+      ({ text }) => text,
       [...pages, 1, 2, 3, 'stored'].map(() => 'Yes'),
     );
     const runs = bodies().map(({ run }) => run);

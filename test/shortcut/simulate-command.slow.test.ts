@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
 
@@ -45,10 +46,7 @@ describe('ownline phone simulate', () => {
 
   it('ownline phone simulate --fail-rate runs a plain client of the protocol, as a shortcut cannot report failures', async () => {
     const { lines, id, message } = await simulate('--fail-rate', '1');
-    assert.deepEqual(
-      lines.map(({ did }) => did),
-      ['claimed', 'failed', 'reported'],
-    );
+    assertEach(lines, ({ did }) => did, ['claimed', 'failed', 'reported']);
     assert.deepEqual(lines[2], reported(id, 'failed'));
     assert.equal(message.error_code, 'device_error');
   });

@@ -13,6 +13,7 @@ import { writeXmlPropertyList } from '#shortcut/property-list/write-xml.ts';
 import { buildWorkflow, inbound, outbox, shortcuts } from '#shortcut/shortcuts.ts';
 import { dictionary, resultOf, setVariable, text, variable } from '#shortcut/step.ts';
 import type { Workflow, WorkflowAction } from '#shortcut/workflow.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import {
   actionName,
   dictionariesIn,
@@ -130,13 +131,14 @@ describe('address and token in the file (specification section 11.11)', () => {
     for (const shortcut of shortcuts) {
       const workflow = buildWorkflow(shortcut);
       const questions = workflow.WFWorkflowImportQuestions;
-      assert.deepEqual(
-        questions.map(({ ActionIndex, Category, ParameterKey, DefaultValue }) => [
+      assertEach(
+        questions,
+        ({ ActionIndex, Category, ParameterKey, DefaultValue }) => [
           ActionIndex,
           Category,
           ParameterKey,
           DefaultValue,
-        ]),
+        ],
         [[0, 'Parameter', 'WFTextActionText', '']],
       );
       assert.equal(actionName(workflow.WFWorkflowActions[0] as WorkflowAction), 'gettext');

@@ -12,6 +12,7 @@ import { dayMs, invite as inviteTo } from '#test/support/people/invite.ts';
 import { newEmail, newMember, newPerson, type Person } from '#test/support/people/people.ts';
 import { storedAccount, storedSessionMethods } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
@@ -102,10 +103,7 @@ describe('an invitation and its page', () => {
     assert.deepEqual(await storedSessionMethods(service, account.id), ['invitation']);
     assert.ok(await checkPassword('correct horse battery', account.passwordHash ?? undefined));
     const noted = (await storedAuditEntries(service)).filter(({ actorName }) => actorName === email);
-    assert.deepEqual(
-      noted.map(({ action }) => action),
-      ['account.made', 'member.joined', 'account.signed_in'],
-    );
+    assertEach(noted, ({ action }) => action, ['account.made', 'member.joined', 'account.signed_in']);
   });
 
   it('scanners may open the invitation page any number of times, by GET and HEAD', async () => {
@@ -207,10 +205,7 @@ describe('an invitation and its page', () => {
     assert.ok(taken.text.includes(`<a href="/sign-in?next=${new URL(url).pathname}">`));
     assert.ok((await browser(bob.cookie).open(url)).text.includes(`You are signed in as ${bob.email}.`));
     assert.equal((await browser(bob.cookie).submit(url)).status, 303);
-    assert.deepEqual(
-      (await members(here)).map(({ email, role }) => [email, role]),
-      [[bob.email, 'owner']],
-    );
+    assertEach(await members(here), ({ email, role }) => [email, role], [[bob.email, 'owner']]);
   });
 
   it('an invitation is accepted without a password, and an empty password counts as none', async () => {
@@ -261,10 +256,7 @@ describe('an invitation and its page', () => {
     const link = await ownerLink(here);
     await changePlan(service.runtime, here.id, { plan: 'free', monthlyMessageLimit: 100 }, operator);
     assert.equal(await statusOf(link, {}, bob), 303);
-    assert.deepEqual(
-      (await members(here)).map(({ id, role }) => [id, role]),
-      [[bob.memberId, 'owner']],
-    );
+    assertEach(await members(here), ({ id, role }) => [id, role], [[bob.memberId, 'owner']]);
   });
 
   it('an owner link ends when a further one is made and once the team has an owner', async () => {

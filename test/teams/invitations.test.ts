@@ -9,6 +9,7 @@ import { ask, assertRefused, dayMs, invite, listed, type Made, opens } from '#te
 import { newMember } from '#test/support/people/people.ts';
 import { storedInvitations } from '#test/support/people/stored-invitations.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 
@@ -232,10 +233,7 @@ describe('invitations (specification sections 3.5 and 4.1)', () => {
       assert.deepEqual([again.email, again.role], ['resend@example.com', 'viewer']);
       assert.ok(Date.parse(again.expires_at) >= Date.parse(made.expires_at) + 5 * dayMs);
       const list = (await of.api.get('/v1/team/invitations')).json.invitations as Made[];
-      assert.deepEqual(
-        list.map(({ invitation_id }) => invitation_id),
-        [again.invitation_id],
-      );
+      assertEach(list, ({ invitation_id }) => invitation_id, [again.invitation_id]);
       assert.deepEqual([await opens(service, made), await opens(service, again)], [false, true]);
       const old = await new Browser(service.baseUrl).open(new URL(made.accept_url).pathname);
       assert.match(old.text, /A newer invitation has replaced this one/);

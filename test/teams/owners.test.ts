@@ -4,6 +4,7 @@ import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts'
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { assertRefused } from '#test/support/people/invite.ts';
 import { join, newMember, type TeamMember } from '#test/support/people/people.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
@@ -44,13 +45,10 @@ describe('owners, and leaving a team', () => {
       const noted = (await storedAuditEntries(service, { teamId: team.id })).filter(
         ({ action, target }) => action === 'member.role_changed' && target === bob.memberId,
       );
-      assert.deepEqual(
-        noted.map(({ details }) => details),
-        [
-          { role: 'owner', before: 'viewer' },
-          { role: 'admin', before: 'owner' },
-        ],
-      );
+      assertEach(noted, ({ details }) => details, [
+        { role: 'owner', before: 'viewer' },
+        { role: 'admin', before: 'owner' },
+      ]);
     });
 
     it('no API key promotes or demotes an owner: /v1 has no such route', async () => {

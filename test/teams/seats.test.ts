@@ -7,6 +7,7 @@ import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { invite as inviteTo } from '#test/support/people/invite.ts';
 import { newEmail, newMember } from '#test/support/people/people.ts';
 import { storedAccounts } from '#test/support/people/stored-accounts.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 
@@ -33,10 +34,7 @@ describe('seats under concurrency (specification section 4.1)', () => {
     assert.match(refused?.text ?? '', /The plan starter allows 3 members[\s\S]*\/billing /);
     // A refused acceptance must leave no rows, and the link must work once a seat is free.
     const accounts = (await storedAccounts(service)).filter(({ name }) => name === 'Bob');
-    assert.deepEqual(
-      accounts.map(({ teams }) => teams),
-      [1, 1],
-    );
+    assertEach(accounts, ({ teams }) => teams, [1, 1]);
     const waiting = links[answers.findIndex(({ status }) => status === 402)] ?? '';
     await changePlan(service.runtime, here.id, { plan: 'pro', monthlyMessageLimit: 1_000 }, operator);
     assert.equal((await accept(waiting)).status, 303);

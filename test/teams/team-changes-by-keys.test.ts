@@ -9,6 +9,7 @@ import { ask, assertRefused, dayMs, type Made, opens } from '#test/support/peopl
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { storedInvitations } from '#test/support/people/stored-invitations.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
@@ -109,8 +110,9 @@ describe('changes of the team by a key with team:write (specification section 5.
       for (const name of ['Example Ltd', 'Example Ltd'])
         assert.equal((await key.put('/v1/team', { name })).json.name, name);
       const shown = await changes(owner);
-      assert.deepEqual(
-        shown.map(({ change, email, name, role, role_before }) => [change, email, name, role, role_before]),
+      assertEach(
+        shown,
+        ({ change, email, name, role, role_before }) => [change, email, name, role, role_before],
         [
           ['renamed', '', 'Example Ltd', null, null],
           ['removed', member.email, 'Grace Example', 'member', null],

@@ -5,6 +5,7 @@ import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts'
 import { passServedTime } from '#test/support/numbers/pass-served-time.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService, givenTeam } from '#test/support/service/given-team.ts';
@@ -91,10 +92,9 @@ describe('GET and PUT /v1/team (specification section 4.1)', () => {
       ({ action, details, outcome }) =>
         action === 'team.renamed' && field(details, 'name') === 'Noted' && outcome === 'done',
     );
-    assert.deepEqual(
-      noted.map(({ actorKind, actorName, details }) => [actorKind, actorName, details]),
-      [['key', 'test', { name: 'Noted' }]],
-    );
+    assertEach(noted, ({ actorKind, actorName, details }) => [actorKind, actorName, details], [
+      ['key', 'test', { name: 'Noted' }],
+    ]);
   });
 
   it('PUT refuses invalid names and unknown fields, names the field, and changes nothing', async () => {

@@ -4,6 +4,7 @@ import { plans } from '#contract/plans.ts';
 import { countText } from '#server/platform/text.ts';
 import { setTeamPlan } from '#server/teams/team/team.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { startTestService, type TestTeam } from '#test/support/service/test-service.ts';
 
@@ -59,20 +60,14 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
       await team.api.post('/v1/numbers', {}),
       await team.api.get('/v1/messages/%'),
     ];
-    assert.deepEqual(
-      counted.map(({ status, headers }) => [
-        status,
-        headers.has('ratelimit'),
-        headers.has('ratelimit-policy'),
-      ]),
+    assertEach(
+      counted,
+      ({ status, headers }) => [status, headers.has('ratelimit'), headers.has('ratelimit-policy')],
       [200, 403, 400, 404].map((status) => [status, true, true]),
     );
-    assert.deepEqual(
-      uncounted.map(({ status, headers }) => [
-        status,
-        headers.has('ratelimit'),
-        headers.has('ratelimit-policy'),
-      ]),
+    assertEach(
+      uncounted,
+      ({ status, headers }) => [status, headers.has('ratelimit'), headers.has('ratelimit-policy')],
       [401, 404, 405, 400].map((status) => [status, false, false]),
     );
   });

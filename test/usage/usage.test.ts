@@ -4,6 +4,7 @@ import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 
@@ -66,10 +67,7 @@ describe('the usage of a team', () => {
     await send();
     assert.equal((await team.api.post(`/v1/messages/${ids[0]}/cancel`)).status, 200);
     const seen = await usage();
-    assert.deepEqual(
-      seen.days.slice(-2).map((day) => day.sent),
-      [(before.days.at(-1)?.sent ?? 0) + 1, 1],
-    );
+    assertEach(seen.days.slice(-2), (day) => day.sent, [(before.days.at(-1)?.sent ?? 0) + 1, 1]);
     assert.equal(
       seen.sent,
       seen.days.reduce((sum, day) => sum + day.sent, 0),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { deleteBatchMax } from '#server/webhooks/queue/pending-deliveries.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { deliveriesOf, dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
@@ -18,10 +19,7 @@ describe('DELETE /v1/webhooks/:id', () => {
     const answer = await team.api.delete(`/v1/webhooks/${id}`);
     assert.deepEqual([answer.status, answer.json], [200, { deleted: true }]);
     const left = await dueDeliveries(service, { teamId: team.id });
-    assert.deepEqual(
-      left.map(({ webhookId }) => webhookId),
-      [uuidOf('wh', other.id)],
-    );
+    assertEach(left, ({ webhookId }) => webhookId, [uuidOf('wh', other.id)]);
     const deliveries = await deliveriesOf(service, { id: uuidOf('wh', id) });
     assert.ok(deliveries.length > 0 && deliveries.every(({ status }) => status !== 'pending'));
     for (const path of ['', '/deliveries']) {

@@ -4,6 +4,7 @@ import { eventTypes } from '#contract/event.ts';
 import { roundExaminedMax } from '#server/webhooks/deliveries/replay-deliveries.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { newDelivery, newWebhook, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
@@ -162,10 +163,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
         assert.deepEqual([answer.status, answer.json], [202, { queued: wanted.length }]);
         const [first, ...queued] = await dueOf(id);
         assert.equal(first?.deliveryId, uuidOf('dlv', live));
-        assert.deepEqual(
-          queued.map(({ deliveryId }) => deliveryId),
-          wanted,
-        );
+        assertEach(queued, ({ deliveryId }) => deliveryId, wanted);
         for (const { lane, attempt, firstStartedAt } of queued) {
           assert.deepEqual([lane, attempt, firstStartedAt], ['replay', 1, null]);
         }

@@ -7,6 +7,7 @@ import { publicId } from '#server/platform/ids.ts';
 import { givenMailService } from '#test/support/mail/given-mail-service.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { newMember } from '#test/support/people/people.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { attemptsOf, deliveriesOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
@@ -113,10 +114,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     await receiver.count(before + 8);
     await settled(service, webhook);
     const deliveries = await deliveriesOf(service, webhook);
-    assert.deepEqual(
-      deliveries.map(({ status }) => status),
-      Array(9).fill('succeeded'),
-    );
+    assertEach(deliveries, ({ status }) => status, Array(9).fill('succeeded'));
     assert.equal((await stateOf(service, webhook)).isActive, true);
   });
 
@@ -148,10 +146,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
       const rows = await attemptsOf(service, webhook);
       return rows.length === 2 && rows;
     });
-    assert.deepEqual(
-      attempts.map(({ isCounted }) => isCounted),
-      [false, false],
-    );
+    assertEach(attempts, ({ isCounted }) => isCounted, [false, false]);
     assert.equal((await stateOf(service, webhook)).failureCount, 0);
     const statuses = (await deliveriesOf(service, webhook)).map(({ status }) => status).sort();
     assert.deepEqual(statuses, ['pending', 'succeeded'], 'the receiver has the one all the same');

@@ -7,6 +7,7 @@ import {
   noteErasedEvents,
 } from '#server/webhooks/deliveries/erase-answers.ts';
 import { untilBlocked } from '#test/support/database/blocked-statements.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { putEventsAtOnce } from '#test/support/service/insert-events.ts';
 import { until } from '#test/support/service/until.ts';
 import { putAttempts, putWebhook } from '#test/support/webhooks/make-webhooks.ts';
@@ -45,11 +46,12 @@ describe('answers to erased events (specification section 12.14)', () => {
       return all.length === 2 && all;
     });
     const deliveries = await deliveriesOf(service, webhook);
-    assert.deepEqual(
-      deliveries.map(({ id, eventId }) => [
+    assertEach(
+      deliveries,
+      ({ id, eventId }) => [
         eventId === erased,
         attempts.find(({ deliveryId }) => deliveryId === id)?.responseBody === null,
-      ]),
+      ],
       deliveries.map(({ eventId }) => [eventId === erased, eventId === erased]),
     );
     await receiver.close();

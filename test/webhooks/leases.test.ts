@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { publicId } from '#server/platform/ids.ts';
 import { releaseDelivery, skipDelivery } from '#server/webhooks/dispatch/claim-deliveries.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { claimFromAll, dropDueDeliveries, moveToLanes } from '#test/support/webhooks/given-due-deliveries.ts';
@@ -70,10 +71,9 @@ describe('leases of deliveries (specification section 6.3, decision 0017)', () =
       const [delivery] = await deliveriesOf(service, webhook);
       assert.equal(delivery?.status, 'pending');
       const waiting = await dueDeliveries(service, { webhookId: webhook.id });
-      assert.deepEqual(
-        waiting.map((due) => [due.lane, due.attempt, due.dueAt, due.lease]),
-        [[lane, 1, delivery?.createdAt, null]],
-      );
+      assertEach(waiting, (due) => [due.lane, due.attempt, due.dueAt, due.lease], [
+        [lane, 1, delivery?.createdAt, null],
+      ]);
       await dropDueDeliveries(service, { webhookId: webhook.id });
     });
   }
@@ -103,10 +103,9 @@ describe('leases of deliveries (specification section 6.3, decision 0017)', () =
     await outbound.close();
     assert.ok(isBroken);
     assert.deepEqual(errors, []);
-    assert.deepEqual(
-      (await deliveriesOf(service, webhook)).map((one) => [one.status, one.attemptCount]),
-      [['succeeded', 1]],
-    );
+    assertEach(await deliveriesOf(service, webhook), (one) => [one.status, one.attemptCount], [
+      ['succeeded', 1],
+    ]);
     assert.equal((await attemptsOf(service, webhook)).length, 1);
   });
 
@@ -173,10 +172,7 @@ describe('results of attempts that end late (specification section 6.3, decision
       assert.equal((await stateOf(service, webhook)).failureCount, 0);
       assert.equal((await delivery())?.status, 'pending');
       const waiting = await dueDeliveries(service, { webhookId: webhook.id });
-      assert.deepEqual(
-        waiting.map(({ attempt, lease }) => [attempt, lease !== null]),
-        [[1, true]],
-      );
+      assertEach(waiting, ({ attempt, lease }) => [attempt, lease !== null], [[1, true]]);
       await answer(1, 200);
       await settled(service, webhook);
       assert.deepEqual([(await delivery())?.status, open.length], ['succeeded', 2]);

@@ -3,6 +3,7 @@ import { before, describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
 import { deliveryStatuses } from '#contract/webhook.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { newAttempt, newDelivery, newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 
@@ -56,8 +57,9 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
             if (!json.has_more) break;
             cursor = String(json.cursor);
           }
-          assert.deepEqual(
-            shown.map((one) => ({ id: one.id, status: one.status, event_type: one.event_type })),
+          assertEach(
+            shown,
+            (one) => ({ id: one.id, status: one.status, event_type: one.event_type }),
             wanted,
           );
         }
@@ -179,10 +181,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
     const deliveryId = await newDelivery(service, team, id);
     const made: string[] = [];
     for (let n = 0; n < 53; n += 1) made.push(await newAttempt(service, team, deliveryId));
-    assert.deepEqual(
-      (await attemptsOf(deliveryId)).map((attempt) => attempt.id),
-      made.slice(3),
-    );
+    assertEach(await attemptsOf(deliveryId), (attempt) => attempt.id, made.slice(3));
     assert.equal((await get(deliveryId)).json.attempt_count, 53);
   });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newMember } from '#test/support/people/people.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
@@ -21,13 +22,10 @@ describe('GET /v1/webhooks and GET /v1/webhooks/:id (specification section 4.4)'
     await api.put(`/v1/webhooks/${made[0]?.id}`, { active: false });
     const { json } = await api.get('/v1/webhooks');
     const webhooks = json.webhooks as Record<string, unknown>[];
-    assert.deepEqual(
-      webhooks.map(({ id, active }) => [id, active]),
-      [
-        [made[0]?.id, false],
-        [made[1]?.id, true],
-      ],
-    );
+    assertEach(webhooks, ({ id, active }) => [id, active], [
+      [made[0]?.id, false],
+      [made[1]?.id, true],
+    ]);
     const { created_at, ...second } = webhooks[1] ?? {};
     assert.match(String(created_at), /Z$/);
     assert.deepEqual(second, {

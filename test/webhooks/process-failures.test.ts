@@ -4,6 +4,7 @@ import { before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { parseAddressRange } from '#server/platform/network/ip-address.ts';
 import { createProcessFailureLog } from '#server/webhooks/dispatch/delivery-metrics.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { pausedAfter } from '#test/support/webhooks/paused-dispatcher.ts';
@@ -53,12 +54,9 @@ describe('log lines of failures that may be due to one process (specification se
     const deliveryId = service.runtime.ids.next('dlv');
     for (const outcome of ['succeeded', 'timeout', 'dns', 'no_network', 'forbidden_address'] as const)
       for (let attempts = 0; attempts < 100; attempts += 1) log(outcome, deliveryId);
-    assert.deepEqual(
-      lines.map(({ level, failure, pid }) => [level, failure, pid]),
-      [
-        [40, 'no_network', process.pid],
-        [40, 'forbidden_address', process.pid],
-      ],
-    );
+    assertEach(lines, ({ level, failure, pid }) => [level, failure, pid], [
+      [40, 'no_network', process.pid],
+      [40, 'forbidden_address', process.pid],
+    ]);
   });
 });

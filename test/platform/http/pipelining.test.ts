@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { pipelinedRequestsMax } from '#server/http/limits.ts';
 import { createBareServer } from '#test/support/http/bare-http-server.ts';
 import { rawExchange } from '#test/support/http/raw-http.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 
 describe('pipelined requests', () => {
   let running = 0;
@@ -43,10 +44,7 @@ describe('pipelined requests', () => {
   it('pipelined requests of a connection are served one after the other, in their order', async () => {
     const { ids, bytes } = pipeline(pipelinedRequestsMax);
     const answers = await rawExchange(address, bytes);
-    assert.deepEqual(
-      answers.map(({ body }) => body),
-      ids,
-    );
+    assertEach(answers, ({ body }) => body, ids);
     assert.deepEqual(served, ids);
     assert.equal(most, 1);
   });

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { BodySink } from '#server/platform/outbound-http/response-reader.ts';
 import { answerOf, unboundedAnswer } from '#test/support/media/media-host.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
 import { until } from '#test/support/service/until.ts';
 import { certificate, here, host, outboundSuite } from '#test/support/webhooks/outbound.ts';
 
@@ -73,10 +74,11 @@ describe('streamed response bodies (decision 0015)', () => {
         await guard().send(get(`http://127.0.0.1:${receiver.port}/`, { sink, silenceMs: 1_000 })),
       );
     }
-    assert.deepEqual(
-      outcomes.map((outcome) => (outcome.kind === 'failed' ? outcome.class : outcome.status)),
-      ['timeout', 'timeout', 200],
-    );
+    assertEach(outcomes, (outcome) => (outcome.kind === 'failed' ? outcome.class : outcome.status), [
+      'timeout',
+      'timeout',
+      200,
+    ]);
     assert.ok(outcomes.slice(0, 2).every(({ durationMs }) => durationMs >= 900 && durationMs < 8_000));
     assert.ok((outcomes[2]?.durationMs ?? 0) > 1_200, 'it took longer than the time-out for silence');
   });
