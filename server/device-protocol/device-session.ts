@@ -108,8 +108,7 @@ async function takeOver(
   });
   await bringLeaseForward(trx, { numberId, graceMs: takeoverReportGraceMs });
   const previous = await describeDevice(trx, { ...key, ...description, deviceId: device.id, at: now });
-  // A changed description may mean another phone: iCloud copies shortcuts with their token to the owner's other iPhones
-  // (specification section 4.7).
+  // A changed description may mean another phone: iCloud copies shortcuts with their token to the owner's other iPhones.
   if (previous?.has_changed)
     await recordAudit(trx, services, {
       by: serverItself,

@@ -1,8 +1,8 @@
 /*
- * Periods of setup links (specification section 4.2), and limits of what one device token sends (section 11.7).
+ * Periods of setup links, and limits of what one device token sends (section 11.7).
  */
 
-/** How long a setup link works (specification section 4.2). */
+/** How long a setup link works. */
 export const setupLinkMs = 24 * 3_600_000;
 
 /** How long a setup link that no phone used is kept after it expired. */

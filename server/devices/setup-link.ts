@@ -116,7 +116,7 @@ const purge = query<{ before: Date; limit: number }>(
    )`,
 ).count;
 
-/** Deletes setup links that no phone used, 30 days after they expired (specification section 4.2). */
+/** Deletes setup links that no phone used, 30 days after they expired. */
 export async function purgeSetupLinks({ database, clock }: Runtime): Promise<void> {
   const batch = { before: clock.in(-setupLinkRetentionMs), limit: batchMax };
   for (let batches = 0; batches < batchesMax; batches += 1)

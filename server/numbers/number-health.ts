@@ -48,7 +48,7 @@ export interface CauseFacts {
   readonly link_has_polled: boolean | null;
 }
 
-/** The likely cause of a number's health if it is pending or offline; null otherwise (specification section 4.7). */
+/** The likely cause of a number's health if it is pending or offline; null otherwise. */
 export function likelyCause(facts: CauseFacts, now: Date): HealthCause | null {
   if (facts.state !== 'pending' && facts.state !== 'offline') return null;
   if (facts.is_simulated) return 'simulated_not_running';

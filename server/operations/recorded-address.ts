@@ -16,9 +16,9 @@ export function addressRecord({ dataDir }: Pick<Config, 'dataDir'>): string {
 }
 
 /**
- * Records the address of a service that listens, for commands that run without its settings (specification section
- * 10.2). The stop removes the record, unless another process on the same DATA_DIR has replaced it. A record that can't
- * be written is logged: the service does not need it.
+ * Records the address of a service that listens, for commands that run without its settings. The stop removes
+ * the record, unless another process on the same DATA_DIR has replaced it. A record that can't be written is logged:
+ * the service does not need it.
  */
 export async function recordAddress(config: Config, logger: Logger, lifecycle: Lifecycle): Promise<void> {
   const record = addressRecord(config);

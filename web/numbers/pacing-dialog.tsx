@@ -19,7 +19,7 @@ interface LimitField {
   readonly max: number;
 }
 
-/** The fields of the dialog, with the bounds of specification section 4.2. */
+/** The fields of the dialog, with the bounds of the API. */
 const gaps: readonly LimitField[] = [
   { name: 'gap_min_seconds', min: 0, max: 3_600 },
   { name: 'gap_max_seconds', min: 0, max: 3_600 },

@@ -112,7 +112,7 @@ export type paths = {
          * Invite a member
          * @description Creates a link for one address, good for 7 days, and mails it there. No answer to a key has the link. If the server sends no mail, or the mail fails, the invitation stands in the dashboard as not mailed: an owner or admin copies a link of it there and passes it on. Its id and expiry stay.
          *
-         *     Members and open invitations count against the plan together. Owners get a mail about each invitation by a key.
+         *     Members and open invitations count against the plan together. An address gets at most 5 mails an hour, and a team sends 100; beyond that 429. Owners get a mail about each invitation by a key.
          *
          *     Permission: `team:write`.
          */

@@ -14,7 +14,7 @@ import { builtWebFiles, renderShell, shellHeaders } from './web-files.ts';
 /** The Latin-1 letters in all weights, from the package of the dashboard's font. */
 const file = import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2');
 
-/** Serves files that need no build: the font and the icon (specification section 12.3), and the test picture. */
+/** Serves files that need no build: the font and the icon, and the test picture. */
 export function pageFileRoutes(): Route[] {
   const files = [
     [fontPath, 'font/woff2', () => readFile(fileURLToPath(file))],

@@ -58,7 +58,7 @@ CREATE TABLE backups (
   CONSTRAINT backup_ends_once CHECK ((error IS NULL) = (file IS NOT NULL) AND (file IS NULL) = (bytes IS NULL))
 );
 COMMENT ON TABLE backups IS
-  'installation; not erased; kept while needed; no person; not in backups; also written by backups. Runs of the nightly backup.';
+  'installation; not erased; kept while needed; no person; not in backups. Runs of the nightly backup.';
 CREATE INDEX backups_by_end ON backups (finished_at);
 
 -- How far retention has come in each history (specification section 10.9).

@@ -69,7 +69,7 @@ describe('slow readers', () => {
     await until('the client sees it', () => client.destroyed);
   });
 
-  it('a client that reads a few bytes now and then is disconnected', async () => {
+  it('a client that reads a few bytes now and then is disconnected (§7.2/slow-readers)', async () => {
     const { client, served } = await ask('/large');
     await hasWaiting(served);
     for (let passed = 0; passed < 40_000; passed += slowReaderCheckMs) {
@@ -80,7 +80,7 @@ describe('slow readers', () => {
     client.destroy();
   });
 
-  it('a client that reads 1 KB/s or more stays connected, even during one large answer', async () => {
+  it('a client that reads 1 KB/s or more stays connected, even during one large answer (§7.2/slow-readers)', async () => {
     const { client, served } = await ask('/large');
     await hasWaiting(served);
     for (let round = 0; round < 15; round += 1) {
