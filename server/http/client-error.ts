@@ -7,7 +7,7 @@ import { AppError, unreadable } from '#server/platform/app-error.ts';
  * never ends, CONNECT, an unknown expectation. Each gets the usual error envelope (specification section 7.1). The
  * connection is then closed, because its further bytes can't be trusted.
  *
- * Earlier complete requests of the connection are answered first. Otherwise the client would take the error for the
+ * Earlier complete requests of the connection are answered first. Otherwise the client would treat the error as the
  * answer to a message that was accepted.
  */
 export class ClientErrorResponder {
@@ -65,7 +65,7 @@ export class ClientErrorResponder {
     const open = [...(this.#open.get(socket) ?? [])];
     const last = open.findLast((response) => response.req.complete && !response.writableFinished);
     const finish = () => {
-      // A request with an unreadable body may have been answered before all of the body arrived.
+      // A request may have been answered before its unreadable body arrived, and then gets no second answer.
       const isAnswered = open.some((response) => !response.req.complete && response.headersSent);
       writeRefusal(socket, isAnswered ? undefined : refusal, this.#nextRequestId());
     };

@@ -2,8 +2,8 @@ import type { ErrorCode, ErrorEnvelope } from '#contract/errors.ts';
 import { exampleServer } from '#contract/example-values.ts';
 
 /**
- * A request with its answer, as the API reference shows them. The test of the story sends each request to a running
- * service and compares the answer, so an example that is wrong fails it.
+ * A request with its answer, as the API reference shows them. test/http/examples.test.ts sends each request to a
+ * running service and compares the answer, so a wrong example fails that test.
  */
 export interface Example {
   /** The case in a line without a full stop, such as `The number is paused`. */
@@ -20,7 +20,7 @@ export interface Example {
 /** The examples of an operation by name; the names are unique within the operation. */
 export type Examples = Readonly<Record<string, Example>>;
 
-/** The first success, whose request the API reference offers. */
+/** Returns the first success; the API reference shows its request as the request of the operation. */
 export function firstSuccess(examples: Examples): Example | undefined {
   return Object.values(examples).find(({ status }) => status < 300);
 }
@@ -33,7 +33,9 @@ export function success(summary: string, answer: unknown, request: Request = {},
   return { summary, ...request, status, answer };
 }
 
-/** Examples of a list in pages, whose items are in `field`: a page of both items, and two pages of one. */
+/**
+ * Examples of a list in pages: one page with both items, and two pages with one item each. The items are in `field`.
+ */
 export function pageExamples(
   field: string,
   [first, second]: readonly [item: { readonly id: string }, item: { readonly id: string }],
@@ -66,7 +68,7 @@ export function refusal(
 
 /**
  * An example of a 402.
- * @param message the message without its end, which points to larger plans
+ * @param message the message without its end, which this function adds: it points to larger plans
  * @param details the limit, which is also the current number, and further fields of the error
  */
 export function planLimitExample(

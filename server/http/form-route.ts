@@ -91,7 +91,10 @@ interface FormField<Name extends string> {
   readonly attributes: Html;
 }
 
-/** Renders an input with its label and hint. It keeps what was typed, except a password, and an error points to it. */
+/**
+ * Renders an input with its label and hint. After a refusal it keeps the typed value, except a password, and refers to
+ * the error.
+ */
 export function formField<Name extends string>(
   { name, label, hint, attributes }: FormField<Name>,
   refused: RefusedForm<Name> | undefined,

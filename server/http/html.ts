@@ -47,7 +47,7 @@ function escapeHtml(text: string): string {
 
 /**
  * Puts the path of APP_URL before a path. The result has no scheme and host, so a browser stays on the host name that
- * it used. Its cookie is valid for that name only.
+ * it used. The session cookie is valid for that name only.
  */
 export function withAppBasePath(appUrl: string, path: string): string {
   return `${new URL(appUrl).pathname.replace(/\/+$/, '')}${path}`;
@@ -126,7 +126,10 @@ a:not(.button) { color: var(--accent-ink); }
 const logo = `viewBox="0 0 32 32"><rect class="ground" width="32" height="32" rx="9"/><path class="bubble" d="M16 7.5c-5.5 0-9.5 3.4-9.5 7.9 0 2.6 1.4 4.8 3.5 6.2-.1 1.2-.6 2.3-1.4 3.2 1.9-.1 3.5-.8 4.7-1.7.9.2 1.8.3 2.7.3 5.5 0 9.5-3.5 9.5-8s-4-7.9-9.5-7.9Z"/><path class="line" d="M11.5 15.5h9"/></svg>`;
 const brand = rawHtml(`<header class="brand"><svg aria-hidden="true" ${logo}Ownline</header>`);
 
-/** The path of the icon below the path of APP_URL. Browsers look there by themselves, whatever type it has. */
+/**
+ * The path of the icon below the path of APP_URL. Browsers request this path by themselves, and accept an icon of any
+ * image type.
+ */
 export const iconPath = '/favicon.ico';
 
 /** The logo as an icon of a page, in the colours of both themes. */

@@ -48,8 +48,8 @@ export interface HttpServerOptions extends RouteOptions {
 }
 
 /**
- * Creates the server of the route table. Fastify's coercion, field removal, error bodies and serialiser are off,
- * because each of them breaks the contract silently (decision 0009).
+ * Creates the HTTP server that serves the route table. Fastify's coercion, field removal, error bodies and serialiser
+ * are off, because each of them breaks the contract silently (decision 0009).
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const clientErrors = new ClientErrorResponder(() => options.ids.nextPublic('req'));
@@ -60,7 +60,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     bodyLimit: bodyMaxBytes,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // Longer than a long poll, which takes up to 50 s: ends clients that never complete their request.
+    // Ends connections whose request never becomes complete. Longer than a long poll, which takes up to 50 s.
     requestTimeout: 70_000,
     keepAliveTimeout: 75_000,
     rewriteUrl: ({ url = '/' }) => (isPathTooLong(url) ? unroutedPath(url) : url),
@@ -98,7 +98,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     warnOfProxy(request);
     if (options.isStopping()) reply.header('connection', 'close');
     if (readsNoBody(request) && hasLargeRest(request.raw)) server.delayedClose.apply(request, reply);
-    // The invalid address `*` is refused here, because the router would take it for the start page.
+    // The invalid address `*` is refused here, because the router would treat it as the start page.
     const refusal = request.url === '*' ? paths.refusal(request) : framingError(request.raw);
     pipeline.enqueue(request.raw, reply.raw, () => (refusal ? done(refusal) : done()));
   });
@@ -134,7 +134,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   for (const { method, path } of paths.shadowed()) {
     server.route({ method, url: path, handler: answerNotFound });
   }
-  // Waits for requests: server.close() waits for connections only, and a client may be gone while its work runs.
+  // Waits for requests: server.close() waits for connections only, and work may go on after its client has
+  // disconnected.
   server.addHook('onClose', () => inFlight.drain());
   return server;
 }

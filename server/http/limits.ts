@@ -1,9 +1,9 @@
 /* Limits of requests (specification sections 7.1 and 8). */
 
-/** Bytes of an ordinary request's body. A URL of 2,048 characters fits in any escaping. */
+/** Maximum bytes of an ordinary request's body. A URL of 2,048 characters fits in any escaping. */
 export const bodyMaxBytes = 16 * 1_024;
 
-/** Bytes of a message's body: 5,000 characters fit, each escaped as a surrogate pair, with a URL. */
+/** Maximum bytes of the body of a send. A URL and 5,000 characters fit, each escaped as a surrogate pair. */
 export const messageBodyMaxBytes = 128 * 1_024;
 
 /** Maximum depth of JSON; the API's bodies nest four levels at most. */
@@ -20,7 +20,7 @@ export const queryMaxCharacters = 4_096;
 
 export const queryParametersMax = 50;
 
-/** Fields of a form. Forms have ten at most; parsing thousands takes milliseconds. */
+/** Maximum number of fields of a form. Ownline's forms have ten at most; parsing thousands takes milliseconds. */
 export const formFieldsMax = 50;
 
 /** How many pipelined requests may wait on a connection; no known client pipelines as many. */

@@ -12,7 +12,10 @@ interface PathPattern {
   readonly methods: Set<Method>;
 }
 
-/** A method that only a more general path serves, such as GET for /v1/messages/send, which serves POST only. */
+/**
+ * A method that a path lacks and a more general path serves, such as GET for /v1/messages/send, served by
+ * /v1/messages/:id.
+ */
 export interface ShadowedMethod {
   readonly method: Method;
   readonly path: string;

@@ -78,7 +78,10 @@ export function examplesOfRoute(route: Route): Examples {
   };
 }
 
-/** A 400 for a field that the operation does not have. Without a body, it is for a query parameter. */
+/**
+ * A 400 for a field that the operation does not have. If the operation has no body, the example is for a query
+ * parameter.
+ */
 function unknownNameExample({ body, query }: Route): Example {
   const unknown = { verbose: true };
   return body

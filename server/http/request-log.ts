@@ -17,7 +17,7 @@ const refusedMax = 3;
 export interface CompletedRequest {
   readonly requestId: string;
   readonly method: string;
-  /** The pattern of the route, without ids; undefined where no route matched. */
+  /** The pattern of the route, without ids; undefined if no route matched. */
   readonly route: string | undefined;
   readonly audience: Audience | undefined;
   readonly status: number;

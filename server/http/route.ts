@@ -100,8 +100,8 @@ export interface Caller {
 }
 
 /**
- * Establishes the caller of an audience's routes before a body is read. It throws 401 or 429 and refuses with 403, in
- * that order (specification section 7.2). Response headers that the authenticator sets are kept in errors.
+ * Authenticates the caller of a route before the body is read: throws 401 or 429, and then returns a 403 as
+ * `Caller.refusal` (specification section 7.2). Response headers that it sets are also sent with errors.
  * @param isAgain true for a repeat by `HandlerContext.reauthenticate`, which rate limits do not count
  */
 export type Authenticator = (
@@ -131,7 +131,7 @@ export interface HandlerContext<Body = unknown, Query = unknown, Ids extends Pat
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /**
-   * For held requests: authenticates again, and throws if the caller has lost access. A revoked key thus stops working
+   * For long polls: authenticates again, and throws if the caller has lost access. A revoked key thus stops working
    * within a second even for requests that began before (specification section 5.1).
    * @returns the caller, whose role may have changed
    */
@@ -178,7 +178,7 @@ export interface HeaderText {
 
 /** A request that the server sends to a receiver of its events. */
 export interface OutgoingRequestText {
-  /** The type of the event, which names the request. */
+  /** The type of the event. The API document uses it as the name of the request. */
   readonly type: string;
   readonly summary: string;
   readonly description: string;
@@ -195,7 +195,8 @@ interface Admission {
   readonly ownToken?: true;
   /**
    * The permit of the team's concurrency limiter, instead of one for the whole request:
-   * - `held`: for a long poll, whose answer may be held until there is something to send. Parts of its work have one.
+   * - `held`: for a long poll, whose answer may be held until there is something to send. Parts of its work have a
+   * permit.
    * - `in parts`: the handler takes permits for parts of its work (`withPermit`).
    * - `own queue`: requests wait in a bounded queue of this route, without a permit.
    */
@@ -242,8 +243,8 @@ export interface Route {
   readonly answers: Readonly<Record<number, TSchema>>;
   readonly handle: (call: HandlerContext) => Promise<Answer>;
   /**
-   * For `device`: creates the answer to a failure, with HTTP 200, because a shortcut can't see a status. `hang up` destroys
-   * the connection without an answer, because the shortcut would use its text.
+   * For `device`: creates the answer to a failure, with HTTP 200, because a shortcut can't see a status. `hang up`
+   * destroys the connection without an answer, because the shortcut would use the text of an answer.
    */
   readonly failure?: 'hang up' | ((error: AppError) => unknown);
 }

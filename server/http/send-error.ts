@@ -23,7 +23,7 @@ export interface ErrorOptions {
 /** Audiences of programs and phones, which ignore headers for browsers. */
 const machineAudiences: readonly (Audience | undefined)[] = ['api', 'device', 'operations'];
 
-/** Answers a failed request: with the error envelope, or with a page where a browser opens one. */
+/** Answers a failed request: with the error envelope, or with a page if a browser opens a page. */
 export function sendError(
   options: ErrorOptions,
   error: unknown,
@@ -32,7 +32,8 @@ export function sendError(
 ): void {
   const appError = toAppError(options.explain?.(error) ?? error, request.routeOptions.bodyLimit);
   request.errorCode = appError.code;
-  // A refusal over capacity has no cause, and a body that its client aborted is no fault of the server.
+  // Not logged: a refusal over capacity, which has no cause, and a body that the client aborted, which is no server
+  // fault.
   if (appError.code === 'internal_error' && appError.cause !== undefined && !isRequestAborted(request)) {
     options.logger.error({ err: appError.cause, requestId: request.id }, 'a request failed');
   }

@@ -19,7 +19,7 @@ interface SlowReadersOptions {
 
 /**
  * Write time-out for slow readers: destroys a socket that takes less than 1 KB/s over 30 s while bytes wait for it
- * (docs/internals/bounds.md). A held poll is not affected, because it has no waiting bytes. One timer checks all
+ * (docs/internals/bounds.md). A held long poll is not affected, because it has no waiting bytes. One timer checks all
  * sockets.
  */
 export class SlowReaders {

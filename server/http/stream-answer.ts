@@ -9,7 +9,7 @@ export interface ByteRange {
 
 /**
  * Parses a Range header (RFC 9110, section 14.2).
- * @returns undefined where the whole body is sent: without a header, or for another unit or several ranges
+ * @returns undefined if the whole body is sent: without a header, or for another unit or several ranges
  */
 export function parseByteRange(
   header: string | undefined,
@@ -32,7 +32,7 @@ export function parseByteRange(
 export function disconnectSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once('close', () => {
-    // Each answer that is sent whole ends with this event, too, and an abort is not cheap.
+    // The event also follows an answer that was sent whole. An abort is then useless, and not cheap.
     if (!reply.raw.writableFinished) controller.abort();
   });
   if (isDisconnected(reply)) controller.abort();

@@ -4,9 +4,9 @@ import { countText } from './text.ts';
 interface AppErrorOptions {
   /** The invalid field, query parameter or header. */
   readonly param?: string;
-  /** Further fields of the error object in the answer, such as `limit` and `current`. */
+  /** Further fields of the error object in the response, such as `limit` and `current`. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** The HTTP status, where it differs from the code's usual one (405, 413, 415, 503). */
+  /** The HTTP status, if it differs from the usual status of the code (405, 413, 415, 503). */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
@@ -53,7 +53,7 @@ export function unreadable(
   return new AppError('invalid_request', message, { ...options, status });
 }
 
-/** The error for a change that the present state excludes. */
+/** The error for a change that the present state of the resource does not allow. */
 export function conflict(message: string, param?: string): AppError {
   return new AppError('conflict', message, param === undefined ? {} : { param });
 }
@@ -71,7 +71,7 @@ export function notFound(noun: string): AppError {
 /**
  * The error for an exceeded rate limit (specification section 7.2).
  * @param seconds the time until the same request is accepted
- * @param limit names the limit for a person, such as `a session has 600 a minute`
+ * @param limit describes the limit in the error's message, such as `a session has 600 a minute`
  */
 export function tooManyRequests(seconds: number, limit?: string): AppError {
   return rateLimited(seconds, limit === undefined ? 'Too many requests' : `Too many requests: ${limit}`);
@@ -80,8 +80,8 @@ export function tooManyRequests(seconds: number, limit?: string): AppError {
 /**
  * The error 429 with retry-after.
  * @param seconds the time until the same request is accepted
- * @param reason the first sentence, without its full stop
- * @param alternative the end of the second sentence, after the seconds
+ * @param reason the first sentence of the message, without its full stop
+ * @param alternative the end of the message's second sentence, after the seconds
  */
 export function rateLimited(seconds: number, reason: string, alternative = ''): AppError {
   return new AppError('rate_limited', `${reason}. Retry in ${countText(seconds, 'second')}${alternative}.`, {

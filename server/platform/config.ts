@@ -90,8 +90,8 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     /** The nightly backup; undefined for none. */
     backup: readBackup(settings),
     /**
-     * Recipients of mail about the server itself, whom owners of teams ask for a plan. Without recipients, such mail goes to
-     * the owners of the oldest team.
+     * Recipients of mail about the server itself. The page of plans names them to owners who need another plan. Without
+     * recipients, such mail goes to the owners of the oldest team.
      */
     operatorEmails: settings.parsedList(
       'OPERATOR_EMAIL',
@@ -139,7 +139,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     notifiesSystemd: settings.text('NOTIFY_SOCKET') !== undefined,
     /** Retention of the audit log; undefined keeps the log for ever. */
     auditMs: settings.integer('AUDIT_DAYS', 0, 0, 3_650) * 86_400_000 || undefined,
-    /** The failpoint at which a test has this process killed. */
+    /** The failpoint at which this process is killed; only tests set it. */
     failpoint: settings.parsed(
       'FAILPOINT',
       parseFailpoint,

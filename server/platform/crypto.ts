@@ -85,9 +85,9 @@ export class Secrets {
 
   /**
    * The keyed hash of a contact, by which its opt-out is found (specification section 12.14). It is the first half of
-   * SHA-256 over a key of 256 bits and the contact, in hexadecimal. The missing half prevents an extension of the hash,
-   * so an HMAC is not needed, which takes four times as long in each send. The column is a uuid, because a batch of
-   * sends passes uuids several times as fast as bytea.
+   * SHA-256 over a key of 256 bits and the contact, in hexadecimal. Half a hash cannot be extended to a longer input,
+   * so no HMAC is needed. An HMAC would take four times as long in each send. The hash is stored as a uuid, because a
+   * batch of sends passes uuids several times as fast as bytea.
    */
   contactHash(teamId: string, contact: string): string {
     this.#contactKey ??= this.#derive('contact').toString('hex');
@@ -95,12 +95,12 @@ export class Secrets {
   }
 
   /**
-   * Seals a value for the database that has to be read again: encrypts it with AES-256-GCM.
+   * Seals a value that the database stores and the server reads again: encrypts it with AES-256-GCM.
    * @param purpose the kind of value, such as `mail`: a value sealed for one purpose can't be opened for another
    * @returns a random nonce of 12 bytes, the tag of 16, and the encrypted UTF-8
    */
   seal(purpose: string, plain: string): Buffer {
-    // 96 random bits per text are safe for four billion texts of one purpose, far more than there are.
+    // A random nonce of 96 bits is safe for four billion texts of one purpose, more than any installation has.
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(sealing, this.#derive(`seal ${purpose}`), nonce);
     const encrypted = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);

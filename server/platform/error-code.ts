@@ -1,8 +1,8 @@
 import { AppError } from './app-error.ts';
 
 /**
- * The code of an error of the system or of a library, or the SQLSTATE of one of PostgreSQL; of an AppError, that of its
- * cause. @returns undefined for anything else
+ * The code of an error of the system or of a library, or the SQLSTATE of an error of PostgreSQL. For an AppError it is
+ * the code of the cause. @returns undefined for anything else
  */
 export function errorCodeOf(error: unknown): string | undefined {
   if (error instanceof AppError) return errorCodeOf(error.cause);
@@ -26,7 +26,7 @@ const reasons: Readonly<Record<string, string>> = {
   ELOOP: 'its symbolic links lead in a circle',
 };
 
-/** Explains why a file or folder can't be used. An unknown reason gets the error's own message. */
+/** Explains why a file or folder can't be used. For an unknown reason the sentence is the error's own message. */
 export function fileErrorSentence(error: unknown): string {
   const code = errorCodeOf(error) ?? '';
   return reasons[code] === undefined ? messageOf(error) : `${reasons[code]} (${code})`;

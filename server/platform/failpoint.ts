@@ -1,6 +1,6 @@
 /**
- * Failpoints: lines at which a test ends the process, as a power cut would (docs/internals/kills.md).
- * A test fails if the code lacks one of them; the kill campaign uses each of them.
+ * Failpoints: lines at which a test ends the process, as a power cut would (docs/internals/kills.md). A test fails if
+ * the code lacks one of these failpoints; the kill campaign uses each of them.
  */
 export const failpoints = [
   'sends accepted',
@@ -19,7 +19,7 @@ export const failpoints = [
   'failures before commit',
 ] as const;
 
-/** Failpoints of `ownline backup`, `ownline restore` and `ownline erase`: their tests kill at each of them. */
+/** Failpoints of `ownline backup`, `ownline restore` and `ownline erase`: their tests kill the command at each one. */
 export const commandFailpoints = [
   'backup begun',
   'backup table written',
@@ -36,7 +36,7 @@ export const commandFailpoints = [
 ] as const;
 export type Failpoint = (typeof failpoints)[number] | (typeof commandFailpoints)[number];
 
-/** The failpoint that kills a process, and how many times the process passes it until then. */
+/** The failpoint that kills a process; `pass` is 3 if the process is killed at its third pass. */
 export interface ArmedFailpoint {
   readonly name: Failpoint;
   readonly pass: number;

@@ -156,7 +156,7 @@ export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | un
   return uuidOfTypeId(prefix, text) as Id<P> | undefined;
 }
 
-/** Greater than every id: a list that is newest first begins here. */
+/** Greater than every id. The first page of a list that is newest first reads the ids below this value. */
 export const idMax = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** Reads the time in an id, to the millisecond. */

@@ -13,7 +13,10 @@ interface ReadRow<P extends IdPrefix> {
   readonly id: Id<P>;
   /** Whether the row matches the filters. */
   readonly fits?: boolean;
-  /** Whether reading stopped at this row, because a page examines no more; older rows belong to the next page. */
+  /**
+   * Whether reading stopped at this row, because a page examines a limited number of rows; older rows belong to the
+   * next page.
+   */
   readonly is_bound?: boolean;
 }
 
@@ -26,8 +29,8 @@ interface Page<Row> {
 
 /**
  * Pager: reads a page of rows, newest first by id. A cursor is a position, so its row need not exist any more.
- * @param read returns the newest rows with ids below `before`, at most `limit` of them besides the bound
- * @throws AppError 400, param cursor, where it is no id with that prefix
+ * @param read returns the newest rows with ids below `before`: at most `limit`, and the row at which reading stopped
+ * @throws AppError 400, param cursor, if the cursor is no id with that prefix
  */
 export async function readPage<P extends IdPrefix, Row extends ReadRow<P>>(
   prefix: P,

@@ -10,7 +10,7 @@ export interface DatabaseAddress {
 
 /** Parses DATABASE_URL. @returns undefined for an address that node-postgres can't read */
 export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
-  // The address of a socket has no host, but `URL` requires one after a role.
+  // The address of a socket has no host, but `URL` requires a host after a role, so one is inserted.
   const written = text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/, '$1socket');
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(written)) return undefined;
   const url = new URL(written);
@@ -44,7 +44,7 @@ export class SettingReader {
     return this.#environment[name]?.trim() || undefined;
   }
 
-  /** Parses the parts of a text with commas, without empty ones. @param problem a sentence about a part that `parse` refuses */
+  /** Parses a list with commas; empty parts are skipped. @param problem a sentence about a part that `parse` refuses */
   parsedList<Value>(
     name: string,
     parse: (part: string) => Value | undefined,

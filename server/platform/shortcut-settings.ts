@@ -23,7 +23,10 @@ function shortcutLinkProblem(name: string, url: string): string | undefined {
   return `${name} must be an address such as https://www.icloud.com/shortcuts/0123456789abcdef0123456789abcdef, not "${url}".`;
 }
 
-/** Reads the links to a pair of shared shortcuts. @returns undefined makes the setup page offer another way to install the shortcuts */
+/**
+ * Reads the links to a pair of shared shortcuts. @returns undefined without links: the setup page then offers another
+ * way to install
+ */
 export function readShortcutLinks(
   settings: SettingReader,
   outboxName: string,
@@ -44,8 +47,8 @@ export function readShortcutLinks(
 }
 
 /**
- * Parses `ssh-sign {in} "a folder/{out}"` into arguments, without a shell: quotes group, and nothing is expanded.
- * @returns undefined for an open quote, or without `{in}` or `{out}`
+ * Parses `ssh-sign {in} "a folder/{out}"` into arguments, without a shell: quotes join words, and nothing is expanded.
+ * @returns undefined if a quote is not closed, or `{in}` or `{out}` is missing
  */
 export function parseSignCommand(
   text: string,

@@ -1,6 +1,6 @@
 /**
- * An error of a start or a command that the operator can remove. Only its message is printed: it names the setting and
- * the remedy, and never contains a credential.
+ * An error of a start or a command whose cause the operator can remove. Only its message is printed: the message names
+ * the setting and the remedy, and never contains a credential.
  */
 export class StartError extends Error {
   constructor(message: string, cause?: unknown) {

@@ -14,8 +14,8 @@ interface BatcherOptions<Input, Output> {
    */
   readonly windowMs: number;
   /**
-   * Upper bound on waiting inputs; beyond it, an input is refused if its queue has at least its equal share of them
-   * (FairQueue).
+   * Upper bound on waiting inputs. Beyond it, an input is refused if its queue already has an equal share of all
+   * waiting inputs (FairQueue).
    */
   readonly waitingMax: number;
   /** The queue of an input; batches take from the queues round robin. By default all inputs share one queue. */
@@ -100,8 +100,8 @@ export class Batcher<Input, Output> {
 
 /**
  * Resolves `perTick` calls in each tick of the event loop. Between ticks the process reads new calls and the result of
- * the batch in progress. If all were resolved at once, that result would stay unread, and the database idle, until
- * the last one.
+ * the batch in progress. If all calls were resolved at once, that result would stay unread, and the database idle,
+ * until the last call.
  */
 async function resolveCalls<Input, Output>(
   batch: readonly Waiting<Input, Output>[],
@@ -160,7 +160,7 @@ class FairQueue<Item> {
       const items = queue.splice(0, each);
       this.#size -= items.length;
       for (const item of items) taken.push(item);
-      // A served key moves to the end of the order, which the next batch continues.
+      // A served key moves to the end of the order, so that the next batch begins with the other keys.
       this.#queues.delete(key);
       if (queue.length > 0) this.#queues.set(key, queue);
     }

@@ -2,14 +2,14 @@ import type { Clock } from '#server/platform/time/clock.ts';
 
 interface KeyedSemaphoreOptions {
   readonly clock: Clock;
-  /** Tasks of one key that run at once. */
+  /** How many tasks of one key may run at once. */
   readonly runningMax: number;
 }
 
 /** Bounds of a queue. A key has one queue for each name. */
 export interface QueueBounds {
   readonly name: string;
-  /** Tasks that may wait; a further task is refused. */
+  /** How many tasks may wait; a further task is refused. */
   readonly waitingMax: number;
   /** How long a task may wait before it is refused. */
   readonly waitMaxMs: number;
@@ -54,7 +54,7 @@ export class KeyedSemaphore {
     }
   }
 
-  /** Resolves with the function that gives the permit back, to be called once. @throws as `run` */
+  /** Resolves with the function that releases the permit, to be called once. @throws as `run` */
   async acquire(key: string, queue: QueueBounds): Promise<() => void> {
     const state = this.#keys.get(key) ?? { running: 0, queues: new Map<string, Waiting[]>() };
     this.#keys.set(key, state);
@@ -92,7 +92,8 @@ export class KeyedSemaphore {
 }
 
 /**
- * Acquires a permit of each semaphore, in order. @returns the function that gives all back; further calls do nothing
+ * Acquires a permit of each semaphore, in order. @returns the function that releases all permits; its further calls do
+ * nothing
  * @throws the error of `refuse`; no permit is held then
  */
 export async function acquireAll(

@@ -1,6 +1,6 @@
 /**
  * Collects the latest time of each key, such as the last use of an API key, until `write` stores them together. So a
- * request writes nothing. A crash loses the times since the last flush.
+ * request itself writes nothing to the database. A crash loses the times since the last `write`.
  */
 export class LatestTimes<Key extends string> {
   readonly #write: (keys: Key[], times: Date[]) => Promise<void>;

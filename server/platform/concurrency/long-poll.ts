@@ -69,8 +69,8 @@ interface LongPollLimits {
 }
 
 /**
- * The long polls that this process holds, by the key that wakes them. A poll that is held before its first check misses
- * no wake.
+ * The long polls that this process holds, by the key that wakes them. A poll is held before its first check, so that it
+ * misses no wake.
  */
 export class LongPolls<Key, Poll extends LongPoll<string> = LongPoll> {
   readonly #limits: LongPollLimits | undefined;

@@ -60,7 +60,7 @@ export class Loop {
     return this.#health;
   }
 
-  /** The loops whose health is reported: only this one. */
+  /** The loops whose health is reported, as `Runner` requires: only this loop. */
   get loops(): readonly Loop[] {
     return [this];
   }

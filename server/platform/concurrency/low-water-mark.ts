@@ -1,10 +1,13 @@
 /**
- * How long a position was known as the lowest one before the mark rises to it. Transactions that took a lower position
- * have mostly ended by then.
+ * How long a position has to be the lowest known one before the mark rises to it. By then, most transactions that took
+ * a lower position have ended.
  */
 export const riseAfterMs = 2_000;
 
-/** The loop of a look at the whole queue. Beside many dead rows a look takes a second of CPU, so looks are rare then. */
+/**
+ * Options of the loop that looks at the whole queue. With many dead rows a look takes a second of CPU, so `shareMax`
+ * makes looks rare.
+ */
 export const wholeLook = { intervalMs: 1_000, shareMax: 0.03 } as const;
 
 /** The lowest position before any was seen. */

@@ -23,7 +23,7 @@ export class RepeatLimiter<Item> {
     this.#options = options;
   }
 
-  /** Counts an event. @returns true where it passes */
+  /** Counts an event. @returns true if it passes */
   pass(name: string, item: Item): boolean {
     if (this.#kinds.size === 0) this.#begin();
     const key = this.#kinds.has(name) || this.#kinds.size < this.#options.kindsMax ? name : '';

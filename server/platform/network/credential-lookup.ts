@@ -6,7 +6,7 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { FixedWindowLimiter, type LimiterServices } from './fixed-window-limiter.ts';
 import { clientNetwork } from './ip-address.ts';
 
-/** Interval at which look-ups of networks over their limit share a statement. */
+/** Interval at which look-ups of client networks over their limit of refusals share a statement. */
 const delayedLookupIntervalMs = 50;
 
 /** Unknown credentials kept in memory; the oldest is evicted. */
@@ -45,7 +45,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   readonly #fast: Batcher<Buffer, Found<Row>>;
   readonly #slow: Batcher<Buffer, Found<Row>>;
   readonly #inFlight = new Map<string, Promise<Row | undefined>>();
-  /** Unknown credentials with the end of their refusal from memory, oldest first. */
+  /** Unknown credentials, oldest first, with the time until which each is refused from memory. */
   readonly #unknown = new BoundedMap<string, number>(unknownCredentialCacheMax);
 
   constructor({ clock, config, find, sharesLookups = true }: CredentialLookupOptions<Row>) {

@@ -40,7 +40,7 @@ export class FixedWindowLimiter {
    */
   readonly #phaseMs: number;
   #windowStartMs = 0;
-  /** In the order of use: the most recently used key is last. */
+  /** Counts in the order of use: the most recently used key is last. */
   readonly #counts = new BoundedMap<string, number>(keysMax);
 
   /** @param max requests of a key per minute */
@@ -68,14 +68,14 @@ export class FixedWindowLimiter {
   }
 
   /**
-   * Counts a request. @param limit names the limit for a person @throws AppError 429 with retry-after: whole seconds
-   * until the minute ends
+   * Counts a request. @param limit describes the limit in the error's message @throws AppError 429 with retry-after:
+   * whole seconds until the minute ends
    */
   take(key: string, limit: string, max = this.#max): void {
     if (!this.allows(key, max)) throw tooManyRequests(this.secondsLeft, limit);
   }
 
-  /** Whether the next request would exceed the limit. It counts nothing. */
+  /** Whether the next request would exceed the limit. The call itself counts nothing. */
   isExhausted(key: string): boolean {
     return this.#isOn && this.#countOf(key) >= this.#max;
   }
@@ -101,8 +101,8 @@ export class FixedWindowLimiter {
 
 /**
  * Rate limiter per client network, for requests without a credential (specification section 7.2). A network may be a
- * whole office, or a proxy that TRUST_PROXY does not name. For a network over its limit, a request with a valid
- * credential counts for its team or account, with the same limit.
+ * whole office, or a proxy that TRUST_PROXY does not name. Once a network is over its limit, a request with a valid
+ * credential is counted for its team or account instead, with the same limit.
  */
 export class NetworkRateLimiter {
   readonly #limit: FixedWindowLimiter;

@@ -53,8 +53,8 @@ export function formatAddressRange({ bytes, prefix }: AddressRange): string {
 
 /**
  * The client network of an address, by which attempts are counted (specification section 12.2). It is an IPv4 address,
- * or the /64 network of an IPv6 address, because a client may use all of it. A port that a proxy adds is removed. All
- * invalid addresses count as one client network, so that forged addresses gain nothing.
+ * or the /64 network of an IPv6 address, because one client may use all addresses of such a network. A port that a
+ * proxy adds is removed. All invalid addresses count as one client network, so that forged addresses gain nothing.
  * @param ip undefined for a client that has disconnected
  */
 export function clientNetwork(ip: string | undefined): string {

@@ -67,7 +67,8 @@ export function createProxyWarning(
   let isDone = trustProxy.length > 0;
   return ({ headers, socket }) => {
     const forwarded = headers['x-forwarded-for'];
-    // A proxy would have added an address to that of `ownline doctor`, or replaced it.
+    // If the header is what `ownline doctor` sends, no proxy is involved: a proxy would have added an address or
+    // replaced it.
     if (isDone || forwarded === undefined || forwarded === spoofedAddress) return;
     isDone = true;
     logger.warn(

@@ -18,7 +18,10 @@ const responseHeaderMaxBytes = 16_384;
  */
 const Client: typeof AnyClient = createRequire(import.meta.url)('undici/lib/dispatcher/client.js');
 
-/** Shorter than the idle time-outs of receivers, so that this side closes first. The shortest known time-out is 2 s. */
+/**
+ * How long an idle connection is kept: shorter than the idle time-outs of receivers, so that this side closes first.
+ * The shortest known time-out of a receiver is 2 s.
+ */
 const idleMs = 1_000;
 
 /** The endpoint of a connection: a target, with one of its checked addresses. */
@@ -94,8 +97,8 @@ function open(endpoint: Endpoint, secureContext: SecureContext, done: ConnectCal
 }
 
 /**
- * Maximum number of idle connections: one per possible attempt. Opening a connection costs more than keeping it open
- * for a second.
+ * Maximum number of idle connections: one for each request that can run at once. Opening a connection costs more than
+ * keeping it open for a second.
  */
 const idleMax = 1_024;
 /** After an endpoint closed a reused connection during a request, its connections are not reused for this time. */

@@ -11,7 +11,7 @@ import { type Target, type ValidatedUrl, validateUrl } from './validate-url.ts';
 /** Upper bounds on the bytes of a response that are read: of its body, and of its headers. */
 const responseBodyMaxBytes = 16_384;
 
-/** Addresses of a name that are tried in turn while connections are refused. */
+/** How many addresses of a name are tried in turn while connections are refused. */
 const addressesMax = 4;
 
 export interface OutboundRequest {
@@ -36,7 +36,9 @@ export interface OutboundRequest {
 /** Outcome of a request. A failure of the other side is a value, not an exception. */
 export type OutboundOutcome = ExchangeResult & {
   readonly durationMs: number;
-  /** The address that was connected or tried last; undefined before that. It is for logs, not for customers. */
+  /**
+   * The address that was connected to or tried last; undefined if none was tried. It is for logs, not for customers.
+   */
   readonly address: string | undefined;
 };
 
@@ -118,7 +120,9 @@ export class OutboundHttp {
     return { ...exchanged, durationMs: performance.now() - startedMs, address };
   }
 
-  /** Ends running requests as `aborted`, and closes all connections; callers first await the answers that they need. */
+  /**
+   * Ends running requests as `aborted`, and closes all connections; callers first wait for the answers that they need.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const deadline of this.#running.keys()) deadline.end('aborted');
@@ -160,8 +164,8 @@ export class OutboundHttp {
   }
 
   /**
-   * Checks the target of a redirect like the first URL; a redirect must not leave TLS. @returns undefined for other
-   * answers, and for a redirect to a malformed URL, which ends the request with the answer
+   * Checks the target of a redirect like the first URL; a redirect must not leave TLS. @returns undefined for an answer
+   * that is no redirect, or redirects to a malformed URL: such an answer ends the request
    */
   #redirect(from: Target, exchanged: ExchangeResult): Target | 'forbidden' | undefined {
     if (exchanged.kind !== 'answered' || !redirectStatuses.has(exchanged.status)) return undefined;

@@ -42,7 +42,7 @@ interface ReaderOptions {
   readonly sink: BodySink | undefined;
   /** Called for each head, each piece of the body, and each piece that the sink took. */
   readonly heard: () => void;
-  /** Called once; the caller ends a connection that is not reusable. */
+  /** Called once. If the connection is not reusable, this callback has to end it. */
   readonly done: (result: ExchangeResult, isReusable: boolean) => void;
 }
 
@@ -213,8 +213,8 @@ export function failureClass(error: Error, { secure, connected, answering }: Pro
   }
   if (known) return known;
   const isTls = code === 'EPROTO' || /^ERR_(SSL|TLS)_/.test(code);
-  // Certificate errors have their own codes, such as CERT_HAS_EXPIRED. System errors have an errno, and undici's codes
-  // begin with UND_.
+  // An error before the connection that is neither the system's (errno) nor undici's (UND_) is about the certificate,
+  // such as CERT_HAS_EXPIRED.
   const isVerdict = !connected && !('errno' in error) && !code.startsWith('UND_');
   return secure && (isTls || isVerdict) ? 'tls' : 'internal_error';
 }

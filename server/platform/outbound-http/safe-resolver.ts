@@ -69,7 +69,7 @@ export class SafeResolver {
   /**
    * Queries the name servers of the root, which every working resolver knows. The query distinguishes a network that is
    * down from a name whose servers do not answer. One query runs at a time; `answeredSince` gives its result.
-   * @param sinceMs an earlier query does not count: once it has ended, the root is queried again
+   * @param sinceMs a query that began before this time does not count: once it has ended, the root is queried again
    */
   async probe(sinceMs: number): Promise<void> {
     if (this.#probing && this.#probing.askedAtMs < sinceMs) await this.#probing.ended;

@@ -53,7 +53,7 @@ export interface Target {
   readonly path: string;
 }
 
-/** `isMalformed`: the text is refused for its form, and not for the place that it leads to. */
+/** `isMalformed`: the URL is refused for its form, not for its destination. */
 export type ValidatedUrl =
   | { readonly target: Target }
   | { readonly refused: string; readonly isMalformed?: true };
@@ -64,7 +64,7 @@ const emptyUserInfo = /^[a-z][a-z0-9+.-]*:[/\\]*:?@/i;
 /**
  * Validates the parts of a URL that need no DNS look-up (specification section 6.5). The URL standard's parser gives
  * every spelling of an address one form: `0x7f.1`, `2130706433` and `127.1` become 127.0.0.1. The connection uses this
- * parsed address, so no second parser can read another one.
+ * parsed address, so no second parser can read the URL as another address.
  * @returns the target, or a sentence for the person who entered the URL
  */
 export function validateUrl(text: string, allowed: readonly AddressRange[]): ValidatedUrl {

@@ -22,7 +22,7 @@ export class InterruptedError extends StartError {
 /**
  * Runs work that a signal aborts, so that the work can clean up. A second signal, more than a second later, exits at
  * once.
- * @param outcome a sentence about the state after the abort, with the next step
+ * @param outcome tells the operator the state after the abort and the next step
  * @param work calls `commit` before the step that can't be undone: later signals then neither exit nor report `outcome`
  * @throws InterruptedError if the work was aborted; otherwise the work's own error
  */

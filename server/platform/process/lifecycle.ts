@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import type { Logger } from './logger.ts';
 
-/** Time-out for closing a part; work in progress takes less, because a held poll is answered at once. */
+/** Time-out for closing a part. Requests in progress end earlier, because a held long poll is answered at once. */
 const closingMs = 20_000;
 
 /** Signals that stop the process. SIGHUP: the terminal was closed. SIGQUIT: Ctrl-\. */

@@ -9,14 +9,14 @@ export function createMetrics(): Metrics {
   return new Registry();
 }
 
-/** Where gauges are registered. With a clock, requests of /metrics within `cacheMs` share what was read. */
+/** Where gauges are registered. With a clock, requests of /metrics within `cacheMs` share one result of `read`. */
 interface Registration {
   readonly metrics: Metrics;
   readonly clock?: Clock;
   readonly cacheMs?: number;
 }
 
-/** Gauges by name: the help text, and the value from what was read. */
+/** Gauges by name: the help text, and a function that picks the value from the result of `read`. */
 type Gauges<Read, Value = number> = Readonly<
   Record<string, readonly [help: string, value: (read: Read) => Value]>
 >;
@@ -45,8 +45,8 @@ export function gauges<Read>(
 /**
  * Registers gauges with a series for each value of a label. If reading them fails, the series of the values in `fixed`
  * are NaN.
- * @param read returns what each series is read from, by the value of the label
- * @param declared an undefined value leaves a series out
+ * @param read returns, by the value of the label, the data of each series
+ * @param declared if its function returns undefined, the series is left out
  */
 export function labelledGauges<Read>(
   registration: Registration & { readonly label: string; readonly fixed?: readonly string[] },
@@ -74,7 +74,7 @@ export function labelledGauges<Read>(
 /** Default cache time of metrics from the database: more frequent scrapes share one result. */
 const usualCacheMs = 5_000;
 
-/** Shares what is read between all metrics that it yields. */
+/** Makes several metrics share one result of `read`. */
 function cached<T>(
   { clock, cacheMs = usualCacheMs }: Registration,
   read: () => T | Promise<T>,

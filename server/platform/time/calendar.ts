@@ -33,7 +33,10 @@ export function dayForPeople(moment: Date): string {
 const timestamp =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Parses a date and time of ISO 8601 with a zone. @returns undefined for any other text, and for a day that no month has */
+/**
+ * Parses a date and time of ISO 8601 with a zone. @returns undefined for any other text, and for a day that its month
+ * does not have
+ */
 export function parseTimestamp(text: string): Date | undefined {
   const [, year, month, day] = (timestamp.exec(text) ?? []).map(Number);
   if (year === undefined || month === undefined || day === undefined) return undefined;

@@ -61,7 +61,7 @@ export class Clock {
     return this.#latestMs;
   }
 
-  /** Monotonic milliseconds, for durations within this process such as holds, caches and time-outs. */
+  /** Monotonic milliseconds, for durations within this process, such as those of long polls, caches and time-outs. */
   elapsedMs(): number {
     return performance.now() + this.#movedMs;
   }
@@ -100,7 +100,10 @@ export class Clock {
     this.#offsetMs = timeMs - measuredAtMs;
   }
 
-  /** Moves the time by a step, ahead or back. @param followedMs its part that is a step of the database's clock */
+  /**
+   * Moves the time by a step, ahead or back. @param followedMs the part of `byMs` that is a step of the database's
+   * clock
+   */
   jump(byMs: number, followedMs = byMs): void {
     this.#offsetMs += byMs;
     if (byMs < 0) this.#latestMs = Math.max(0, this.#latestMs + byMs);
