@@ -7,13 +7,13 @@ import { analyzeFilled } from './tables.ts';
 /** SQLSTATE: PostgreSQL gave up waiting for a lock. */
 const lockNotAvailable = '55P03';
 
-/** Notes the end of an erasure, so that `analyzeErased` analyzes the tables. */
+/** Records the end of an erasure, so that `analyzeErased` analyzes the tables. */
 export const noteErasure = transactionQuery<{ at: Date }>(
   'database.note-erasure',
   'UPDATE instance SET last_erased_at = :at',
 ).run;
 
-// The planner's statistics of a table begin with its last analysis. After a crash of PostgreSQL their times are unknown.
+// PostgreSQL forgets the times of analyses in a crash. A table without such a time counts as not analyzed.
 const listOutdated = query<{ names: readonly string[] }, { name: string }>(
   'database.list-unanalyzed-since-erasure',
   `SELECT s.relname AS name FROM pg_stat_user_tables s CROSS JOIN instance i

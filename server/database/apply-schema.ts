@@ -138,7 +138,10 @@ function fingerprintOf(files: readonly string[]): Buffer {
 /** SQLSTATEs of a table, index, type or function whose name is in use. */
 const nameInUse = ['42P07', '42710', '42723'];
 
-/** Explains that a name of the schema is in use: a database with our tables is known by its schema version. */
+/**
+ * Explains that another program uses a name of the schema. Ownline's own tables are recognized before, by the schema
+ * version.
+ */
 function refuseForeign(error: unknown): never {
   if (!(error instanceof Error) || !nameInUse.includes(errorCodeOf(error) ?? '')) throw error;
   throw new StartError(
@@ -176,7 +179,10 @@ function refuseNewer(found: number): void {
   );
 }
 
-/** Refuses other tables under the same version: a released schema is never changed, so a development build made them. */
+/**
+ * Refuses other tables under the same version: a released schema is never changed, so a development build created these
+ * tables.
+ */
 async function refuseOther(client: pg.ClientBase, fingerprint: Buffer): Promise<void> {
   const { rows } = await client.query<{ fingerprint: Buffer }>(
     'SELECT fingerprint FROM schema_versions WHERE version = $1',

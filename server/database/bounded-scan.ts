@@ -12,9 +12,9 @@ export interface ScannedRows {
 }
 
 /**
- * SQL of a bounded scan: a page of rows along an index that stops at its length, or after `examinedMax` rows if few
- * match. One statement returns both the matches and the last position, because rows that arrive between two statements
- * would shift the position.
+ * SQL of a bounded scan: a page of rows along an index. Reading stops once the page is full, or after `examinedMax`
+ * rows if few match. One statement returns both the matches and the last position, because rows that arrive between two
+ * statements would shift the position.
  */
 export function sqlBoundedScan(
   { alias, rows, order }: ScannedRows,

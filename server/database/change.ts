@@ -2,8 +2,8 @@ import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 
 /**
- * A change of a resource, which subscribers read again. `ids` are uuids of the database; `all` means that any resource
- * of the type may have changed.
+ * A change of a resource; subscribers then read the resource again. `ids` are uuids of the database; `all` means that
+ * any resource of the type may have changed.
  */
 export interface Change {
   readonly resource: ResourceType;
@@ -16,8 +16,8 @@ export interface Change {
 const created = 'created';
 
 /**
- * Records a change, which is notified after the commit. Without ids any row of the type may have changed; `created`
- * means new rows only.
+ * Records a change; its notification follows after the commit. Without ids any row of the type may have changed;
+ * `created` means new rows only.
  */
 export type ChangeRecorder = (
   teamId: TeamId,
@@ -76,8 +76,8 @@ function uuidsIn(value: unknown): string[] {
 }
 
 /**
- * Ids per notification, 37 bytes each, with the word for new rows: PostgreSQL limits payloads to 8,000 bytes. A change
- * with more ids is sent as `all`.
+ * Maximum number of ids in a notification. An id takes 37 bytes, and PostgreSQL limits payloads to 8,000 bytes. A
+ * change with more ids is sent as `all`.
  */
 export const idsMax = 200;
 

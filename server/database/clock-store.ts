@@ -6,7 +6,7 @@ import type { Runtime } from './runtime.ts';
 
 /** State of the database's clock, which the processes of an installation share (table service_clock). */
 export interface ClockState {
-  /** The step that the service does not follow: its own time minus the database's clock. */
+  /** The step that the service does not follow yet: the service's time minus the database's clock. */
   readonly held_ms: number;
   readonly stepped_at: Date | null;
   readonly followed_ms: number;
@@ -48,8 +48,8 @@ export const lockClockState = transactionQuery<object, ClockState>(
 ).one;
 
 /**
- * Stores a step of the clock. A step of 0 ms ends the step before. @returns false if another process has changed the
- * clock's state since the caller read `version`
+ * Stores a step of the clock. A step of 0 ms means that no step is held any more. @returns false if another process has
+ * changed the clock's state since the caller read `version`
  */
 export const writeStep = query<{ heldMs: number; at: Date; version: number }>(
   'clock.write-step',
@@ -69,8 +69,8 @@ export const listBootClockReadings = query<object, BootClockReading>(
   'clock.list-readings',
   'SELECT boot_id, uptime_ms, monotonic_ms, service_at, followed_ms FROM clock_readings',
 ).rows;
-// Deletes old readings, too: those of machines that no longer exist would stay for ever. The newest readings show when
-// the service last ran.
+// Also deletes old readings, because readings of machines that no longer exist would stay for ever. The newest ones are
+// kept: they show when the service last ran.
 export const saveBootClockReading = query<BootClockReading>(
   'clock.write-reading',
   `WITH old AS (

@@ -30,7 +30,8 @@ const leastBytes = megabyte;
 /**
  * Checks if the disk of a folder has enough space for a database to write. It is synchronous, for code that creates an
  * error's message.
- * @returns a sentence with the path if it has less than `neededBytes`; undefined also for a folder that is missing
+ * @returns a sentence with the path if the disk has less than `neededBytes`; undefined otherwise, and for a missing
+ * folder
  */
 export function describeFullDisk(folder: string, neededBytes = leastBytes): string | undefined {
   try {

@@ -108,7 +108,7 @@ function refusal(code: string, message: string, address: DatabaseAddress): strin
   }
 }
 
-/** Explains what a role lacks that may connect: the right to make tables, or to use those of another role. */
+/** Explains which right a role lacks that may connect: to create tables, or to use tables of another role. */
 function mayNotChange(message: string, { server, role, database }: DatabaseAddress): string {
   const refused = `The role ${role} may not change the database ${database} at ${server} (${message}).`;
   const schema = /^permission denied for schema (\S+)$/.exec(message)?.[1];

@@ -7,7 +7,7 @@ import { findEngineUrl } from './engine/engine-connection.ts';
 import { engineLayout } from './engine/engine-folders.ts';
 import { isDataDirOwned } from './engine/engine-lock.ts';
 
-/** The URL of the database: DATABASE_URL, or that of the server that runs in DATA_DIR. */
+/** The URL of the database: DATABASE_URL, or that of the embedded PostgreSQL that runs in DATA_DIR. */
 export function databaseUrlOf(config: Config): Promise<string> {
   return config.databaseUrl === undefined
     ? findEngineUrl(config.dataDir)
@@ -15,8 +15,8 @@ export function databaseUrlOf(config: Config): Promise<string> {
 }
 
 /**
- * Runs work with the database's URL. If no server runs, it starts DATA_DIR's embedded database for the work, and stops
- * it afterwards.
+ * Runs work with the database's URL. Without DATABASE_URL, if the embedded PostgreSQL of DATA_DIR does not run, it is
+ * started for the work and stopped afterwards.
  * @param create true creates a missing embedded database
  * @param signal aborts the start of the embedded database
  */

@@ -26,10 +26,10 @@ interface DatabaseOptions {
 
 const defaultStatementTimeoutMs = 10_000;
 
-/** One for each group commit, and one for rows that are tried alone. */
+/** Connections of the pool `batches`: one for each group commit, and one for rows that are tried alone. */
 const batchConnections = 8;
 
-/** For look-ups of credentials, rate limits and claims of deliveries. */
+/** Connections of the pool `hot`: for look-ups of credentials, rate limits and claims of deliveries. */
 const hotConnections = 4;
 
 const pagesConnections = 6;
@@ -50,9 +50,9 @@ const clientTimeoutMarginMs = 2_000;
 
 /**
  * Four connection pools for one database: `batches` for group commits, `hot` for other work of each request, `pages`
- * for lists, and one for the rest. Results of deliveries use `batches` as well. A slow page can't delay the small pools.
- * Every connection has time-outs from its start. In `batches` a wait for a lock ends after a moment, so that no team
- * waits for the lock of another one.
+ * for lists, and one for the rest. Results of deliveries use `batches` as well. A slow list can't delay the other
+ * pools. Every connection has time-outs from its start. In `batches` a wait for a lock ends after a moment, so that no
+ * team waits for the lock of another one.
  *
  * All but the last plan a statement once, because planning the send statement takes longer than running it. A plan made
  * while a table is empty would use a sequential scan, and later read all idempotency keys of a day for each batch. So
@@ -130,7 +130,7 @@ export class Database {
 
   /**
    * Commits the work, and then sends its notifications. If `work` throws, it is rolled back and nothing is sent. The
-   * loser of a deadlock is repeated once, so `work` has no effect outside its transaction.
+   * loser of a deadlock is repeated once, so `work` must have no effect outside its transaction.
    */
   async transaction<T>(work: (trx: Transaction) => Promise<T>, pool: pg.Pool = this.pool): Promise<T> {
     try {

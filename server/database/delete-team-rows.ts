@@ -17,9 +17,10 @@ const deletionTimeoutMs = 30 * 60_000;
 const clientTimeoutMs = deletionTimeoutMs + 2_000;
 
 /**
- * Deletes all rows of teams, and of accounts that go with them, from all tables of the catalogue. So a new table needs no
- * change here: its declaration says whether a row belongs to a team or an account. Tables that are kept by message have
- * their own condition. These go first, and so does the audit log, whose trigger looks accounts up.
+ * Deletes all rows of teams, and of accounts that go with them, from all tables of the catalogue. So a new table needs
+ * no change here: its declaration says whether a row belongs to a team or an account. The tables of `keptByMessage`
+ * have a condition that reads messages. Their rows are deleted first, and so are those of the audit log, whose trigger
+ * looks accounts up.
  * @returns the number of deleted rows
  */
 export async function deleteTeamRows(trx: Transaction, ids: TeamRowIds): Promise<number> {
@@ -39,7 +40,7 @@ export async function deleteTeamRows(trx: Transaction, ids: TeamRowIds): Promise
   return deleted;
 }
 
-/** Histories that have no index by team: their keys begin with the message. */
+/** Tables without an index by team: their keys begin with the message. */
 const keptByMessage: ReadonlySet<string> = new Set(['hand_outs', 'media', 'media_chunks']);
 
 function conditionOf({ name: table, declaration }: DeclaredTable, ids: TeamRowIds) {

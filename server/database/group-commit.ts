@@ -7,12 +7,12 @@ import type { Metrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { isDatabaseAway, isLocked } from './database.ts';
 
-/** Another transaction has locked or changed the row: it goes back into its queue, until its deadline. */
+/** Another transaction has locked or changed the row: the row is tried again, until its deadline. */
 export const again = Symbol('again');
 /** The batch of the row failed, so the row needs a transaction of its own. */
 const alone = Symbol('alone');
 
-/** The error of a row whose outcome may be unknown, so that it is not tried again. */
+/** The error of a row whose outcome may be unknown. Such a row is not tried again. */
 class RowFailure {
   readonly error: unknown;
   constructor(error: unknown) {
@@ -25,15 +25,16 @@ interface GroupCommitOptions<Row, Outcome> {
   readonly name: string;
   readonly metrics: Metrics;
   /**
-   * Runs a batch in one transaction, and waits for no lock of a row. It returns one result per row, in the same order.
-   * If it throws, nothing was committed, or the database went away.
+   * Runs a batch in one transaction that never waits for a row lock: a locked row results in `again`. It returns one
+   * result per row, in the same order. If it throws, nothing was committed; only after a lost connection the outcome is
+   * unknown.
    */
   readonly run: (rows: readonly Row[]) => Promise<readonly (Outcome | typeof again)[]>;
   /** Runs a row in a transaction of its own; by default it is a batch of one. */
   readonly runAlone?: (row: Row) => Promise<Outcome | typeof again>;
   /** The team of a row. A batch takes rows of all teams round robin. */
   readonly teamOf: (row: Row) => unknown;
-  /** The lock that many rows may need. Only some of its rows are tried again at a time. */
+  /** Names a lock that many rows may need. At most 64 rows with the same lock are tried again at a time. */
   readonly lockOf?: (row: Row) => string;
   /** Time that the first row of a batch waits for others. */
   readonly windowMs: number;
@@ -63,24 +64,24 @@ const againMaxMs = 5_000;
  */
 const [pauseMinMs, pauseMaxMs, pauseShare] = [3, 250, 1 / 16];
 
-/** How long the new rows of a team keep out of shared batches after one of its rows made a batch wait for a lock. */
+/** After a row of a team made a batch wait for a lock, how long new rows of the team stay out of shared batches. */
 const apartMs = 1_000;
 
 /**
  * Group commit (decision 0039): rows of all teams that arrive together share one transaction and one commit. Sends,
  * look-ups of polls, claims and reports use it.
  *
- * A row has its outcome, or it is tried again. So no row waits long inside PostgreSQL for the lock of another transaction,
- * and none delays another team. If a batch fails, each team's rows are a batch of their own, and those of a batch that
- * fails again are tried alone. A lock that no SKIP LOCKED avoids fails a batch. A team that met one stays out of shared
- * batches for a second, so that it delays the others once.
+ * A batch gives a row its outcome, or the row is tried again. So no row waits long inside PostgreSQL for the lock of
+ * another transaction, and none delays another team. If a batch fails, each team's rows become a batch of their own. If
+ * that batch fails, too, its rows are tried one by one. A wait for a lock that SKIP LOCKED cannot avoid fails the
+ * batch. Its team then stays out of shared batches for a second, so that it delays other teams only once.
  */
 export class GroupCommit<Row, Outcome> {
   readonly #shared: Lane<Row, Outcome>;
   readonly #alone: Lane<Row, Outcome>;
   readonly #options: GroupCommitOptions<Row, Outcome>;
   readonly #metrics: ReturnType<typeof batchMetricsOf>;
-  /** The teams that keep out of shared batches, with the end of that time. */
+  /** The teams that stay out of shared batches, with the end of that time. */
   readonly #apartUntilMs = new Map<unknown, number>();
   readonly #retries: KeyedSemaphore;
   readonly #retryQueue: QueueBounds;
@@ -119,7 +120,7 @@ export class GroupCommit<Row, Outcome> {
     });
   }
 
-  /** Adds a row to the next batch, or, `alone`, to those that have a transaction of their own. @throws AppError 503 */
+  /** Adds a row to the next batch. @param how `alone` gives the row a transaction of its own @throws AppError 503 */
   async add(row: Row, how: 'shared' | 'alone' = 'shared'): Promise<Outcome> {
     const startedMs = performance.now();
     const lane = how === 'shared' ? this.#laneOf(row) : this.#alone;
@@ -152,7 +153,7 @@ export class GroupCommit<Row, Outcome> {
       }
       const results: Result<Outcome>[] = [];
       for (const ofTeam of teams.values()) {
-        // Earlier parts may have been committed, so an error is that of this part's rows only.
+        // The batches of other teams may have been committed, so an error applies to the rows of this team only.
         const failed = (partError: unknown) => ofTeam.map(() => new RowFailure(partError));
         const part: readonly Result<Outcome>[] = await this.#runTogether(ofTeam.map(([, row]) => row)).catch(
           failed,
@@ -163,7 +164,7 @@ export class GroupCommit<Row, Outcome> {
     }
   }
 
-  /** The lane of a row: `#alone` while its team keeps out of shared batches. */
+  /** The lane of a row: `#alone` while its team stays out of shared batches. */
   #laneOf(row: Row): Lane<Row, Outcome> {
     const untilMs = this.#apartUntilMs.get(this.#options.teamOf(row)) ?? 0;
     return untilMs > performance.now() ? this.#alone : this.#shared;

@@ -3,7 +3,10 @@ import type { AuditActor } from '#server/platform/actor.ts';
 import type { MemberId, NumberId, TeamId } from '#server/platform/ids.ts';
 import type { Transaction } from './query.ts';
 
-/** Events of a slice on which slices below it act in the same transaction, each with its data. */
+/**
+ * Events of a slice on which other slices act in the same transaction, each with its data. The slice may not import
+ * those slices.
+ */
 export interface HookEvents {
   /** database: the service's time steps ahead, so that leases from before would end early. */
   readonly clockStepped: { readonly now: Date; readonly byMs: number };

@@ -43,7 +43,7 @@ export const restoresChannel = 'restores';
 /** Channel on which the processes of one database compare the settings that must be equal. */
 export const settingsChannel = 'settings';
 
-/** The ids in the payload of a notification; undefined if it is about all. */
+/** The ids in the payload of a notification; undefined if the payload is empty: anything may have changed. */
 export function idsOf<Id extends string>(payload: string): Id[] | undefined {
   return payload === '' ? undefined : (payload.split(',') as Id[]);
 }
@@ -52,12 +52,12 @@ export function idsOf<Id extends string>(payload: string): Id[] | undefined {
 const payloadMaxBytes = 7_900;
 
 /**
- * A notification without ids, which makes listeners look up all. It covers every id of its subject, so merging drops
- * the ids.
+ * Stands for a notification without ids, after which listeners look everything up. So further ids of the subject are
+ * dropped.
  */
 const everything = 'everything';
 
-/** Ids that wait to be sent, by their subject. */
+/** Ids that wait to be sent, by the subject of the notification: a channel, or a team and resource type. */
 type Gathered = Map<string, Set<string> | typeof everything>;
 
 type Notice = readonly [channel: string, payload: string];
@@ -68,7 +68,7 @@ type Notice = readonly [channel: string, payload: string];
  */
 const roundMs = 10;
 
-/** How long the first change waits for more: thousands of one resource type become one notification. */
+/** How long the first change waits for more: thousands of changes of one resource type become one notification. */
 const changesGatherMs = 50;
 
 /**
@@ -78,9 +78,9 @@ const changesGatherMs = 50;
 export class NotifySender {
   readonly #pool: Pool;
   readonly #logger: Logger;
-  /** By channel. */
+  /** Waiting notifications that wake phones and loops, by channel. */
   #hints: Gathered = new Map();
-  /** By team and resource type. */
+  /** Waiting changes, by team and resource type. */
   #changes: Gathered = new Map();
   #changesSinceMs = 0;
   #sending: Promise<void> | undefined;
@@ -122,7 +122,7 @@ export class NotifySender {
     this.#sending = undefined;
   }
 
-  /** @param isForChanges true if only changes gather: a notification that wakes a phone or a loop ends the pause */
+  /** @param isForChanges true if only changes wait: a notification that wakes a phone or a loop then ends the pause */
   async #pause(isForChanges: boolean): Promise<void> {
     if (isForChanges && this.#hints.size > 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -170,7 +170,10 @@ export class NotifySender {
   }
 }
 
-/** Adds ids to those of a subject. None means everything, and so do more than `max`. */
+/**
+ * Adds ids to the waiting notification of a subject. An empty list, or more than `max` ids in all, makes it a
+ * notification without ids.
+ */
 function gather(
   gathered: Gathered,
   subject: string,

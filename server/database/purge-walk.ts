@@ -26,18 +26,18 @@ export interface IdRange {
   readonly to: string;
 }
 
-/** A row of a history that may go. */
+/** A row that retention may delete. */
 export interface OldRow {
   readonly id: string;
 }
 
-/** A history of which retention deletes the old rows. */
+/** A history: a table of past records whose old rows retention deletes. */
 export interface History<Row extends OldRow> {
   readonly name: HistoryName;
   /** Finds the least id of a row that is not less than `from`; undefined if there is none. */
   readonly findNext: (db: Queryable, from: string) => Promise<string | undefined>;
   /**
-   * Locks at most `limit` finished rows of a range of ids. It leaves out rows that are locked, and those whose ids are in
+   * Locks at most `limit` finished rows of a range of ids. It skips rows that are locked, and rows whose ids are in
    * `passedOver`.
    * @returns no row if none is left
    */
@@ -55,10 +55,10 @@ export interface OldTeamRow extends OldRow {
   readonly team_id: string;
 }
 
-/** How a run of a purge ended: all old rows are gone, its time was over, or a backup runs. */
+/** How a run of a purge ended: all old rows are deleted, its time was over, or a backup runs. */
 export type PurgeEnd = 'done' | 'cut' | 'backup';
 
-/** The time of a run, and the pause after each batch as a multiple of the batch's duration. */
+/** How long one run may last, and the pause after each batch as a multiple of the batch's duration. */
 export interface PurgePace {
   readonly budgetMs: number;
   readonly pauseFactor: number;
@@ -69,11 +69,15 @@ const dayMs = 86_400_000;
 /** Rows of a batch, which takes some 20 ms. */
 export const purgeBatchMax = 500;
 
-/** How many rows a walk passes over one by one. Beyond it, a day with such a row is passed over from there on. */
+/**
+ * How many rows that can't be deleted a walk skips one by one. At the next such row, it skips the rest of that row's
+ * day.
+ */
 const passedOverMax = 1_000;
 
 /**
- * Time between the beginnings of two walks: rows that were unfinished at the first walk may be finished at the next.
+ * Time between the beginnings of two walks: rows that were unfinished during the first walk may be finished during the
+ * second.
  */
 const walkMs = dayMs;
 
@@ -141,7 +145,7 @@ export function lockOldRows<Row extends OldTeamRow>(
 
 /**
  * Defines the deletion of rows of a history whose primary key is (team_id, id).
- * @param sqlBefore SQL of a WITH clause, in which `:teamIds` and `:ids` are those of the rows
+ * @param sqlBefore SQL of a WITH clause; `:teamIds` and `:ids` in it identify the deleted rows
  */
 export function removeOldRows(history: string, sqlBefore = ''): History<OldTeamRow>['remove'] {
   const remove = transactionQuery<{ teamIds: string[]; ids: string[]; least: string; greatest: string }>(
@@ -165,10 +169,10 @@ export function removeOldRows(history: string, sqlBefore = ''): History<OldTeamR
 /**
  * Purge walk: deletes rows of a history that are older than a bound, day by day, in small batches with pauses. It
  * remembers its position, so that a batch never reads again the index entries of rows that earlier batches deleted. The
- * position is kept in memory: after a restart the walk begins at the least id. Days without rows are passed over.
+ * position is kept in memory: after a restart the walk begins at the least id. Days without rows are skipped.
  *
  * If a batch fails because of one of its rows, such as a locked child row, the next batches are smaller. A row that
- * fails alone is passed over until the next walk, and the log has its id.
+ * fails alone is skipped until the next walk, and its id is logged.
  */
 export class PurgeWalk<Row extends OldRow = OldRow> {
   readonly #history: History<Row>;
@@ -208,7 +212,7 @@ export class PurgeWalk<Row extends OldRow = OldRow> {
     while (this.#reachedMs < boundMs) {
       const next = await this.#history
         .findNext(database.pool, firstIdAt(this.#reachedMs))
-        // A damaged page is met again by the batch, which passes over it.
+        // The batch meets the same damaged page again, and skips the rest of the day.
         .catch((error: unknown) => {
           if (!isOfRow(error)) throw error;
           return firstIdAt(this.#reachedMs);
@@ -250,7 +254,7 @@ export class PurgeWalk<Row extends OldRow = OldRow> {
     }
   }
 
-  /** Passes over a row, or over the rest of a day if the row is unknown or many have failed. */
+  /** Skips a row, or the rest of a day if the row is unknown or many rows have failed. */
   #passOver({ logger }: Runtime, range: IdRange, row: Row | undefined, error: unknown): number {
     const isRest = row === undefined || this.#passedOver.size >= passedOverMax;
     logger.error(

@@ -7,8 +7,8 @@ const undefinedTable = '42P01';
 
 /**
  * Restore hold: from a restore until a person resumes it, this installation sends nothing out (specification section
- * 10.8, decision 0034). Messages have the hold in their rows of the queue. This is the hold of deliveries, mails and
- * fetches of media.
+ * 10.8, decision 0034). For messages the hold is stored in their queue rows; this class holds back deliveries, mails
+ * and media fetches.
  *
  * A process reads the hold once, at its start. No hold begins while a process runs, because a restore needs an empty
  * database. So reading the hold costs no statement, and `check` only looks for its end.

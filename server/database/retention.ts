@@ -1,20 +1,20 @@
 import type { Config } from '#server/platform/config.ts';
 import { type Queryable, query } from './query.ts';
 
-/** The histories that retention walks, by the names of their tables. */
+/** The tables of past records (histories) whose old rows retention deletes. */
 export type HistoryName = 'attempts' | 'deliveries' | 'events' | 'messages' | 'audit_log';
 
 type RetentionSettings = Pick<Config, 'deliveryLogMs' | 'retentionMs' | 'auditMs'>;
 
-/** How far retention is behind the age that a setting allows to one history. */
+/** How far the deletion of a table's old rows is behind the age that a setting allows. */
 export interface RetentionLag {
   readonly history: HistoryName;
   readonly lateMs: number;
 }
 
 /**
- * How far the walk over messages stays behind that over events. A message goes after its last event, and most messages
- * have their last event within this time.
+ * How far the purge of messages stays behind the purge of events. A message is deleted after its last event, and most
+ * messages have their last event within this time.
  */
 export const eventsOfMessageMs = 3_600_000;
 
@@ -30,7 +30,7 @@ const read = query<object, { history: HistoryName; walked_until: Date }>(
 ).rows;
 
 /**
- * The age at which rows of each history go, in milliseconds; undefined: they are kept. Attempts are kept for
+ * The age at which rows of each table are deleted, in milliseconds; undefined: they are kept. Attempts are kept for
  * DELIVERY_LOG_DAYS, but no longer than their deliveries.
  */
 export function keptMs(config: RetentionSettings): Readonly<Record<HistoryName, number | undefined>> {
@@ -56,7 +56,7 @@ export async function saveRetentionProgress(
   });
 }
 
-/** Reads how far retention is behind. Histories that are kept, or were not walked yet, are left out. */
+/** Reads how far retention is behind. Tables whose rows are kept, or that no purge has read yet, are left out. */
 export async function readRetentionLags(
   db: Queryable,
   config: RetentionSettings,
@@ -69,7 +69,10 @@ export async function readRetentionLags(
   });
 }
 
-/** The greatest lag in whole days. 0 needs no person: unfinished rows go within a day of their end, too. */
+/**
+ * The greatest lag in whole days. 0 needs no action: even rows that were unfinished are deleted within a day of their
+ * end.
+ */
 export function lagDays(lags: readonly RetentionLag[]): number {
   return Math.floor(Math.max(0, ...lags.map(({ lateMs }) => lateMs)) / 86_400_000);
 }

@@ -30,9 +30,12 @@ export interface Slice {
   readonly channels?: Readonly<Record<string, (payload: string) => void>>;
   /** Functions that register metrics. */
   readonly metrics?: readonly (() => void)[];
-  /** Called with each answer. */
+  /** Called for each answered request. */
   readonly observe?: (answered: CompletedRequest) => void;
-  /** The registries of held requests. A stop of the server ends their holds, so that each request is answered. */
+  /**
+   * The registries of requests that are held, such as long polls and live streams. A stop of the server ends their
+   * waits, so that each request is answered.
+   */
   readonly holds?: readonly { readonly stop: () => void }[];
   /** Work after answers, which a stop of the process awaits once the server is closed. */
   readonly drain?: { readonly name: string; readonly run: () => Promise<void> };

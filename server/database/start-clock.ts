@@ -10,8 +10,8 @@ import { clockStepMinMs, expiryClockAheadMaxMs } from './limits.ts';
 import type { ChangeRecordingPool } from './query.ts';
 
 /**
- * How much less the uptime may have grown than the monotonic clock. More means that the uptime began anew, as in a
- * restarted container.
+ * How much less the uptime may have grown than the monotonic clock. A larger difference means that the uptime began
+ * anew, as in a restarted container.
  */
 const uptimeSlackMs = 1_000;
 
@@ -51,7 +51,8 @@ function firstTime(sample: ClockSample, readings: readonly BootClockReading[], h
   }
 
   const latestMs = Math.max(0, ...readings.map(lastSeenMs));
-  // A step that was held at the last run may have been undone since. The service's time never goes back.
+  // A held step may have been undone since the last run, so both times are possible. The service's time never goes
+  // back, so times before the last reading are excluded.
   const [timeMs = databaseMs] = [databaseMs, databaseMs + heldMs]
     .filter((ms) => ms >= latestMs - clockStepMinMs)
     .sort((a, b) => a - b);

@@ -16,7 +16,10 @@ export interface TableDeclaration {
   readonly scope: 'team' | 'account' | 'installation';
   /** Whether the erasure of a contact empties or deletes rows (specification section 12.14). */
   readonly isErasedByHandle: boolean;
-  /** The setting after which the purge walk deletes rows; `needed`: a sweep of the slice deletes them; or nothing does. */
+  /**
+   * The setting by which the purge walk deletes old rows. `needed`: a sweep of the slice deletes them. `deleted`: no
+   * job does.
+   */
   readonly kept: 'RETENTION_DAYS' | 'DELIVERY_LOG_DAYS' | 'AUDIT_DAYS' | 'needed' | 'deleted';
   /** Whether a row has data of a person. */
   readonly isOfPerson: boolean;

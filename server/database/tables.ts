@@ -36,9 +36,9 @@ export interface DeclaredTable extends Table {
 }
 
 /**
- * The tables of a backup, in an order in which a restore can load them without violating a foreign key. A restore defers
- * deferrable keys and triggers, so the order ignores these (decision 0044).
- * @throws Error if the foreign keys form a circle
+ * The tables of a backup, in an order in which a restore can load them without violating a foreign key. A restore
+ * defers deferrable keys and triggers, so the order ignores these (decision 0044).
+ * @throws Error if the foreign keys form a cycle
  */
 export async function listBackupTables(client: ClientBase): Promise<Table[]> {
   return (await listTables(client)).flatMap(({ name, columns, declaration }) =>
@@ -63,7 +63,7 @@ export async function listTables(client: ClientBase): Promise<DeclaredTable[]> {
   return ordered;
 }
 
-/** @param left tables of a circle, and tables that refer to one */
+/** @param left the tables that have no order: those in a cycle of foreign keys, and those that refer to such a table */
 function circle(left: ReadonlyMap<number, TableRow>): Error {
   let inCircle = [...left.values()];
   for (let count = 0; count !== inCircle.length; ) {

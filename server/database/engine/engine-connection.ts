@@ -103,8 +103,8 @@ export async function waitUntilReady(
 }
 
 /**
- * Creates the application's role and database where missing. The role is not a superuser, as on a PostgreSQL that the
- * operator runs.
+ * Creates the application's role and database if they are missing. The role is not a superuser, as on a PostgreSQL that
+ * the operator runs.
  */
 export async function prepareApplicationDatabase(socketFolder: string, createdb: boolean): Promise<void> {
   await withSuperuser(socketFolder, async (client) => {

@@ -33,7 +33,7 @@ export interface EnginePackage {
   readonly major: string;
 }
 
-/** The copy of PostgreSQL's programs that runs. */
+/** The copy of PostgreSQL's programs from which the embedded PostgreSQL runs. */
 export interface EnginePrograms {
   readonly postgres: string;
   readonly initdb: string;

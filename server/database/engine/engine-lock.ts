@@ -37,7 +37,10 @@ export async function lockDataDir(layout: EngineLayout): Promise<EngineLock> {
   };
 }
 
-/** True if a process owns DATA_DIR, or if this user can't tell. A PostgreSQL without owner outlived a killed process. */
+/**
+ * True if a server or command owns DATA_DIR, or if this user can't tell. If false, a PostgreSQL that runs there
+ * outlived its killed owner.
+ */
 export function isDataDirOwned(layout: EngineLayout): boolean {
   try {
     const lock = takeLock(layout);

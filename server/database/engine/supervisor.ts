@@ -161,7 +161,7 @@ export class Supervisor {
       });
   }
 
-  /** Ends early, without an error, when `stop` is called. */
+  /** Waits. The wait ends early, without an error, when `stop` is called. */
   async #pause(ms: number): Promise<void> {
     await pause(ms, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => undefined);
   }

@@ -1,7 +1,7 @@
--- The schema is version 1, the schema of the first release. Each file is one slice's tables, in the order of their
--- foreign keys. The slice owns them: other slices write only the tables whose comments name them, because a second
--- transaction would lose something. docs/internals/invariants.md lists the invariants.
--- Times come from the application's clock: nothing here calls now() (decision 0007).
+-- The schema is version 1, the schema of the first release. Each file has the tables of one slice, in the order of
+-- their foreign keys. Another slice writes to a table only if the table's comment names that slice.
+-- docs/internals/invariants.md lists the invariants. Times come from the application's clock: nothing here calls now()
+-- (decision 0007).
 
 -- Versions of the schema that this database has. Version 1 is these files; each later one is a migration (decision 0050).
 CREATE TABLE schema_versions (
@@ -21,7 +21,8 @@ CREATE TABLE instance (
 COMMENT ON TABLE instance IS
   'installation; not erased; kept until deleted; no person; in backups. One row: the fingerprint of the secrets key, and the time of the last erasure.';
 
--- Restores from backups (specification section 10.8, decision 0034). While one of them is not resumed, nothing goes out.
+-- Restores from backups (specification section 10.8, decision 0034). Until a person resumes a restore, the installation
+-- sends nothing out.
 CREATE TABLE restores (
   id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
   restored_at timestamptz NOT NULL,
@@ -30,7 +31,7 @@ CREATE TABLE restores (
   product_version text NOT NULL,
   schema_version integer NOT NULL,
   resumed_at timestamptz,
-  -- The actor who resumed, and the choices.
+  -- The actor who resumed the restore, and the actor's choices.
   resumed_by_kind text CHECK (resumed_by_kind IN ('member', 'operator')),
   resumed_by_id text,
   resumed_by_name text,
@@ -53,7 +54,7 @@ CREATE TABLE backups (
   bytes bigint,
   -- A sentence; NULL if the run succeeded.
   error text,
-  -- What the check of the file did not prove; NULL if an empty database took all of it.
+  -- What the check of the file did not prove; NULL if all of it was loaded into an empty database.
   unproved text,
   CONSTRAINT backup_ends_once CHECK ((error IS NULL) = (file IS NOT NULL) AND (file IS NULL) = (bytes IS NULL))
 );
@@ -61,7 +62,7 @@ COMMENT ON TABLE backups IS
   'installation; not erased; kept while needed; no person; not in backups. Runs of the nightly backup.';
 CREATE INDEX backups_by_end ON backups (finished_at);
 
--- How far retention has come in each history (specification section 10.9).
+-- How far retention has deleted the old rows of each table (specification section 10.9).
 CREATE TABLE retention_progress (
   history text PRIMARY KEY,
   -- Rows from before this time were deleted, or stay because they were not finished.
@@ -73,13 +74,14 @@ COMMENT ON TABLE retention_progress IS
 -- The service's time and the database's clock (decision 0020). All processes take the same time from these rows.
 CREATE TABLE service_clock (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-  -- The service's time less the database's clock: a step of that clock which is not followed yet. 0 while it is trusted.
+  -- The service's time minus the database's clock: a step of that clock that the service does not follow yet. 0 while
+  -- the clock is trusted.
   held_ms bigint NOT NULL DEFAULT 0,
-  -- When the clock last stepped, in the service's time; NULL while it is trusted.
+  -- When the database's clock last stepped, in the service's time; NULL while that clock is trusted.
   stepped_at timestamptz,
   -- The sum of all steps that were followed: how far the service's time has jumped.
   followed_ms bigint NOT NULL DEFAULT 0,
-  -- Counts the changes of this row: a process that decided by an older one decides again.
+  -- Counts the changes of this row: a process that decided by an older version reads and decides again.
   version bigint NOT NULL DEFAULT 0,
   CONSTRAINT stepped_while_held CHECK ((held_ms = 0) = (stepped_at IS NULL))
 );
@@ -87,15 +89,15 @@ COMMENT ON TABLE service_clock IS
   'installation; not erased; kept until deleted; no person; not in backups. One row: how far the service''s time is from the database''s clock.';
 INSERT INTO service_clock DEFAULT VALUES;
 
--- The service's time beside a clock that is never set: the one that counts from a machine's boot. A process that starts during
--- the same boot knows by it how much time has passed.
+-- The service's time together with the machine's uptime, a clock that is never set. From both, a process that starts
+-- during the same boot computes how much time has passed.
 CREATE TABLE clock_readings (
   boot_id uuid PRIMARY KEY,
-  -- Since the boot, with and without the time that the machine slept.
+  -- Milliseconds since the boot: `uptime_ms` includes the time that the machine slept, `monotonic_ms` does not.
   uptime_ms bigint NOT NULL,
   monotonic_ms bigint NOT NULL,
   service_at timestamptz NOT NULL,
-  -- service_clock.followed_ms at that moment.
+  -- The value of service_clock.followed_ms at service_at.
   followed_ms bigint NOT NULL
 );
 COMMENT ON TABLE clock_readings IS

@@ -2,13 +2,13 @@
 CREATE TABLE accounts (
   id uuid PRIMARY KEY,
   email text NOT NULL,
-  -- The address as it is compared: one account for each.
+  -- The address in the form that is compared; no two accounts have the same.
   normalized_email text NOT NULL UNIQUE CHECK (char_length(normalized_email) BETWEEN 3 AND 254),
   name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
-  -- argon2id, in the PHC form; without one the account signs in by magic link or passkey.
+  -- argon2id hash in the PHC form. An account without a password signs in by magic link or passkey.
   password_hash text,
-  -- The first use of a link that only reaches the address, or that the operator made. NULL before: another person may have
-  -- created the account, after they were shown its invitation.
+  -- When the address was verified, by a link that was mailed to it or made by the operator. While NULL, another person
+  -- who saw the invitation's link may have created the account.
   email_verified_at timestamptz,
   created_at timestamptz NOT NULL,
   -- Device cookies that were set earlier are not accepted; NULL: all are.
@@ -34,7 +34,7 @@ COMMENT ON TABLE account_sessions IS
 CREATE INDEX account_sessions_account ON account_sessions (account_id);
 CREATE INDEX account_sessions_expiry ON account_sessions (expires_at);
 
--- One use each, by UPDATE … RETURNING.
+-- A magic link is used once, by UPDATE … RETURNING.
 CREATE TABLE magic_links (
   id uuid PRIMARY KEY,
   account_id uuid NOT NULL REFERENCES accounts (id),
@@ -63,7 +63,8 @@ COMMENT ON TABLE passkeys IS
   'account; not erased; kept until deleted; a person; in backups. Passkeys of accounts.';
 CREATE INDEX passkeys_account ON passkeys (account_id);
 
--- A challenge that a passkey signs: one use each, by DELETE … RETURNING. Without an account it is for signing in.
+-- A challenge that a passkey signs; it is used once, by DELETE … RETURNING. A challenge without an account is for
+-- signing in.
 CREATE TABLE passkey_challenges (
   challenge_hash bytea PRIMARY KEY CHECK (octet_length(challenge_hash) = 32),
   account_id uuid REFERENCES accounts (id),
@@ -73,8 +74,8 @@ COMMENT ON TABLE passkey_challenges IS
   'account; not erased; kept while needed; no person; in backups. Challenges that a passkey signs once.';
 CREATE INDEX passkey_challenges_expiry ON passkey_challenges (expires_at);
 
--- Throttles, counted per subject (an address, a client network, both) and window: failed passwords, magic links, mail of
--- invitations. A crash may forget them.
+-- Throttles, counted per subject (an address, a client network, both) and window: failed passwords, magic links, mail
+-- of invitations. A crash of PostgreSQL may empty the table.
 CREATE UNLOGGED TABLE throttle_counters (
   subject bytea NOT NULL CHECK (octet_length(subject) = 32),
   window_start timestamptz NOT NULL,

@@ -10,7 +10,7 @@ CREATE TABLE teams (
 COMMENT ON TABLE teams IS
   'team; not erased; kept until deleted; no person; in backups. A team with its plan.';
 
--- Test keys (specification section 5.4, decision 0042): a team of its own for the requests of a team's test keys.
+-- Test teams: requests with a team's test keys act for its test team (specification section 5.4, decision 0042).
 CREATE TABLE test_teams (
   team_id uuid PRIMARY KEY REFERENCES teams (id),
   test_team_id uuid NOT NULL UNIQUE REFERENCES teams (id),
@@ -27,7 +27,7 @@ CREATE TABLE demo_team (
 COMMENT ON TABLE demo_team IS
   'team; not erased; kept until deleted; no person; in backups. One row at most: the team with made-up data.';
 
--- A person in a team; the spec's usr_ id. A row that was removed stays, because keys and the audit log name it.
+-- A person in a team, with a usr_ id. The row of a removed member stays, because keys and the audit log refer to it.
 CREATE TABLE members (
   team_id uuid NOT NULL REFERENCES teams (id),
   id uuid NOT NULL,
@@ -43,7 +43,7 @@ COMMENT ON TABLE members IS
 CREATE UNIQUE INDEX members_one_per_account ON members (team_id, account_id) WHERE removed_at IS NULL;
 CREATE INDEX members_account ON members (account_id) WHERE removed_at IS NULL;
 
--- A link that makes a member. Only the link of an owner, which the operator makes, may be bound to no address.
+-- A link by which a person joins a team. Only an owner link, which the operator makes, may be open to any address.
 CREATE TABLE invitations (
   team_id uuid NOT NULL REFERENCES teams (id),
   id uuid NOT NULL,
@@ -51,15 +51,16 @@ CREATE TABLE invitations (
   normalized_email text CHECK (char_length(normalized_email) BETWEEN 3 AND 254),
   role text NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
   token_hash bytea NOT NULL UNIQUE CHECK (octet_length(token_hash) = 32),
-  -- NULL if an API key or the operator made it.
+  -- The inviting member; NULL if an API key or the operator made the invitation.
   invited_by uuid,
-  -- True if only the owner of the address can have the link: it was mailed, or made by the operator. False if it was shown.
+  -- True if only the owner of the address can have the link: it was mailed, or made by the operator. False if an
+  -- inviter saw it.
   verifies_email boolean NOT NULL DEFAULT false,
   created_at timestamptz NOT NULL,
   expires_at timestamptz NOT NULL,
   accepted_at timestamptz,
   revoked_at timestamptz,
-  -- The form that accepted it and the account that did: a second submit of the same form signs in as well.
+  -- The form and the account that accepted the invitation, so that a second submit of the same form signs in as well.
   form_token_hash bytea CHECK (octet_length(form_token_hash) = 32),
   accepted_by uuid REFERENCES accounts (id),
   CHECK (accepted_at IS NULL OR revoked_at IS NULL),
@@ -72,6 +73,6 @@ CREATE TABLE invitations (
 );
 COMMENT ON TABLE invitations IS
   'team; not erased; kept while needed; a person; in backups. Links that make a member.';
--- One that has expired is revoked before another one is made.
+-- An expired invitation also counts: it is revoked before the address gets another one.
 CREATE UNIQUE INDEX invitations_one_open ON invitations (team_id, normalized_email)
   WHERE accepted_at IS NULL AND revoked_at IS NULL;

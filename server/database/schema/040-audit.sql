@@ -1,15 +1,15 @@
 -- Actions and refusals: by whom, when and from where. Rows are never changed.
 CREATE TABLE audit_log (
   id uuid NOT NULL,
-  -- NULL for an action on an account and no team.
+  -- NULL for an action that concerns an account but no team.
   team_id uuid,
-  -- The account that it concerns or that acted, if there is one.
+  -- The account that acted or that the action concerns, if there is one.
   account_id uuid,
   actor_kind text NOT NULL CHECK (actor_kind IN ('key', 'member', 'account', 'operator', 'server')),
   actor_id text NOT NULL,
   actor_name text NOT NULL,
   action text NOT NULL,
-  -- The public id of its object; '' for the team itself.
+  -- The public id of the action's object; '' for the team itself.
   target text NOT NULL,
   details jsonb NOT NULL,
   outcome text NOT NULL CHECK (outcome IN ('done', 'refused')),
@@ -29,8 +29,8 @@ CREATE INDEX audit_log_of_home ON audit_log (team_id, id)
   WHERE outcome = 'done' AND actor_kind = 'key' AND action IN (
     'invitation.made', 'invitation.sent_again', 'member.role_changed', 'member.removed', 'team.renamed');
 
--- Three kinds of entries may be deleted: those before the id that the purge sets for its own transaction, those of the
--- demo team, and those of its accounts without a team. All others stay.
+-- An entry may be deleted if its id is below the one that the purge sets for its transaction. Entries of the demo team
+-- may be deleted, too, and those of the demo's accounts without a team. All others stay.
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'DELETE' THEN

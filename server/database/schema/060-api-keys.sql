@@ -6,9 +6,9 @@ CREATE TABLE api_keys (
   hash bytea NOT NULL UNIQUE CHECK (octet_length(hash) = 32),
   created_at timestamptz NOT NULL,
   revoked_at timestamptz,
-  -- NULL if the operator made it.
+  -- The member who created the key; NULL if the operator did.
   created_by uuid,
-  -- Some seconds behind.
+  -- Written with a delay of some seconds.
   last_used_at timestamptz,
   -- The test team for which a test key acts; NULL for a live key.
   test_team_id uuid,

@@ -1,5 +1,5 @@
--- The use of a month: accepted outbound messages less those refunded.
--- messages takes the month's quota in the statement that accepts the send, and counts the day in it.
+-- The usage of a month: accepted outbound messages minus refunded ones. The slice messages writes here and in
+-- usage_days, in the statement that accepts a send.
 CREATE TABLE usage_months (
   team_id uuid NOT NULL REFERENCES teams (id),
   month date NOT NULL CHECK (extract(day FROM month) = 1),
@@ -9,8 +9,8 @@ CREATE TABLE usage_months (
 COMMENT ON TABLE usage_months IS
   'team; not erased; kept until deleted; no person; in backups; also written by messages. Accepted messages of a month.';
 
--- Messages of a day in UTC: outbound ones accepted, less those refunded, and inbound ones. A row each, so that inbound
--- messages do not wait for outbound ones.
+-- Messages of a day in UTC: accepted outbound messages minus refunded ones, and inbound messages. Each direction has
+-- its own row, so that neither waits for the other's row lock.
 CREATE TABLE usage_days (
   team_id uuid NOT NULL REFERENCES teams (id),
   day date NOT NULL,
@@ -21,7 +21,7 @@ CREATE TABLE usage_days (
 COMMENT ON TABLE usage_days IS
   'team; not erased; kept until deleted; no person; in backups; also written by messages. Messages of a day by direction.';
 
--- Notices to owners and admins that the month's limit is near or reached: once each.
+-- Notices to owners and admins that the month's limit is near or reached; each notice is sent once.
 CREATE TABLE usage_notices (
   team_id uuid NOT NULL REFERENCES teams (id),
   month date NOT NULL CHECK (extract(day FROM month) = 1),
@@ -32,10 +32,11 @@ CREATE TABLE usage_notices (
 COMMENT ON TABLE usage_notices IS
   'team; not erased; kept until deleted; no person; in backups. Notices that a month''s limit is near or reached.';
 
--- Rate limiter: permits that processes took of a team's latest minute. A crash may forget it: then the count begins anew.
+-- Rate limiter: permits that processes took of a team's latest minute. A crash of PostgreSQL may empty the table; then
+-- the count begins anew.
 CREATE UNLOGGED TABLE rate_windows (
   team_id uuid PRIMARY KEY,
-  -- Since the epoch.
+  -- Minutes since the epoch.
   minute bigint NOT NULL,
   taken bigint NOT NULL
 );

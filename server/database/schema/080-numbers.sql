@@ -4,26 +4,27 @@ CREATE TABLE numbers (
   phone_number text NOT NULL CHECK (phone_number ~ '^\+[1-9][0-9]{6,14}$'),
   label text NOT NULL DEFAULT '' CHECK (char_length(label) <= 100),
   status text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'paused')),
-  -- Set by the first poll of a device; until then the number is pending, and deleted at pending_until.
+  -- When a phone polled for this number first. Until then the number is pending, and it is deleted at pending_until.
   verified_at timestamptz,
   pending_until timestamptz,
   on_unconfirmed text NOT NULL DEFAULT 'fail' CHECK (on_unconfirmed IN ('fail', 'retry_once')),
   created_at timestamptz NOT NULL,
   deleted_at timestamptz,
-  -- What the number sets itself, as PUT /v1/numbers/:id takes it; NULL and fields left out are the defaults of PACING
-  -- (specification section 8, decision 0026).
+  -- The number's own pacing, in the form of PUT /v1/numbers/:id. The defaults of PACING apply for NULL and for missing
+  -- fields (specification section 8, decision 0026).
   pacing jsonb CHECK (jsonb_typeof(pacing) = 'object'),
   -- The server runs the phone of a simulated number (specification section 12.13, decision 0033).
   is_simulated boolean NOT NULL DEFAULT false,
   CHECK ((verified_at IS NULL) = (pending_until IS NOT NULL)),
   PRIMARY KEY (team_id, id),
   UNIQUE (id),
-  -- Only numbers that are reserved for fiction: none of them reaches a person.
+  -- A simulated number is one of those reserved for fiction, so it never reaches a person.
   CONSTRAINT simulated_is_fictional CHECK (NOT is_simulated OR phone_number ~ '^\+1[2-9][0-9]{2}55501[0-9]{2}$')
 );
 COMMENT ON TABLE numbers IS
   'team; not erased; kept until deleted; a person; in backups. Phone numbers of teams.';
--- A phone serves one team: the first poll wins, everywhere. Only the test line is one phone number of all test teams.
+-- A phone number belongs to one team of the installation: the team whose phone polls first. Only the phone number of
+-- the test line is shared, by all test teams.
 CREATE UNIQUE INDEX numbers_one_verified ON numbers (phone_number,
     (CASE phone_number WHEN '+15005550100' THEN team_id ELSE '00000000-0000-0000-0000-000000000000' END))
   WHERE verified_at IS NOT NULL AND deleted_at IS NULL;
@@ -34,9 +35,8 @@ CREATE UNIQUE INDEX numbers_one_simulated ON numbers (team_id) WHERE is_simulate
 -- A number that was deleted and connected again has several rows; the one with the greatest id is the latest.
 CREATE INDEX numbers_of_phone ON numbers (team_id, phone_number, id);
 
--- A test team has the test line and no other number; no other team has it. A rule across tables is a deferrable
--- constraint trigger: a restore loads tables in the order of their foreign keys, and checks the rule after the last row
--- (decision 0044).
+-- A test team has the test line and no other number; no other team has the test line. This rule across tables is a
+-- deferrable constraint trigger, because a restore can check it only after the last row (decision 0044).
 CREATE FUNCTION guard_test_line() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF (NEW.phone_number = '+15005550100' AND NEW.is_simulated)
@@ -49,8 +49,9 @@ END
 $$;
 CREATE CONSTRAINT TRIGGER numbers_test_line AFTER INSERT ON numbers DEFERRABLE FOR EACH ROW EXECUTE FUNCTION guard_test_line();
 
--- When polls were served, by any process of role api: one row, which they write every few seconds. A gap begins it anew, so
--- time without a server counts as no silence of a phone (specification section 4.7).
+-- The period in which polls of phones were served: one row, which processes with the role api update every few seconds.
+-- After a gap a new period begins, so time without a server does not count as silence of a phone (specification section
+-- 4.7).
 CREATE TABLE poll_service (
   id boolean PRIMARY KEY DEFAULT true CHECK (id),
   served_since timestamptz NOT NULL,
@@ -60,15 +61,15 @@ COMMENT ON TABLE poll_service IS
   'installation; not erased; kept until deleted; no person; not in backups. One row: since when polls were served without a gap.';
 INSERT INTO poll_service (served_since, served_until) VALUES (to_timestamp(0), to_timestamp(0));
 
--- The latest change of a number's health that was reported. Without a row its phone never went offline.
+-- The latest reported change of a number's health. A number without a row never went offline.
 CREATE TABLE number_health (
   number_id uuid PRIMARY KEY,
   team_id uuid NOT NULL,
   state text NOT NULL CHECK (state IN ('online', 'offline')),
   since timestamptz NOT NULL,
-  -- device_sessions.last_seen_at at the change: a poll after it is new.
+  -- The value of device_sessions.last_seen_at at the change. A later value there means that the phone has polled since.
   last_seen_at timestamptz NOT NULL,
-  -- 1, 2, 3 … per number: the sequence of its latest event.
+  -- The sequence of the number's latest event: 1, 2, 3 … per number.
   sequence integer NOT NULL CHECK (sequence > 0),
   -- The state that the latest mail named. A mail is due while it differs from the state.
   mailed_state text NOT NULL DEFAULT 'online' CHECK (mailed_state IN ('online', 'offline')),
@@ -83,7 +84,7 @@ CREATE INDEX number_health_of_team ON number_health (team_id);
 CREATE TABLE simulated_phones (
   number_id uuid PRIMARY KEY,
   team_id uuid NOT NULL,
-  -- The process, by a random id.
+  -- The random id of the process that has the lease.
   holder uuid NOT NULL,
   leased_until timestamptz NOT NULL,
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id)

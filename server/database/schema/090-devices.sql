@@ -1,4 +1,4 @@
--- Later links of a number have the higher generation; so have the devices that were claimed with them.
+-- A later setup link of a number has a higher generation, and so has the device that was connected with it.
 CREATE SEQUENCE device_generation AS bigint;
 CREATE TABLE setup_links (
   team_id uuid NOT NULL,
@@ -8,7 +8,7 @@ CREATE TABLE setup_links (
   generation bigint NOT NULL DEFAULT nextval('device_generation'),
   created_at timestamptz NOT NULL,
   expires_at timestamptz NOT NULL,
-  -- The owner pressed Done, or a newer link replaced this one.
+  -- When a person pressed Done on the setup page, or a newer link replaced this one.
   ended_at timestamptz,
   PRIMARY KEY (team_id, id),
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id)
@@ -28,11 +28,11 @@ CREATE TABLE devices (
   system_version text NOT NULL DEFAULT '',
   shortcut_version text NOT NULL DEFAULT '',
   created_at timestamptz NOT NULL,
-  -- The token still counts for late reports, but polls are answered with stop.
+  -- When the device was replaced. Its token is still accepted for late reports, but its polls are answered with stop.
   ended_at timestamptz,
-  -- Tests of a phone on the setup page: each kind of received text that this phone passed on.
+  -- For the tests on the setup page: the kinds of received texts that this phone has passed on.
   received_tests text[] NOT NULL DEFAULT '{}',
-  -- The device described itself differently at a takeover, until a person dismisses that.
+  -- When the device described itself differently at a takeover; NULL once a person has dismissed that notice.
   changed_at timestamptz,
   previous_name text,
   previous_system_version text,
@@ -46,9 +46,9 @@ COMMENT ON TABLE devices IS
   'team; not erased; kept until deleted; a person; in backups. Phones that were connected with a setup link.';
 CREATE INDEX devices_number ON devices (number_id);
 
--- The one session of a number that may be handed messages. Its row lock orders polls, hand-outs and takeovers.
--- device-protocol counts polls and extends the session in one statement for all of 20 ms. messages counts requeues and
--- hand-outs under the row lock that orders them.
+-- The one session of a number that may be handed messages. Its row lock orders polls, hand-outs and takeovers. The
+-- slice device-protocol counts polls and extends sessions, in one statement for all polls of 20 ms. The slice messages
+-- counts requeues and hand-outs under that row lock.
 CREATE TABLE device_sessions (
   number_id uuid PRIMARY KEY,
   team_id uuid NOT NULL,
@@ -62,7 +62,7 @@ CREATE TABLE device_sessions (
   requeue_count bigint NOT NULL DEFAULT 0,
   -- How many hand-outs the number has had while it was paced, without those that were released.
   hand_out_total bigint NOT NULL DEFAULT 0,
-  -- What the phone did last: it hung up while its poll was held, or took a message.
+  -- When the phone last closed the connection of a held poll, and when it last took a message.
   left_at timestamptz,
   handed_out_at timestamptz,
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id),

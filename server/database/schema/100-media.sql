@@ -3,12 +3,12 @@
 CREATE SEQUENCE media_file_id AS bigint;
 CREATE TABLE media (
   message_id uuid NOT NULL,
-  -- Each try to write a file has an id of its own: what an interrupted one left is never taken for another's.
+  -- Each try to write a file has an id of its own, so chunks of an interrupted try never become part of another file.
   file_id bigint NOT NULL DEFAULT nextval('media_file_id'),
   team_id uuid NOT NULL REFERENCES teams (id),
   -- Name with the extension of its type, in characters that need no escape in a path.
   name text NOT NULL CHECK (name ~ '^[A-Za-z0-9._-]{1,100}$'),
-  -- The media type of its bytes, whatever its sender said.
+  -- The media type that the bytes have, whatever type the sender named.
   type text NOT NULL,
   created_at timestamptz NOT NULL,
   is_complete boolean NOT NULL DEFAULT false,

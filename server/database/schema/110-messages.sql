@@ -1,4 +1,4 @@
--- Messages: a history, which no queue locks (decision 0004). UUIDv7 ids sort by time.
+-- All messages. Queues are separate tables, so they do not lock these rows (decision 0004). UUIDv7 ids sort by time.
 CREATE TABLE messages (
   team_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -15,12 +15,12 @@ CREATE TABLE messages (
   failed_at timestamptz,
   error_code text CHECK (error_code IN ('expired', 'cancelled', 'number_removed', 'opted_out',
     'media_unavailable', 'media_too_large', 'device_timeout', 'device_error', 'not_delivered')),
-  -- The device's own words, if it gave any.
+  -- The error text that the device reported, if any.
   device_error text,
   may_have_been_sent boolean NOT NULL DEFAULT false,
-  -- How often it was handed to a device.
+  -- How often the message was handed to a device.
   hand_out_count smallint NOT NULL DEFAULT 0 CHECK (hand_out_count BETWEEN 0 AND 2),
-  -- The sequence number of its latest event; 0 before the first.
+  -- The sequence number of the message's latest event; 0 before the first event.
   last_event_sequence smallint NOT NULL DEFAULT 0,
   -- Whether a received message went to several recipients (specification section 2.6).
   is_group boolean NOT NULL DEFAULT false,
@@ -28,8 +28,8 @@ CREATE TABLE messages (
   possible_repeat boolean NOT NULL DEFAULT false CHECK (direction = 'inbound' OR NOT possible_repeat),
   -- Why the media of a failed message could not be fetched: timeout, http_404 and the like.
   media_failure text CHECK (media_failure IS NULL OR error_code LIKE 'media_%'),
-  -- The key or member that sent it; NULL for inbound ones and test texts of the setup page. No foreign key: it is one of two
-  -- tables, and neither deletes rows.
+  -- The key or member that sent the message; NULL for inbound messages and test texts of the setup page. It has no
+  -- foreign key, because the id is from one of two tables.
   sent_by uuid,
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id),
   CONSTRAINT received_is_inbound CHECK ((direction = 'inbound') = (status = 'received')),
@@ -48,16 +48,17 @@ COMMENT ON TABLE messages IS
   'team; erased by handle; kept for RETENTION_DAYS; a person; in backups. A message to or from a contact.';
 CREATE INDEX messages_from ON messages (team_id, from_handle, id);
 CREATE INDEX messages_to ON messages (team_id, to_handle, id);
--- The last of the indexes of all rows: a plan of an empty table takes the newest of indexes that cost the same, and is kept
--- until the first ANALYZE. Checks of foreign keys are planned that way too. The indexes of some rows come after it.
+-- Created after the other indexes of all rows. For an empty table, the planner prefers the newest of indexes with equal
+-- cost, and keeps that plan until the first ANALYZE. Checks of foreign keys are planned in the same way. Partial
+-- indexes may follow.
 ALTER TABLE messages ADD PRIMARY KEY (team_id, id);
 CREATE INDEX messages_failed ON messages (team_id, id) WHERE failed_at IS NOT NULL;
--- LIKE, so that only the page of inbound messages takes it. Statements with direction = 'inbound' and a handle would read all
--- inbound messages of a team along it.
+-- LIKE instead of =, so that only the list of inbound messages uses this index. Statements with direction = 'inbound'
+-- and a handle would read all inbound messages of a team along it.
 CREATE INDEX messages_inbound ON messages (team_id, id) WHERE direction LIKE 'inbound';
 
--- The table of server/messages/message-status.ts, so that no code path can take a step that it does not list.
--- A test holds the two against each other.
+-- Allows only the status changes that server/messages/message-status.ts lists, whatever code makes the change. A test
+-- compares both lists.
 CREATE FUNCTION guard_message_transition() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF NOT (
@@ -75,7 +76,7 @@ $$;
 CREATE TRIGGER messages_transition BEFORE UPDATE OF status ON messages
   FOR EACH ROW WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION guard_message_transition();
 
--- Each time a message was handed to a device; reports are matched with them.
+-- Each time that a message was handed to a device. Reports of devices are matched with these rows.
 CREATE TABLE hand_outs (
   message_id uuid NOT NULL,
   hand_out smallint NOT NULL CHECK (hand_out BETWEEN 1 AND 2),
@@ -92,8 +93,8 @@ CREATE TABLE hand_outs (
 COMMENT ON TABLE hand_outs IS
   'team; not erased; kept for RETENTION_DAYS; no person; in backups. Each time a message was handed to a phone.';
 
--- Messages that wait for a phone. The send statement holds its number under a share lock, and its message carries the
--- foreign key: a second one here cost a tenth of the send path. First in, first out by seq, which is the order of acceptance (ids are not).
+-- Messages that wait for a phone. This table has no foreign key to numbers: it made each send a tenth slower, and the
+-- table messages has one. The order is first in, first out by seq, the order of acceptance; ids do not have this order.
 CREATE SEQUENCE send_queue_seq AS bigint CACHE 1;
 CREATE TABLE send_queue (
   team_id uuid NOT NULL,
@@ -101,15 +102,17 @@ CREATE TABLE send_queue (
   number_id uuid NOT NULL,
   seq bigint NOT NULL DEFAULT nextval('send_queue_seq'),
   to_handle text NOT NULL,
-  -- When it was accepted; of a message for later, when it became ready. For its age only: order is by seq, since the clocks of two processes differ by a little.
+  -- When the message was accepted or, for a scheduled message, became ready. It only shows the age: the order is by
+  -- seq, because the clocks of two processes differ a little.
   queued_at timestamptz NOT NULL,
-  -- A message whose media are not stored yet is not handed out, nor are later ones of its conversation.
+  -- True while the media of the message are not stored yet. Neither this message nor later ones of its conversation are
+  -- handed out then.
   waits_for_media boolean NOT NULL DEFAULT false,
-  -- Hand-outs pass over a held message until a person or a job releases it.
+  -- Why the message is held, if it is: hand-outs skip it until a person or a job releases it.
   hold text CHECK (hold IN ('approval', 'outage', 'restore')),
-  -- A message for later: when it becomes ready; NULL from then on.
+  -- When a scheduled message becomes ready; NULL from then on, and for other messages.
   ready_at timestamptz,
-  -- A state of the row, not a comparison with a clock: hand-outs read only ready rows along their indexes.
+  -- Stored rather than compared with a clock, so that hand-outs read only ready rows along their indexes.
   is_ready boolean NOT NULL GENERATED ALWAYS AS (hold IS NULL AND ready_at IS NULL) STORED,
   PRIMARY KEY (team_id, message_id)
 );
@@ -118,15 +121,15 @@ COMMENT ON TABLE send_queue IS
 CREATE UNIQUE INDEX send_queue_order ON send_queue (number_id, is_ready, seq);
 -- The heads of a queue: the oldest ready message to each contact (specification section 3.3).
 CREATE INDEX send_queue_heads ON send_queue (number_id, to_handle, is_ready, seq);
--- Releases read these; they have no entry of a ready row.
+-- Releases of held and scheduled messages read these two indexes, which have no entry of a ready row.
 CREATE INDEX send_queue_holds ON send_queue (hold, team_id, number_id, seq) WHERE hold IS NOT NULL;
 CREATE INDEX send_queue_later ON send_queue (ready_at) WHERE hold IS NULL AND ready_at IS NOT NULL;
--- ANALYZE keeps the statistics of a table without rows, and these are often empty. So their handles get none (specification
--- section 12.14): here, and in recent_hand_outs and erasures.
+-- ANALYZE of an empty table keeps its old statistics, and with them the handles of erased contacts. So the handles of
+-- tables that are often empty get no statistics (specification section 12.14).
 ALTER TABLE send_queue ALTER to_handle SET STATISTICS 0;
 
--- At most one message of a number is in flight: the primary key refuses a second.
--- device-protocol brings the lease forward in the transaction of a takeover.
+-- At most one message of a number is in flight: the primary key refuses a second. The slice device-protocol shortens
+-- the lease in the transaction of a takeover.
 CREATE TABLE in_flight (
   number_id uuid PRIMARY KEY,
   team_id uuid NOT NULL,
@@ -135,10 +138,10 @@ CREATE TABLE in_flight (
   device_id uuid NOT NULL,
   session_id uuid NOT NULL,
   poll_sequence bigint NOT NULL,
-  -- Its position in the queue, to which a release returns it.
+  -- The message's position in the queue, to which a release returns it.
   seq bigint NOT NULL,
   handed_out_at timestamptz NOT NULL,
-  -- Past this it counts as unconfirmed; a takeover brings it forward.
+  -- After this time the message counts as unconfirmed. A takeover moves the time forward.
   leased_until timestamptz NOT NULL,
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id)
 );
@@ -157,8 +160,8 @@ CREATE TABLE idempotency_keys (
 COMMENT ON TABLE idempotency_keys IS
   'team; erased by handle; kept while needed; a person; in backups. Idempotency keys of sends, for a day.';
 
--- Repeats of an inbound message: by the device's own id for ever, by sender and text for a short while. Both are kept as
--- their SHA-256: a device may give them any length.
+-- Two tables recognize repeats of an inbound message: by the id that the device gave, and for a short while by sender
+-- and text. Both are stored as SHA-256, because a device may send values of any length.
 CREATE TABLE inbound_ids (
   team_id uuid NOT NULL,
   number_id uuid NOT NULL,
@@ -173,10 +176,10 @@ CREATE TABLE inbound_fingerprints (
   number_id uuid NOT NULL,
   fingerprint bytea NOT NULL,
   message_id uuid NOT NULL,
-  -- The first and the latest call that were taken for the message.
+  -- When the device first passed the message on, and when a call last counted as a repeat of it.
   stored_at timestamptz NOT NULL,
   last_call_at timestamptz NOT NULL,
-  -- How many of the automations that pass the text on have not called yet; 0 in the row of a run.
+  -- How many of the automations that pass the text on have not called yet; 0 in the row of a shortcut run.
   calls_left smallint NOT NULL CHECK (calls_left >= 0),
   PRIMARY KEY (number_id, fingerprint)
 );
@@ -188,28 +191,29 @@ CREATE TABLE media_fetches (
   team_id uuid NOT NULL,
   message_id uuid NOT NULL,
   url text NOT NULL CHECK (char_length(url) BETWEEN 1 AND 2048),
-  -- Scheme, host and port: the slots of a team are shared out by it.
+  -- Scheme, host and port of the URL. The fetches that a team may run at once are divided among its origins.
   origin text NOT NULL CHECK (char_length(origin) <= 300),
-  -- Tries that were begun; a claim of a process is known by it.
+  -- How many tries were begun. The number also identifies the claim of a process.
   tries smallint NOT NULL DEFAULT 0 CHECK (tries >= 0),
-  -- When it may be tried next. Of a try in progress the end of its lease: past it the process counts as dead.
+  -- When the next try is due. During a try it is the end of the lease, after which the process counts as dead.
   due_at timestamptz NOT NULL,
-  -- Tries that ended in a failure. A claim whose process died is counted by `tries` alone, which identifies the claim.
+  -- How many tries ended in a failure. A try whose process died is counted in `tries` only.
   failed_tries smallint NOT NULL DEFAULT 0 CHECK (failed_tries >= 0),
   PRIMARY KEY (team_id, message_id)
 );
 COMMENT ON TABLE media_fetches IS
   'team; erased by handle; kept while needed; a person; in backups. Files of outbound messages that are not fetched yet.';
 CREATE INDEX media_fetches_lane ON media_fetches (team_id, origin, due_at);
--- The fetches that are due longest, of all teams and origins: a claim looks at these besides those that it walks to.
+-- For the fetches of all teams and origins that have been due longest. A claim reads them in addition to those of each
+-- team and origin.
 CREATE INDEX media_fetches_due ON media_fetches (due_at);
 
--- The hand-outs of paced numbers of the last day, numbered per number: a window of any size is judged by one row, the one that is as many
--- hand-outs back as the window allows (specification section 8, decision 0026). Not a history: purged after a day.
+-- The hand-outs of paced numbers during the last day, counted per number. If a limit allows 30 hand-outs, the 30th
+-- latest row shows whether one more is allowed (specification section 8, decision 0026). Rows are purged after a day.
 CREATE TABLE recent_hand_outs (
   team_id uuid NOT NULL,
   number_id uuid NOT NULL,
-  -- device_sessions.hand_out_total after it.
+  -- The value of device_sessions.hand_out_total after this hand-out.
   ordinal bigint NOT NULL,
   message_id uuid NOT NULL,
   hand_out smallint NOT NULL,
@@ -227,17 +231,17 @@ CREATE TABLE conversations (
   number_id uuid NOT NULL,
   contact text NOT NULL,
   opened_by text NOT NULL CHECK (opened_by IN ('team', 'contact')),
-  -- Its first hand-out or inbound message.
+  -- When the first message of the conversation was handed out or received.
   opened_at timestamptz NOT NULL,
   last_inbound_at timestamptz,
   -- Hand-outs since the contact last wrote.
   unanswered_count integer NOT NULL DEFAULT 0 CHECK (unanswered_count >= 0),
-  -- The newest hand-out or inbound message.
+  -- When the latest message of the conversation was handed out or received.
   last_activity_at timestamptz NOT NULL,
   -- The greatest id of the messages that were handed out or received.
   last_message_id uuid NOT NULL,
   last_inbound_id uuid,
-  -- Spellings of the contact in messages that differ from it.
+  -- Spellings of the contact in messages, if they differ from `contact`.
   handles text[] NOT NULL DEFAULT '{}' CHECK (cardinality(handles) <= 16),
   PRIMARY KEY (number_id, contact),
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id),

@@ -1,19 +1,20 @@
--- Opt-outs (specification section 4.6): the row of a contact stays when it opts in, so that the order of its changes is known.
+-- Opt-outs (specification section 4.6): the row of a contact stays when the contact opts in again, so that the order of
+-- its changes is known.
 CREATE TABLE opt_outs (
   team_id uuid NOT NULL REFERENCES teams (id),
-  -- A hash of the contact, with a key that is derived from SECRETS_KEY. It names the contact only to a server that is given the
-  -- contact again.
+  -- A hash of the contact, with a key that is derived from SECRETS_KEY. It identifies the contact only when the server
+  -- gets the contact again.
   contact_hash uuid NOT NULL,
   -- The normalized handle; NULL after an erasure of a contact that is opted out.
   contact text CHECK (char_length(contact) BETWEEN 1 AND 320),
-  -- Of the latest opt-out; each has its own, so that ids sort by time.
+  -- The id of the contact's latest opt-out. Each opt-out gets a new id, so that ids sort by time.
   id uuid NOT NULL,
-  -- 1, 2, 3 … per contact: the sequence of its latest event.
+  -- The sequence of the contact's latest event: 1, 2, 3 … per contact.
   sequence integer NOT NULL CHECK (sequence > 0),
   opted_out_at timestamptz NOT NULL,
   -- NULL while the contact is opted out.
   opted_in_at timestamptz,
-  -- When a START came that may be a late repeat of one before this opt-out, and so changed nothing.
+  -- When a START arrived that may be a late repeat of a START before this opt-out, and therefore changed nothing.
   ignored_start_at timestamptz,
   -- The cause of the opt-out: an inbound message, and the number that received it, or a request.
   message_id uuid,
@@ -32,20 +33,20 @@ CREATE UNIQUE INDEX opt_outs_newest ON opt_outs (team_id, id) WHERE opted_in_at 
 -- The sweep looks for messages to contacts that opted out lately.
 CREATE INDEX opt_outs_recent ON opt_outs (opted_out_at) WHERE opted_in_at IS NULL;
 
--- Erasures of contacts that are not finished (specification section 12.14): the only rows that hold the contact meanwhile. A
--- process that dies leaves its erasure to the next one.
+-- Erasures of contacts that are not finished (specification section 12.14): meanwhile only these rows contain the
+-- contact. If a process dies, another one continues its erasure.
 CREATE TABLE erasures (
   team_id uuid NOT NULL REFERENCES teams (id),
   -- The normalized handle.
   contact text NOT NULL CHECK (char_length(contact) BETWEEN 1 AND 320),
   -- Spellings of the contact in messages, itself included.
   handles text[] NOT NULL,
-  -- Messages with greater ids came later, and stay.
+  -- Messages with greater ids came after the erasure began, and stay.
   until_id uuid NOT NULL,
-  -- Events of the contact: how many were written, as far as its opt-out counts them.
+  -- How many events of the contact were written, as far as its opt-out counts them.
   contact_events integer NOT NULL CHECK (contact_events >= 0),
   created_at timestamptz NOT NULL,
-  -- The walk over the events of the contact goes on at this event, downwards; NULL at its beginning.
+  -- The erasure of the contact's events goes on with ids below this one; NULL before its first step.
   events_before uuid,
   PRIMARY KEY (team_id, contact)
 );

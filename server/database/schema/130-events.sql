@@ -1,4 +1,4 @@
--- Events: the outbox, a history. An event is of a message, a contact or a number. A message is purged after its last event
+-- The outbox: events, each about a message, a contact or a number. A message is purged after its last event
 -- (specification section 10.9).
 CREATE TABLE events (
   team_id uuid NOT NULL REFERENCES teams (id),
@@ -7,7 +7,8 @@ CREATE TABLE events (
     'contact.opted_out', 'contact.opted_in', 'number.offline', 'number.online')),
   message_id uuid,
   number_id uuid,
-  -- 1, 2, 3 … per message, contact or number. A contact may change more often than a smallint counts.
+  -- The event's number: 1, 2, 3 … per message, contact or number. A contact may change more often than a smallint
+  -- counts.
   sequence integer NOT NULL CHECK (sequence > 0),
   -- The envelope's data as JSON, serialised once: every attempt sends these bytes.
   data text NOT NULL,
@@ -21,9 +22,10 @@ CREATE TABLE events (
 );
 COMMENT ON TABLE events IS
   'team; erased by handle; kept for RETENTION_DAYS; a person; in backups. A change of a message, a contact or a number.';
--- The events of a message, also for its foreign key. Sends write none.
+-- For the events of a message, and for the foreign key. A send does not write to this index, because it writes no
+-- event.
 CREATE INDEX events_of_message ON events (team_id, message_id) WHERE message_id IS NOT NULL;
--- The last of these indexes, as of messages.
+-- Created last, for the same reason as the primary key of messages.
 ALTER TABLE events ADD PRIMARY KEY (team_id, id);
 
 -- Events without a position in the feed, in the order in which they were written. The publisher takes them.

@@ -1,15 +1,15 @@
--- Choices, ticks and tests of a person on the setup page; a row per link, made with the first of them.
+-- Choices, ticks and tests of a person on the setup page: one row per setup link, created with the first of them.
 CREATE TABLE setup_tests (
   team_id uuid NOT NULL,
   setup_link_id uuid NOT NULL,
   -- The form of shortcut files: for iOS 27 and newer, or for iOS 17 to 26.
   form smallint CHECK (form IN (26, 27)),
-  -- Names of what a person has ticked, because the server can't see it.
+  -- Names of the steps that a person has ticked, because the server can't see whether they are done.
   ticks text[] NOT NULL DEFAULT '{}',
-  -- Test texts that were accepted, in their order, and how many were begun.
+  -- The messages of accepted test texts, in order, and how many test texts were begun.
   message_ids uuid[] NOT NULL DEFAULT '{}',
   text_count smallint NOT NULL DEFAULT 0,
-  -- The session of the phone and its number of polls when the person locked the phone.
+  -- When the person locked the phone, and the phone's session and number of polls at that time.
   lock_started_at timestamptz,
   lock_session_id uuid,
   lock_poll_sequence bigint,
@@ -20,7 +20,8 @@ CREATE TABLE setup_tests (
   lock_text_to text,
   lock_message_id uuid,
   lock_text_refusal text,
-  -- The recipient of each counted test text, so that two simultaneous ones can't go to more numbers than one link may write to.
+  -- The recipient of each counted test text, so that simultaneous test texts can't go to more recipients than one link
+  -- allows.
   text_recipients text[] NOT NULL DEFAULT '{}',
   PRIMARY KEY (team_id, setup_link_id),
   FOREIGN KEY (team_id, setup_link_id) REFERENCES setup_links (team_id, id) ON DELETE CASCADE
