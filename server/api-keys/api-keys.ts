@@ -156,7 +156,8 @@ interface NewKey {
 /**
  * Creates an API key and returns its text, which is never shown again: only a hash is stored (specification section
  * 5.1).
- * @throws 400 with param, also for a test key with team:write; 403, param permissions, where keys of the creator's role may not hold them
+ * @throws 400 with param, also for a test key with team:write; 403, param permissions, if keys of the creator's role
+ * may not hold them
  */
 export async function createKey(trx: Transaction, services: Runtime, input: NewKey) {
   validateName(input.name);

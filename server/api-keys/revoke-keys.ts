@@ -72,9 +72,9 @@ async function revokeMemberKeys(
 }
 
 /**
- * Revokes the API keys that hold more than keys of their creator's new role may, in the transaction that sets the role (section
- * 5.3). The transaction has written the member's row before. So a concurrent creation of a key has either committed, or
- * is checked against the new role.
+ * Revokes the API keys that hold more than keys of their creator's new role may, in the transaction that sets the role
+ * (section 5.3). The transaction has already written the member's row. So a concurrent creation of a key has either
+ * committed, or is checked against the new role.
  */
 export async function revokeExcessKeys(
   trx: Transaction,

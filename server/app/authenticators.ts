@@ -55,7 +55,7 @@ export function createAuthenticators(services: AuthenticatorServices) {
     publicRequestsPerMinute,
     async (request) => (await teamOf(request)) ?? (await accountOf(request)),
   );
-  // Counts by account or client network: visitors have no API key.
+  // Counts requests by account if one is signed in, otherwise by client network; these requests carry no API key.
   const visitorLimiter = new NetworkRateLimiter(services, visitorRequestsPerMinute, accountOf);
   const teamLimiter = new TeamRateLimiter(services);
   const visitor = createVisitorAuthenticator(requireSession, visitorLimiter, services);

@@ -24,8 +24,8 @@ import { openUsage } from '#server/usage/slice.ts';
 import { openWebhooks } from '#server/webhooks/slice.ts';
 
 /**
- * Opens the slices. A slice returns its own parts, such as `changes`, for slices below it. The order of the list is
- * that of the API reference.
+ * Opens the slices. A slice may return parts that other slices need, such as `changes`. The order of the list is the
+ * order of the API reference.
  */
 export function openSlices(services: ProcessServices) {
   const audit = openAudit(services);

@@ -91,7 +91,9 @@ interface Window {
   block: Promise<void> | undefined;
 }
 
-/** How many teams a process remembers; permits of the others are dropped and reserved again. */
+/**
+ * How many teams a process remembers. Reserved permits of further teams are dropped, and reserved again when needed.
+ */
 const windowsMax = 10_000;
 
 /**

@@ -128,14 +128,14 @@ interface NewAccount {
   readonly name: string;
   /** argon2id hash, computed before the transaction begins. */
   readonly passwordHash: string | undefined;
-  /** Whether the opened link proves that the address belongs to this person (specification section 12.1). */
+  /** Whether the link that the person opened proves that the address is theirs (specification section 12.1). */
   readonly isEmailVerified: boolean;
   readonly request: Pick<FastifyRequest, 'ip' | 'id'>;
 }
 
 /**
  * Creates an account, always for a person who opened a link (specification section 12.1).
- * @throws 400 for the name or the address; 409, param email, where the address has an account
+ * @throws 400 for the name or the address; 409, param email, if the address has an account
  */
 export async function createAccount(trx: Transaction, services: Runtime, input: NewAccount) {
   const email = parseEmail(input.email);

@@ -26,7 +26,7 @@ const queue: QueueBounds = {
   refuse: () => unavailable('Too many people are signing in. Try again in a moment.'),
 };
 
-/** Checks the length of a new password, before it is hashed. @throws 400 where it is too short or too long */
+/** Checks the length of a new password, before it is hashed. @throws 400 if it is too short or too long */
 export function validatePassword(password: string, param = 'password'): void {
   const { length } = [...password];
   if (length < passwordMinCharacters || length > passwordMaxCharacters) {
@@ -48,12 +48,15 @@ export async function hashPassword(password: string, param = 'password'): Promis
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`;
 }
 
-/** Hash that is checked for an account without a password, so that the check takes as long. It matches no password. */
+/**
+ * Hash that is checked for an account without a password, so that the check takes the usual time. It matches no
+ * password.
+ */
 const dummyHash = `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(randomBytes(saltLength))}$${base64(randomBytes(tagLength))}`;
 
 /**
  * Whether a password matches a hash. Without a hash the same work is done and the result is false (section 12.2).
- * @throws 503 where too many calls wait
+ * @throws 503 if too many calls wait
  */
 export async function checkPassword(password: string, hash: string | null | undefined): Promise<boolean> {
   const [, , , , salt = '', tag = ''] = (hash ?? dummyHash).split('$');
@@ -62,7 +65,7 @@ export async function checkPassword(password: string, hash: string | null | unde
   return timingSafeEqual(given, Buffer.from(tag, 'base64')) && hash != null;
 }
 
-/** @throws 503 where too many calls wait */
+/** @throws 503 if too many calls wait */
 function argon2id(password: string, nonce: Buffer): Promise<Buffer> {
   return hashing.run('', queue, () => {
     const message = Buffer.from(password.normalize('NFKC'), 'utf8');

@@ -127,9 +127,9 @@ interface Counts {
 }
 
 /**
- * Requests for a magic link by mail (specification section 12.2). The answer and its time are the same for every
- * address. The limits count unknown addresses, too, and the answer waits for neither the account nor the mail. `drain`
- * waits for the mails in progress; a crash loses them, and the person asks again.
+ * Requests for a magic link by mail (specification section 12.2). The response and its time are the same for every
+ * address. The limits count unknown addresses, too, and the response waits for neither the account nor the mail.
+ * `drain` waits for the mails in progress; a crash loses them, and the person asks again.
  */
 export class MagicLinkRequests {
   readonly #services: Runtime;
@@ -148,7 +148,7 @@ export class MagicLinkRequests {
   /**
    * Mails a magic link if the address has an account and is below its limit.
    * @param next the path after the sign-in, as a query such as `?next=…`; '' for the start page
-   * @throws 400 for an invalid address, or on a server without mail; 429 where the client network requests too many
+   * @throws 400 for an invalid address, or on a server without mail; 429 if the client network requests too many
    */
   async request(written: string, request: Pick<ClientInfo, 'ip' | 'id'>, next = ''): Promise<void> {
     const email = parseEmail(written);

@@ -21,7 +21,7 @@ interface RelyingParty {
   readonly origin: string;
 }
 
-/** @throws 400 where APP_URL has an IP address instead of a host name, because browsers bind passkeys to names */
+/** @throws 400 if APP_URL has an IP address instead of a host name, because browsers bind passkeys to names */
 export function relyingParty(appUrl: string): RelyingParty {
   const { hostname, origin } = new URL(appUrl);
   if (!supportsPasskeys(appUrl)) {

@@ -55,7 +55,7 @@ export const listPasskeys = query<{ accountId: AccountId }, PasskeyRow>(
 /**
  * Records a use of a passkey. The signature counter must have grown, unless it is always 0: an equal or lower one
  * reveals a copy of the passkey.
- * @returns false where the counter did not grow, or the passkey was removed meanwhile
+ * @returns false if the counter did not grow, or the passkey was removed meanwhile
  */
 export const recordPasskeyUse = query<{ passkeyId: PasskeyId; counter: number; at: Date }>(
   'passkeys.record-use',
@@ -109,7 +109,7 @@ const consumeChallenge = query<Challenge & { now: Date }>(
    SELECT FROM consumed WHERE expires_at > :now`,
 ).hasRow;
 
-/** Creates a challenge and WebAuthn options for a new passkey. @throws 400 where APP_URL has no host name */
+/** Creates a challenge and WebAuthn options for a new passkey. @throws 400 if APP_URL has no host name */
 export async function startPasskeyRegistration(services: Runtime, accountId: AccountId) {
   const { database, config } = services;
   const party = relyingParty(config.appUrl);
@@ -184,7 +184,7 @@ export async function finishPasskeyRegistration(
 
 /**
  * Creates a challenge for a sign-in by passkey, and the WebAuthn options for the browser (specification section 12.2).
- * @throws 400 where APP_URL has no host name
+ * @throws 400 if APP_URL has no host name
  */
 export async function startPasskeySignIn(services: Runtime) {
   const options = await signInOptions(relyingParty(services.config.appUrl));
@@ -204,7 +204,7 @@ export function useChallenge({ database, clock }: Runtime, challenge: string, ac
   return consumeChallenge(database.pool, { challengeHash: sha256(challenge), accountId, now });
 }
 
-/** Renames a passkey. @throws 400 for the name; 404 where the account has no such passkey */
+/** Renames a passkey. @throws 400 for the name; 404 if the account has no such passkey */
 export function renamePasskey(
   services: Runtime,
   { accountId, passkeyId }: PasskeyIds,
@@ -226,7 +226,7 @@ export function renamePasskey(
   });
 }
 
-/** Removes a passkey. @throws 404 where the account has no such passkey */
+/** Removes a passkey. @throws 404 if the account has no such passkey */
 export function removePasskey(services: Runtime, { accountId, passkeyId }: PasskeyIds, by: AuditActor) {
   return services.database.transaction(async (trx) => {
     const removed = await deletePasskey(trx, { accountId, passkeyId });

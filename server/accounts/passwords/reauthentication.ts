@@ -59,7 +59,7 @@ export async function requireReauthentication(
  * Checks the present password. The login throttle counts wrong ones like those of a sign-in; a browser with a device
  * cookie of the account is counted apart.
  * @param instead the end of the error's text: another way for the caller
- * @throws 400, param current_password, where the password is missing or wrong; 429
+ * @throws 400, param current_password, if the password is missing or wrong; 429
  */
 export async function requirePassword(
   services: Runtime,

@@ -31,8 +31,8 @@ interface NewPassword extends CurrentPasswordInput {
  * Sets a password, and ends all other sessions and all unused magic links (specification section 12.2). The present
  * password is required, unless the session began by a magic link less than 15 minutes ago. A first password requires a
  * recent sign-in.
- * @throws 400, param password or current_password; 401 where the session ended meanwhile; 403 for a first password
- * without a recent sign-in; 409 where another password was set meanwhile; 429
+ * @throws 400, param password or current_password; 401 if the session ended meanwhile; 403 for a first password without
+ * a recent sign-in; 409 if another password was set meanwhile; 429
  */
 export async function setPassword(
   services: Runtime,

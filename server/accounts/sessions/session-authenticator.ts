@@ -90,8 +90,8 @@ class NotSignedIn extends AppError {
 }
 
 /**
- * Finds the signed-in account for pages, which anyone may open. As the request's caller, it is named by the audit log if
- * the request is refused. @returns undefined without a session
+ * Finds the signed-in account of a request for a page, which anyone may open. If the request is refused, the audit log
+ * names the account. @returns undefined without a session
  */
 export async function findSignedIn(
   requireSession: RequireSession,

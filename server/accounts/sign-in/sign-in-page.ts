@@ -17,7 +17,7 @@ interface SignInPage {
   /** Whether the person came from a page whose session had ended. */
   readonly hasEnded: boolean;
   readonly isMailEnabled: boolean;
-  /** False where APP_URL has no host name, so that passkeys do not work. */
+  /** False if APP_URL has no host name, because passkeys do not work then. */
   readonly hasPasskeys: boolean;
   readonly refused: RefusedForm<'email' | 'password'> | undefined;
 }

@@ -10,7 +10,7 @@ import { type AccountId, type AccountSessionId, publicId } from '#server/platfor
 
 /**
  * Ends a session of an account, by default the calling one. The session ends at once, on every process.
- * @throws 404 where the account has no such session
+ * @throws 404 if the account has no such session
  */
 export function signOutSession(
   services: Runtime,
@@ -35,7 +35,8 @@ export function signOutSession(
  */
 export function signOutEverywhere(services: Runtime, accountId: AccountId, by: AuditActor): Promise<void> {
   return services.database.transaction(async (trx) => {
-    // Locked because of a concurrent sign-in by magic link: its link is revoked first, or its new session ends below.
+    // The lock orders a concurrent sign-in by magic link: either its link is revoked first, or its new session ends
+    // below.
     await lockAccount(trx, { accountId });
     await revokeDeviceCookies(trx, { accountId, now: services.clock.now() });
     const links = await revokeMagicLinks(trx, { accountId });

@@ -133,7 +133,7 @@ function subjectsOf({ email, ip, browser }: LoginAttempt): string[] {
   return [`both ${source} ${key}`, `source ${source}`, `address ${key}`];
 }
 
-/** @param counts those of `subjectsOf` */
+/** @param counts the counts of the subjects that `subjectsOf` returns, in its order */
 async function isOverLimit(
   trx: Transaction,
   services: Runtime,

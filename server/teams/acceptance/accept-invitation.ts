@@ -47,8 +47,8 @@ interface Acceptance {
  * created the account of its address. Then this submit succeeds, too.
  * @returns the set-cookie headers of a session; empty for a signed-in person
  * @throws AppError 404 for an ended invitation; 401 if the account of the address has to sign in; 403 if the address
- * has to be verified; 400 for address, name or password; 409, param email, where the address has an account; 402 where
- * the plan has no free seat
+ * has to be verified; 400 for address, name or password; 409, param email, if the address has an account; 402 if the
+ * plan has no free seat
  */
 export async function acceptInvitation(services: Runtime, acceptance: Acceptance): Promise<string[]> {
   try {
@@ -154,8 +154,8 @@ async function resolveDoubleSubmit(services: Runtime, acceptance: Acceptance): P
 }
 
 /**
- * Whether a session that the first submit created is live: a second submit must not sign in once the sessions have
- * ended.
+ * Whether a session that the first submit created is live: once these sessions have ended, a second submit must not
+ * sign in.
  */
 async function hasLiveSession(
   trx: Transaction,

@@ -106,7 +106,7 @@ export const countSeats = query<{ teamId: TeamId; now: Date }, { seats: number }
      + (SELECT count(*) FROM invitations i WHERE i.team_id = :teamId AND ${isOpen} AND i.expires_at > :now) AS seats`,
 ).number;
 
-/** Marks a live invitation as accepted. @returns undefined where no live invitation has this token */
+/** Marks a live invitation as accepted. @returns undefined if no live invitation has this token */
 export const markAccepted = transactionQuery<{ tokenHash: Buffer; now: Date }, InvitationRow>(
   'invitations.accept',
   `UPDATE invitations i SET accepted_at = :now WHERE i.token_hash = :tokenHash AND ${isOpen} AND i.expires_at > :now
@@ -144,14 +144,14 @@ export const markInvitationRevoked = transactionQuery<LiveInvitation, Invitation
   { changes: 'invitation', team: ':teamId', ids: ':invitationId' },
 ).row;
 
-/** Gives a live invitation another token, which a person passes on. @returns undefined if none has this id */
+/** Gives a live invitation another token; a person passes its link on. @returns undefined if none has this id */
 export const replaceInvitationToken = transactionQuery<LiveInvitation & { tokenHash: Buffer }, InvitationRow>(
   'invitations.replace-token',
   `UPDATE invitations i SET token_hash = :tokenHash, verifies_email = false WHERE ${sqlLiveInvitation} RETURNING ${columns}`,
   { changes: 'invitation', team: ':teamId', ids: ':invitationId' },
 ).row;
 
-/** Which open invitations end. */
+/** Selects the open invitations that end. */
 export interface SupersededInvitations {
   /** The normalized address whose invitations end, even expired ones; null for none. */
   readonly emailKey: string | null;

@@ -130,8 +130,8 @@ export async function resendInvitation(
 }
 
 /**
- * Makes a new link of a live invitation that was not mailed. Its id, its expiry and its
- * seat stay, and the link before ends.
+ * Makes a new link for a live invitation that was not mailed. The id, expiry and seat of the invitation stay; its
+ * earlier link ends.
  * @throws AppError 404 if no live invitation has this id; 409 for one that was mailed
  */
 export async function makeInvitationLink(
@@ -191,7 +191,7 @@ async function endInvitation(
 
 /**
  * A page of the live invitations of a team, newest first (specification section 4.1).
- * @throws AppError 400, param cursor, where it is not the id of an invitation
+ * @throws AppError 400, param cursor, if the cursor is not the id of an invitation
  */
 export async function listInvitations(
   { database, clock }: Runtime,

@@ -24,7 +24,7 @@ interface Joining {
  * revoked, and with a new owner also the owner links. The caller has locked the team's row.
  *
  * The limit counts members only: after a downgrade, invited people can join until the seats are taken.
- * @throws AppError 402 where the plan has no free seat; 409 if the account is the demo's and the team is not
+ * @throws AppError 402 if the plan has no free seat; 409 if the account belongs to the demo and the team does not
  */
 export async function joinTeam(
   trx: Transaction,

@@ -68,7 +68,7 @@ export async function findMailedInvitations(
 
 /**
  * Queues the mail of an invitation, if mail is on, in the transaction that creates the invitation.
- * @throws AppError 429 where the address or the team exceeds the limit per hour
+ * @throws AppError 429 if the address or the team exceeds the limit per hour
  */
 export async function mailInvitation(
   trx: Transaction,

@@ -26,7 +26,7 @@ const freeASeat =
  * Creates an owner link, which makes the owner of a team without one (specification section 12.1). It replaces earlier
  * owner links. The caller has locked the team's row, or has just inserted it.
  * @param email undefined for a link that any holder may accept
- * @throws AppError 402 where the plan has no free seat
+ * @throws AppError 402 if the plan has no free seat
  */
 export async function createOwnerLink(
   trx: Transaction,
@@ -59,11 +59,11 @@ interface OperatorLink {
 
 /**
  * Creates the operator's link for a person (specification section 12.1). For an existing account it is a magic link; if
- * the team has no owner, the account becomes its owner at once. Without an account the link is an owner link. An account
- * of the demo gets a magic link only.
+ * the team has no owner, the account becomes its owner at once. Without an account the link is an owner link. An
+ * account of the demo gets a magic link only.
  * @param chosen undefined for the server's only team
- * @throws AppError 400 for the address, or without a chosen team among several; 404 for an unknown team; 409 where no
- * link can help; 402 where the plan has no free seat
+ * @throws AppError 400 for the address, or without a chosen team among several; 404 for an unknown team; 409 if no link
+ * can help; 402 if the plan has no free seat
  */
 export async function createSignInOrOwnerLink(
   services: Runtime,

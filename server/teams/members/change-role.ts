@@ -36,8 +36,8 @@ export async function applyRole(
 }
 
 /**
- * Refuses to end the last ownership of a team. The caller has locked the team's row, so
- * that of two owners who leave at once only one can.
+ * Refuses to end the last ownership of a team. The caller has locked the team's row, so that of the last two owners
+ * only one can leave.
  * @throws AppError 409
  */
 export async function requireAnotherOwner(trx: Transaction, teamId: TeamId): Promise<void> {
@@ -82,9 +82,8 @@ export async function promoteOwner(services: Runtime, teamId: TeamId, memberId: 
 }
 
 /**
- * Makes an owner an admin. API keys that the owner created are revoked if they hold more
- * than an admin.
- * @throws AppError 404 where no owner has this id; 409 for the last owner
+ * Makes an owner an admin. API keys that the owner created are revoked if they hold more than keys of an admin may.
+ * @throws AppError 404 if no owner has this id; 409 for the last owner
  */
 export async function demoteOwner(services: Runtime, teamId: TeamId, memberId: MemberId, by: AuditActor) {
   return runTeamChange(services, { teamId, by, permission: 'owners:manage' }, async (trx) => {

@@ -75,7 +75,7 @@ export const findMemberByNormalizedEmail = query<{ teamId: TeamId; emailKey: str
   `${people} WHERE m.team_id = :teamId AND a.normalized_email = :emailKey AND m.removed_at IS NULL`,
 ).row;
 
-/** Locks a member FOR SHARE, so that changes of the role and the end of the membership wait. */
+/** Locks a member FOR SHARE, so that a change of the role and the end of the membership wait for this transaction. */
 export const lockMember = transactionQuery<MemberIds, MemberRow>(
   'members.lock',
   'SELECT * FROM members WHERE team_id = :teamId AND id = :memberId AND removed_at IS NULL FOR SHARE',
@@ -164,10 +164,10 @@ interface TeamChange {
 }
 
 /**
- * Runs a change under the lock of the team's row. Under the lock it checks the member's permission again:
- * the member may have been removed or have lost the role meanwhile.
+ * Runs a change under the lock of the team's row. Under the lock it checks the member's permission again: the member
+ * may have been removed or have lost the role meanwhile.
  * @param work gets the team and the member; the member is undefined for an API key or the operator
- * @throws AppError 404 for a former member, as for an unknown team; 403 where the role lacks the permission
+ * @throws AppError 404 for a former member, as for an unknown team; 403 if the role lacks the permission
  */
 export function runTeamChange<T>(
   { database }: Runtime,

@@ -12,9 +12,9 @@ type TeamLimits = Pick<TeamRow, 'plan' | 'monthly_message_limit'>;
 
 /** The plans that the owners of a team may choose, and those of the operator (docs/configuration.md). */
 export interface PlanChoice {
-  /** Plans that they may choose themselves, smallest first; the present one is not among them. */
+  /** Plans that the owners may choose themselves, smallest first, without the present plan. */
   readonly choosable: readonly PlanName[];
-  /** Whether they could choose the present plan again after another one. */
+  /** Whether the owners could return to the present plan after they have chosen another one. */
   readonly mayReturn: boolean;
   /** Plans that only the operator gives. */
   readonly ofOperator: readonly PlanName[];
@@ -39,7 +39,7 @@ export function planChoice(
   return {
     mayReturn: planNames.indexOf(team.plan) <= largest,
     choosable: planNames.filter((plan, index) => index <= largest && plan !== team.plan),
-    // The plan of the team itself is given to get its own monthly limit back.
+    // If the team's monthly limit was lowered, the operator may give the same plan again, to restore the plan's limit.
     ofOperator: planNames.filter((plan, index) => index > largest && (plan !== team.plan || isLowered)),
   };
 }
@@ -47,12 +47,12 @@ export function planChoice(
 interface PlanLimit {
   /** A sentence that says which limit it is. */
   readonly reason: string;
-  /** Advice beside a larger plan: an imperative without a full stop. */
+  /** Advice for staying within the limit, beside a larger plan: an imperative without a full stop. */
   readonly remedy: string;
   readonly limit: number;
-  /** How much of the limit is in use. */
+  /** How many items the team has, or how many messages it has sent. */
   readonly current: number;
-  /** True if no plan allows more. */
+  /** True if no larger plan raises this limit. */
   readonly isLargest?: boolean;
   /** When the count starts at 0 again; only for the monthly limit of messages. */
   readonly resets_at?: string;
@@ -72,7 +72,7 @@ export function planLimitExceeded(
   });
 }
 
-/** Items that count, too. */
+/** For the error's message: which items also count. */
 const included = {
   member: ', open invitations included',
   number: ', pending ones included',

@@ -103,7 +103,7 @@ export const lockTeam = transactionQuery<{ teamId: TeamId }, TeamRow>(
   `SELECT ${columns} FROM teams WHERE id = :teamId FOR NO KEY UPDATE`,
 ).row;
 
-/** True if any team exists that is no demo. */
+/** True if any team except the demo exists. */
 export const anyTeamExists = query(
   'teams.find-any',
   'SELECT id FROM teams WHERE id NOT IN (SELECT team_id FROM demo_team) LIMIT 1',
@@ -123,13 +123,13 @@ export function newRoutingTag(): string {
   return /\d/.test(tag) ? tag : newRoutingTag();
 }
 
-/** How many routing tags are tried: a tenth of them taken, the last one is taken as well once in 10^20 teams. */
+/** How many routing tags are tried. If a tenth of all tags is taken, all tries fail for one in 10^20 teams. */
 const routingTagTries = 20;
 
 /** Inserts a team with a routing tag of its own. */
 export async function insertTeam(db: Queryable, team: TeamRow, nextTag = newRoutingTag): Promise<void> {
   let tries = 1;
-  // A taken tag inserts no row and, other than an error, leaves the transaction as it was.
+  // If the tag is taken, no row is inserted. Unlike an error, that leaves the transaction usable.
   while (!(await insertWithRoute(db, { ...team, route: nextTag() }))) {
     if (tries === routingTagTries) throw new Error(`${routingTagTries} routing tags in a row were taken`);
     tries += 1;
