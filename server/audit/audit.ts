@@ -94,7 +94,10 @@ export const listTeamAudit = query<{ teamId: TeamId; before: string; limit: numb
   `SELECT ${columns} FROM audit_log WHERE team_id = :teamId AND id < :before ORDER BY id DESC LIMIT :limit`,
 ).rows;
 
-/** Lists the audit entries of one account, such as its sign-ins and password changes, in the same way. */
+/**
+ * Lists the audit entries of one account, such as its sign-ins and password changes, with ids below `before`, newest
+ * first.
+ */
 export const listAccountAudit = query<{ accountId: AccountId; before: string; limit: number }, AuditRow>(
   'audit.list-of-account',
   `SELECT ${columns} FROM audit_log WHERE account_id = :accountId AND id < :before ORDER BY id DESC LIMIT :limit`,
@@ -214,7 +217,7 @@ const remove = transactionQuery<{ places: string[] }>(
   'DELETE FROM audit_log WHERE ctid = ANY (:places::tid[])',
 ).run;
 
-/** The history of the audit log. Its retention is AUDIT_DAYS (specification section 12.6). */
+/** Deletes entries of the audit log after AUDIT_DAYS (specification section 12.6). */
 export const auditHistory: History<OldEntry> = {
   name: 'audit_log',
   findNext: async (db, from) => (await findNext(db, { from }))?.id,

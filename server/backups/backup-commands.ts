@@ -98,7 +98,7 @@ async function verify(config: Config, file: string, passphrase: string | undefin
     const scratch = await findScratchServer(config, file);
     const options = { passphrase, scratch, progress, signal };
     const { result, unproved } = await checkBackup(() => openInput(file), options);
-    // `not_proved` is a sentence; null if an empty database took all of the backup.
+    // `not_proved` is a sentence; null if all of the backup was loaded into an empty database.
     return { verified: true, loaded: unproved === null, not_proved: unproved, ...result };
   } catch (error) {
     throw explainInput(error, file);

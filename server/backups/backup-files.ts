@@ -41,7 +41,7 @@ export async function pruneAbandoned(folder: string, installation: string, now: 
   return remove(folder, abandoned);
 }
 
-/** Names in a folder; none if it does not exist. The backup that is written there says so. */
+/** Names in a folder; none if it does not exist, because the backup that is written there reports that. */
 function namesIn(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: unknown) => {
     if (errorCodeOf(error) === 'ENOENT') return [];

@@ -36,7 +36,7 @@ async function run(order: BackupOrder): Promise<BackupOutcome> {
     );
     return { file, bytes, error: null, unproved };
   } catch (error) {
-    // Another process runs a backup, or has written a backup in the same second.
+    // Another process runs a backup, or has written a backup in the same second. Then this run is not recorded.
     if (error instanceof OtherBackupError || error instanceof ExistingFileError) return 'other_runs';
     return failedBackup(error);
   }

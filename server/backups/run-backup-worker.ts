@@ -19,7 +19,10 @@ export interface BackupOrder {
   readonly scratch: ScratchServer;
 }
 
-/** How a backup ended: as its run is stored, with the stack of an unexpected error, or at once if another one runs. */
+/**
+ * The outcome of a backup in the form in which it is stored, with the stack of an unexpected error. `other_runs`: it
+ * ended at once, because another backup runs.
+ */
 export type BackupOutcome =
   | (Omit<BackupRun, 'started_at' | 'finished_at'> & { readonly stack?: string })
   | 'other_runs';

@@ -15,7 +15,7 @@ import { StartError } from '#server/platform/start-error.ts';
 /** Hint for options that take a secret: all users of the machine can read a process's arguments. */
 export const secretOptionHint = 'as an argument, other users of this machine can read it';
 
-/** The values of an option; `-` stands for the lines of standard input. */
+/** Returns the values of an option, and replaces `-` by the lines of standard input. */
 export async function resolveSecretOptions(values: readonly string[]): Promise<string[]> {
   if (!values.includes('-')) return [...values];
   const lines = (await text(process.stdin)).split('\n').flatMap((line) => line.trim() || []);

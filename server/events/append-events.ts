@@ -22,7 +22,7 @@ export function sqlDeliveryIdRange(id: string, eventId: string): string {
   return `${id} BETWEEN ${bound('00000000')} AND ${bound('ffffffff')}`;
 }
 
-/** The columns of an event that its envelope has. They never change; but an erasure rewrites `data`. */
+/** The columns of an event that its envelope contains. They never change, except that an erasure rewrites `data`. */
 export interface EnvelopeColumns {
   readonly team_id: TeamId;
   readonly id: EventId;
@@ -59,9 +59,9 @@ export type NewEvent = EventFields &
   );
 
 // This statement's snapshot decides which webhooks match; it locks no webhook (decision 0017). A delivery's id is its
-// event's id with an index in the last 32 bits. So the id is unique, belongs to the same month, and sorts as the event
-// does. Random ids would sort so only to the millisecond. Returns the teams with new deliveries, and the webhooks of
-// those that are due now.
+// event's id with an index in the last 32 bits. So the id is unique, and sorts exactly as the event's id does; a random
+// id would sort so only to the millisecond. The statement returns the teams with new deliveries, and the webhooks whose
+// new deliveries are due now.
 const insertEvents = transactionQuery<
   {
     teamIds: TeamId[];
@@ -112,8 +112,8 @@ const insertEvents = transactionQuery<
  * every webhook that matches at that moment (specification sections 6.1 and 6.3, decision 0017). A delivery is due now,
  * or skipped if its webhook is off. A team has at most 100 webhooks, so the rows of one event are few.
  *
- * The data is serialised here, once: every attempt sends the same bytes (append-events.ts). The commit notifies the publisher
- * and the dispatchers.
+ * The data is serialised here, once, so that every attempt sends the same bytes. The commit notifies the publisher and
+ * the dispatchers.
  */
 export async function appendEvents(
   trx: Transaction,

@@ -100,7 +100,7 @@ async function eraseRows(
   return ids;
 }
 
-// Keeps the newest position that was removed from each team's feed, for readers that come later.
+// Records the newest position that was removed from each team's feed, so that later readers learn of the gap.
 const sqlKeepNewest = `
   INSERT INTO feed_removals (team_id, position, event_id)
   SELECT DISTINCT ON (team_id) team_id, position, event_id FROM unlisted ORDER BY team_id, position DESC
@@ -113,7 +113,7 @@ const sqlUnlist = `
     RETURNING f.team_id, f.position, f.event_id
   ), newest AS (${sqlKeepNewest})`;
 
-/** The history of events. Events without a position or with a delivery stay. */
+/** Deletes old events. Events without a position in the feed, or with a delivery, stay. */
 export const eventHistory: History<OldTeamRow> = {
   name: 'events',
   findNext: nextIdOf('events'),

@@ -65,7 +65,9 @@ const publish = transactionQuery<{ limit: number; from: number }, PublishedRow>(
   { changes: 'event', team: 'team_id' },
 ).rows;
 
-/** Finds the first event without a position below a mark. Its cost depends on the dead rows there. */
+/**
+ * Finds the first event without a position below a mark. The cost depends on the number of dead rows below the mark.
+ */
 export const findUnpublishedBefore = query<{ before: number }, { readonly seq: number }>(
   'events.find-unpublished-before',
   'SELECT seq FROM unpublished_events WHERE seq < :before ORDER BY seq LIMIT 1',
@@ -83,8 +85,7 @@ interface EventIds {
  */
 export const findPosition = query<EventIds, { readonly position: number | null }>(
   'events.find-position',
-  // When a month is dropped, the positions of its events are deleted before the events. An event without a position
-  // counts as removed then.
+  // An event that has no position, and does not wait for one, counts as removed.
   `SELECT f.position FROM events e LEFT JOIN event_feed f ON f.team_id = e.team_id AND f.event_id = e.id
    WHERE e.team_id = :teamId AND e.id = :eventId
      AND (f.position IS NOT NULL OR EXISTS (SELECT FROM unpublished_events u WHERE u.event_id = :eventId))
@@ -92,10 +93,10 @@ export const findPosition = query<EventIds, { readonly position: number | null }
 ).row;
 
 /**
- * Estimates the position of an event that is unknown, by the time in its id: that of the newest kept event with a lower
- * id. An event with a higher id has a lower position if its transaction ended first, so the positions before are searched
- * for such an event. Each kept event with a higher id comes after the result, except behind more than 1,000 such events.
- * There is no row if no event with a lower id is kept.
+ * Estimates the position of an unknown event by the time in its id: the position of the newest kept event with a lower
+ * id. An event with a higher id may have a lower position, if its transaction ended first. So up to 1,000 positions
+ * before are searched for such events, and the result lies before them. The statement returns no row if no event with a
+ * lower id is kept.
  */
 export const estimatePosition = query<EventIds, { readonly position: number }>(
   'events.estimate-position',
@@ -113,8 +114,8 @@ export const estimatePosition = query<EventIds, { readonly position: number }>(
    HAVING count(*) > 0`,
 ).row;
 
-// Joins each position to its event, reading only the month that the event's id contains. An empty page is one row
-// without an event, so that the removals are read in the snapshot of the page.
+// Looks up the event of each position by its primary key. An empty page is one row without an event, so that page and
+// removals are read in the same snapshot.
 const page = query<FeedPosition & { limit: number }, PageRow>(
   'events.feed-page',
   `SELECT f.id, f.position, f.type, f.sequence, f.created_at, f.data, coalesce(r.position > :position, false) AS gap

@@ -36,7 +36,7 @@ const beginning = 0;
 
 /** Where a page begins. */
 interface Beginning {
-  /** Finds the position. That of an unknown id moves with each new event while its time lies in the future. */
+  /** Finds the position. While the time in an unknown id lies in the future, its position moves with each new event. */
   readonly findPosition: () => Promise<number>;
   /** Whether the event of `after` is unknown, so that events after it may be missing. */
   readonly gap: boolean;
@@ -61,7 +61,7 @@ type Services = Runtime & { readonly feedPolls: FeedPollRegistry };
  *
  * `after` is a position: an event that is unknown, or that was deleted, stands for the time in its id. `gap` is true if
  * an event after it may be missing in the feed.
- * @throws AppError 400, param after, for what is no id of an event; 429 and 503 if too many requests wait
+ * @throws AppError 400, param after, for a text that is no event id; 429 and 503 if too many requests wait
  */
 export async function listEvents(
   services: Services,
@@ -141,7 +141,10 @@ async function waitUntilPublished(
   );
 }
 
-/** Calls `readPage` once the request is held, and at each wake. @returns its first result; undefined without one */
+/**
+ * Calls `readPage` once the request is held, and at each wake. @returns the first page; undefined if the wait ended
+ * without one
+ */
 async function waitForEvents<T>(
   { clock, feedPolls }: Services,
   position: FeedPosition,

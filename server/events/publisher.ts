@@ -68,7 +68,7 @@ export function createPublisher(services: Runtime): Runner {
     run: async () => {
       const found = await findUnpublishedBefore(database.pages, { before: mark.position }).catch(
         (error: unknown) => {
-          // Beside millions of dead rows a look takes too long each time. Rounds then have to look below the mark.
+          // With millions of dead rows each look times out. The mark is lowered, so that rounds look there instead.
           if (isStatementTimeout(error)) mark.lower(0);
           throw error;
         },

@@ -35,7 +35,7 @@ const hasFailing = query(
    WHERE f.last_error !~ ' to (RCPT TO|DATA)$' AND later.id IS NULL LIMIT 1`,
 ).hasRow;
 
-/** True if sending of mail fails at present: answers then show links to copy, too. */
+/** True if sending of mail fails at present: responses then also contain the links, for copying. */
 export async function isMailFailing(db: Queryable, health: MailHealth): Promise<boolean> {
   return health.isFailing || hasFailing(db);
 }

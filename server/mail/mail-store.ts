@@ -155,7 +155,7 @@ export const markMailsCancelled = transactionQuery<{ reference: string; at: Date
    WHERE reference = :reference AND body IS NOT NULL`,
 ).run;
 
-/** Finds subjects of mails that were sent. With `countsWaiting`, mails that wait count, too. */
+/** Finds the subjects of mails that were sent. With `countsWaiting`, mails that wait count as sent. */
 export const findMailedReferences = query<
   { references: readonly string[]; countsWaiting: boolean },
   { readonly reference: string }
@@ -170,7 +170,10 @@ const countHeld = query<{ heldBefore: Date; limit: number }, { count: number }>(
   'SELECT count(*) FROM (SELECT FROM mails WHERE body IS NOT NULL AND created_at <= :heldBefore LIMIT :limit) m',
 ).number;
 
-/** Counts mails that a restore hold holds back: the waiting ones from up to `heldBefore`, at most `limit`. */
+/**
+ * Counts mails that a restore hold holds back: the waiting mails that were queued up to `heldBefore`. The count stops
+ * at `limit`.
+ */
 export function countHeldMails(db: Queryable, heldBefore: Date, limit: number): Promise<number> {
   return countHeld(db, { heldBefore, limit });
 }

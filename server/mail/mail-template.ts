@@ -23,7 +23,7 @@ export interface RenderedMail {
  * Renders a mail as text and HTML, with the one template of all mails (specification section 10.6). Except for the
  * button, colours follow the reader's light or dark theme. The mail is readable without styles, has no image and loads
  * nothing.
- * @throws Error where the action's URL is not an http or https URL without spaces, a fault of the caller
+ * @throws Error if the action's URL is not an http or https URL without spaces, which is a fault of the caller
  */
 export function renderMail(content: MailContent): RenderedMail {
   const subject = oneLine(content.subject);

@@ -5,7 +5,7 @@ import { isDemoAddress, isMailAddress } from '#server/platform/mail-address.ts';
 import { insertMail, markMailsCancelled, sealMail } from './mail-store.ts';
 import { type MailContent, renderMail } from './mail-template.ts';
 
-/** Whether this server sends mail. Without mail, answers show links to copy instead. */
+/** Whether this server sends mail. If not, responses contain the links, for copying. */
 export function isMailEnabled(config: Pick<Config, 'mail'>): boolean {
   return config.mail !== undefined;
 }

@@ -11,11 +11,10 @@ import { createOwnerLink } from '#server/teams/invitations/owner-link.ts';
 import { anyTeamExists, createTeam, lockTeams } from '#server/teams/team/team.ts';
 
 /**
- * On an empty database, creates a team, an API key with every permission, and an owner link.
- * A terminal shows the key and the link once. Otherwise they are written to DATA_DIR/first-start.txt (0600), and
- * the path is printed. The file is written before the commit, so that a kill cannot leave a team whose key was never
- * shown.
- * @throws ConfigError where the file can't be written; nothing is created then
+ * On an empty database, creates a team, an API key with every permission, and an owner link. A terminal shows the key
+ * and the link once. Otherwise they are written to DATA_DIR/first-start.txt (0600), and the path is printed. The file
+ * is written before the commit, so that a kill cannot leave a team whose key was never shown.
+ * @throws ConfigError if the file can't be written; nothing is created then
  */
 export async function firstRun(services: Runtime, terminal: NodeJS.WriteStream): Promise<void> {
   const { database, config } = services;

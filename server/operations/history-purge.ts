@@ -29,7 +29,10 @@ const tableMs = 86_400_000;
 /** Pause after a round that left nothing to purge. */
 const idleMs = 60_000;
 
-/** Pauses after batches, as multiples of their duration: usually, and while the oldest row is over an hour late. */
+/**
+ * Pauses after batches, as multiples of the batch's duration: the usual one, and the one while deletion is over an hour
+ * late.
+ */
 const usualPauseFactor = 3;
 const latePauseFactor = 1;
 const lateMs = 3_600_000;
@@ -37,12 +40,12 @@ const lateMs = 3_600_000;
 type Walk = Pick<PurgeWalk, 'name' | 'reachedMs' | 'walkedMs' | 'run'>;
 
 /**
- * Retention (specification section 10.9): deletes old rows day by day. Attempts go after DELIVERY_LOG_DAYS, entries of
- * the audit log after AUDIT_DAYS, and messages with all that belongs to them after RETENTION_DAYS. Unfinished rows, such
- * as queued messages and pending deliveries, stay until they are finished.
+ * Retention (specification section 10.9): deletes old rows day by day. Attempts are deleted after DELIVERY_LOG_DAYS,
+ * entries of the audit log after AUDIT_DAYS, and messages with all that belongs to them after RETENTION_DAYS.
+ * Unfinished rows, such as queued messages and pending deliveries, stay until they are finished.
  *
- * Each walk stays behind the walk over rows that belong to its own: deliveries go before their events, and events before
- * their messages. So a row whose other rows are finished is not skipped until the next walk.
+ * Deliveries are deleted before their events, and events before their messages: each walk stays behind the walk over
+ * the rows that refer to its rows. Otherwise it would skip a row whose referring rows are deleted a moment later.
  */
 export class HistoryPurge {
   readonly #services: Runtime;
@@ -77,14 +80,16 @@ export class HistoryPurge {
     return end;
   }
 
-  /** The time before which rows of a history go; undefined: they are kept. */
+  /** The time before which rows of a table are deleted; undefined: they are kept. */
   #boundMs(history: HistoryName): number | undefined {
     const { clock, config } = this.#services;
     const ms = keptMs(config)[history];
     return ms === undefined ? undefined : clock.nowMs() - ms;
   }
 
-  /** @param behindMs the time that the walk stays behind: the position of the walk over rows that belong to its own */
+  /**
+   * @param behindMs the time that the walk may not pass: the position of the walk over the rows that refer to its rows
+   */
   async #walk(walk: Walk, behindMs = Number.POSITIVE_INFINITY): Promise<PurgeEnd> {
     const boundMs = this.#boundMs(walk.name);
     if (boundMs === undefined) return 'done';

@@ -15,8 +15,8 @@ import { commandLine } from '#server/platform/process/product-version.ts';
 import { endDeliveryLeases, limitDeliveryTimes } from '#server/webhooks/dispatch/delivery-leases.ts';
 
 /**
- * Moves stored times that lie too far ahead back to the latest time that could be written now. They are from before the
- * service's time stepped back, and would delay work by the length of the step.
+ * Moves stored times that lie too far ahead back to the latest time that could be written now. Such times were stored
+ * before the service's time stepped back, and would delay work by the length of the step.
  */
 export async function limitFutureTimes(services: Runtime): Promise<void> {
   await limitHandOutTimes(services);

@@ -61,7 +61,7 @@ export class SettingsComparison {
     this.#process = ownProcess;
   }
 
-  /** @param payload '' after a new connection: notifications may have been missed */
+  /** @param payload '' after the listener has connected anew: notifications may have been missed */
   onNotification(payload: string): void {
     if (payload === '') {
       this.#notify(true);

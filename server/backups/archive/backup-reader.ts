@@ -43,8 +43,8 @@ export class BackupReader {
   }
 
   /**
-   * @param passphrase undefined where none was given
-   * @param now the time that a backup may not be later than, by default this machine's
+   * @param passphrase undefined if none was given
+   * @param now the latest time at which a backup may have been taken; by default this machine's time
    * @throws BackupError if the input is no backup, is damaged, or needs another passphrase
    */
   static async open(

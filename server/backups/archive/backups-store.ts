@@ -9,7 +9,7 @@ export interface BackupRun {
   readonly bytes: number | null;
   /** Why the run failed, as a sentence; null if it succeeded. */
   readonly error: string | null;
-  /** A sentence about what the check of the file did not prove; null if an empty database took all of it. */
+  /** A sentence about what the check of the file did not prove; null if all of it was loaded into an empty database. */
   readonly unproved: string | null;
 }
 
@@ -54,8 +54,8 @@ export const readBackupState = query<object, BackupState>(
 
 /**
  * How many seconds ago a running backup of this database, or the check of one, began to read, by the database's clock;
- * 0 if none runs. Either keeps dead rows of this database from being removed: a snapshot here counts the transactions
- * of all databases. A role may see the transactions of its own sessions.
+ * 0 if none runs. Both keep dead rows of this database from being removed, because a snapshot in this database counts
+ * transactions of all databases. A role may see the transactions of its own sessions.
  */
 export const readRunningSeconds = query<object, { seconds: number }>(
   'backups.running',

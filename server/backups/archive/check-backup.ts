@@ -14,7 +14,7 @@ import { type BackupResult, connectForBackup } from './create-backup.ts';
 import { loadBackup } from './load-backup.ts';
 import { verifyBackup } from './verify-backup.ts';
 
-/** The embedded PostgreSQL that loads a backup on trial, or a clause why there is none. */
+/** The embedded PostgreSQL that loads a backup on trial, or the reason why there is none, as a clause. */
 export type ScratchServer =
   | { readonly databaseUrl: string; readonly dataDir: string }
   | { readonly reason: string };
@@ -25,7 +25,7 @@ export const externalDatabase =
 
 export interface CheckedBackup {
   readonly result: BackupResult;
-  /** A sentence about what was not proved; null if an empty database took all rows. */
+  /** A sentence about what was not proved; null if all rows were loaded into an empty database. */
   readonly unproved: string | null;
 }
 
@@ -33,7 +33,7 @@ interface CheckOptions {
   readonly passphrase: string | undefined;
   readonly scratch: ScratchServer;
   readonly progress?: Progress;
-  /** The time that the backup may not be later than, by default this machine's. */
+  /** The latest time at which the backup may have been taken; by default this machine's time. */
   readonly now?: Date;
   /** Aborts the check, which then fails. */
   readonly signal?: AbortSignal;
@@ -137,7 +137,7 @@ function megabytes(bytes: number): number {
   return Math.ceil(bytes / 1_000_000);
 }
 
-/** The name is fixed, so that the next run finds what a killed one left. */
+/** The name is fixed, so that the next run finds the scratch database that a killed run left. */
 const scratchName = 'ownline_backup_check';
 
 /** Advisory lock of the scratch database, in the database `postgres`. The number is arbitrary. */
@@ -145,8 +145,8 @@ const scratchLock = 7_061_726_404;
 const scratchLockTimeout = '2s';
 
 /**
- * Runs work with an empty scratch database of the embedded PostgreSQL, and drops it afterwards. A killed process leaves
- * it to the next call, or to `removeScratchDatabase`.
+ * Runs work with an empty scratch database of the embedded PostgreSQL, and drops it afterwards. If a process is killed,
+ * the next call or `removeScratchDatabase` drops its scratch database.
  * @param databaseUrl the application's database of the embedded PostgreSQL
  * @returns undefined if another process uses the scratch database
  */

@@ -130,7 +130,9 @@ export interface BackupResult {
   readonly encrypted: boolean;
 }
 
-/** Writes a backup of one moment to a stream, and ends it. @throws the error of the database or of the stream */
+/**
+ * Writes a backup of one moment to a stream, and ends the stream. @throws the error of the database or of the stream
+ */
 export async function createBackup(source: BackupSource, destination: Writable): Promise<BackupResult> {
   const encrypted = source.passphrase === undefined ? undefined : await createKey(source.passphrase);
   const shortcuts = await readSignedShortcuts(source.dataDir);

@@ -31,7 +31,7 @@ export interface RestoreTarget {
 
 export interface RestoreResult {
   readonly taken_at: string;
-  /** The schema version of the backup. `schema_version` is that of the database after the restore. */
+  /** The schema version of the backup. `schema_version` is the version of the database after the restore. */
   readonly backup_schema_version: number;
   readonly schema_version: number;
   readonly tables: number;

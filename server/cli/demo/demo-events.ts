@@ -4,7 +4,7 @@ import { demoDomain } from '#server/platform/mail-address.ts';
 import { newWebhookSecret, sealSecret } from '#server/webhooks/endpoints/webhook-secret.ts';
 import { bytesText, type DemoRows, momentOf } from './demo-rows.ts';
 
-/** The receiver of a webhook. Its attempts fail from a moment on, in the end until failures disable the webhook. */
+/** The receiver of a webhook. Attempts fail from `failsFrom` on; at `disabledAt` the failures disable the webhook. */
 interface Receiver {
   readonly name: string;
   readonly types: readonly EventType[];
@@ -22,7 +22,7 @@ const receivers: readonly Receiver[] = [
   },
 ];
 
-/** When the attempts of a delivery begin, from its event. */
+/** When the attempts of a delivery begin, in milliseconds after its event. */
 const attemptOffsetsMs = [0, 10_000, 60_000, 300_000];
 
 const success = { outcome: 'succeeded', status_code: 200, response_body: '{"ok":true}' };
@@ -57,7 +57,7 @@ export function addEvents(demo: DemoRows, services: Runtime): void {
       const ended = isDown ? 'failed' : 'succeeded';
       const status = nextMs === undefined ? ended : disabledAt ? 'skipped' : 'pending';
       const endedMs = nextMs === undefined ? (startsMs.at(-1) ?? atMs) : Math.max(atMs, untilMs);
-      // As the statement that writes events does, the id takes its last digits from the position of the webhook.
+      // As in append-events.ts, the last digits of the id are the position of the webhook.
       const deliveryId = `${eventId.slice(0, 28)}0000000${index + 1}`;
       const of = { webhook_id: webhookId, event_id: eventId };
       demo.add('deliveries', {

@@ -9,7 +9,7 @@ import { demoDomain } from '#server/platform/mail-address.ts';
 import { dayOf, monthOf } from '#server/platform/time/calendar.ts';
 import { bytesText, type DemoEvent, type DemoRows, type DemoText, readDemoTexts } from './demo-rows.ts';
 
-/** A text with its message, in the state in which it ends, and the hand-out of the message; null for none. */
+/** A text, its message in the final state, and when the message was handed out; null if it never was. */
 interface Made {
   readonly text: DemoText;
   readonly message: MessageRow;
@@ -19,7 +19,10 @@ interface Made {
 const picture = 'insurance-card.png';
 const directions = 'directions.pdf';
 
-/** Makes the message of a text. An outcome in tables.txt has columns of the message; its times are seconds. */
+/**
+ * Makes the message of a text. An outcome in tables.txt has columns of the message; its times are seconds after the
+ * text.
+ */
 function makeMessage(demo: DemoRows, services: Runtime, text: DemoText): Made {
   const { by, contact, content, number, hasFile } = text;
   const { handed_out_at, sent_at, delivered_at, failed_at, ...outcome } =
@@ -53,7 +56,7 @@ function makeMessage(demo: DemoRows, services: Runtime, text: DemoText): Made {
   return { text, message, handedOutAt: timeOf(handed_out_at) };
 }
 
-/** The events of a message, each with the message as it was then. */
+/** The events of a message, each with the state of the message at that time. */
 function eventsOf(message: MessageRow): DemoEvent[] {
   const { id, number_id, direction, created_at } = message;
   const sent = { ...message, status: 'sent', delivered_at: null, failed_at: null, error_code: null } as const;

@@ -16,8 +16,9 @@ const dayMs = 24 * 60 * minuteMs;
 /**
  * Reads the texts of a demo, in the order of their times. A conversation in texts.txt is a block. Its first row has
  * number, contact and beginning. Each other row has the minutes since the previous text, the author and the words. A
- * contact of two digits is `+1 415 555 01` and these. `:outcome` and `+file` may follow the author; without an outcome a
- * text of the team is delivered. `{+2}` is the weekday two days after the text, or Monday in place of a weekend.
+ * contact of two digits stands for `+1 415 555 01` and these digits. `:outcome` and `+file` may follow the author;
+ * without an outcome a text of the team is delivered. `{+2}` stands for the weekday two days after the text; a day of a
+ * weekend becomes Monday.
  */
 export function readDemoTexts(nowMs: number) {
   const blocks = readFileSync(new URL('texts.txt', import.meta.url), 'utf8')
@@ -83,7 +84,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** An event of a demo: its row, without the id that `addEvents` gives it. */
 export type DemoEvent = Row & { readonly type: EventType; readonly at: Date; readonly data: Row };
 
-/** Bytes as PostgreSQL reads them from JSON. */
+/** Formats bytes as PostgreSQL reads them from JSON. */
 export function bytesText(bytes: Buffer): string {
   return `\\x${bytes.toString('hex')}`;
 }
@@ -111,7 +112,10 @@ export class DemoRows {
     return this.#ids.next(prefix, atMs);
   }
 
-  /** The id with a name, which is made at its first use; for `recall.phone` a phone number. */
+  /**
+   * Returns the id that has a name, and creates it at the first use; for a name such as `recall.phone`, the phone
+   * number.
+   */
   named<P extends IdPrefix>(name: string): Id<P> {
     const value = this.#named.get(name) ?? this.newId('req', this.startMs);
     this.#named.set(name, value);
@@ -146,8 +150,9 @@ export class DemoRows {
   }
 
   /**
-   * Adds the rows of tables.txt. A block has the table and its columns, and then a row a line, in JSON. `$maya` is an id by
-   * name, `$usr_maya` the same as a public id, and `$random` the hash of something unknown. `@2d 17:30` is a time.
+   * Adds the rows of tables.txt. A block begins with the table and its columns; each further line is a row in JSON.
+   * `$maya` is the id with that name, `$usr_maya` the same id in its public form, and `$random` a hash of unknown
+   * bytes. `@2d 17:30` is a time.
    * @param phoneNumbers for `$frontDesk.phone` and the other numbers
    */
   addTables(phoneNumbers: readonly string[]): void {

@@ -48,12 +48,13 @@ export async function* checkBackups(
   if (last) yield checkLast(last, serviceMs);
 }
 
-/** The oldest backup is deleted after the next one was written: both have to fit. */
+/** The oldest backup is deleted only after the next one was written, so both have to fit. */
 async function checkSpace(folder: string, success: LastBackups['success']): Promise<Check> {
   const space = await statfs(folder);
   const freeBytes = space.bavail * space.bsize;
   const lastBytes = success?.bytes ?? undefined;
-  // A sandbox of systemd, such as ProtectSystem, binds the service and not this command.
+  // A sandbox of systemd, such as ProtectSystem, restricts the service but not this command. So only a backup that the
+  // service wrote proves that the service may write there.
   const writer =
     success?.file != null && dirname(success.file) === resolve(folder)
       ? 'by the service, whose last backup is there'

@@ -10,7 +10,7 @@ import { type Check, failed, ok, sizeText, warning } from './check.ts';
 const freeWarningBytes = 1e9;
 const freeWarningShare = 0.05;
 
-/** Number of further files that the disk must have room for: PostgreSQL creates some per table, index and month. */
+/** Number of further files that the disk must have room for: PostgreSQL creates some per table and index. */
 const inodesFreeMin = 1_000;
 
 /** Checks the free space and inodes of a folder's disk. @param setting the setting that names the folder */

@@ -20,7 +20,7 @@ export interface SharedShortcut {
   readonly workflow: unknown;
 }
 
-/** `isGone` is true if the link offers no shortcut any more; otherwise the reason may pass. */
+/** `isGone` is true if the link offers no shortcut any more. Otherwise a later try may succeed. */
 export interface NotShared {
   readonly reason: string;
   readonly isGone: boolean;
@@ -77,7 +77,8 @@ async function readSharedShortcut(
 
 /**
  * Parses a binary property list with a bound on the work. The parser reads an object anew for each reference to it. So
- * in a small file, arrays that name another one twice would fill the memory. It reads each part by `slice`.
+ * a small file, in which arrays refer to other arrays twice, could fill the memory. The parser reads each part with
+ * `slice`, where the work is counted.
  */
 function parseBounded(file: Buffer): unknown {
   let left = parseCostMax;

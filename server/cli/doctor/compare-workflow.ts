@@ -4,7 +4,10 @@ import { actionPrefix, type Workflow } from '#shortcut/workflow.ts';
 
 /** A difference between a published shortcut and the one of this release. */
 export interface Difference {
-  /** `failed`: a phone that installs it does not work. `warning`: it works, or Shortcuts wrote the same otherwise. */
+  /**
+   * `failed`: a phone with the published shortcut does not work. `warning`: it works, or Shortcuts wrote the same
+   * content in another form.
+   */
   readonly state: 'failed' | 'warning';
   /** Completes a sentence that begins with `it`. */
   readonly text: string;
@@ -14,12 +17,12 @@ export interface Difference {
 const namedActionsMax = 3;
 
 /**
- * Names what a published shortcut has else than the one of this release. It ignores what Shortcuts writes anew when it
- * shares: versions, icon, order of keys, UUIDs and the default of the import question. Names of results are ignored,
- * because they are in the iPhone's language. Comments are ignored, because the list to build by hand leaves them out.
- * An empty parameter equals a missing one. A text without variables equals a plain string.
+ * Lists how a published shortcut differs from the one of this release. It ignores what Shortcuts writes anew when a
+ * person shares a shortcut: versions, icon, order of keys, UUIDs and the default of the import question. Names of
+ * results are ignored, because they are in the iPhone's language. Comments are ignored, because the list to build by
+ * hand leaves them out. An empty parameter equals a missing one. A text without variables equals a plain string.
  *
- * @param published a property list as JSON, of a file of another writer
+ * @param published a property list as JSON, from a file that another program wrote
  */
 export function findDifferences(published: unknown, expected: Workflow): Difference[] {
   if (/dev_[\w-]{20}/.test(JSON.stringify(published)))
@@ -39,7 +42,7 @@ interface PlainAction {
   readonly parameters: unknown;
 }
 
-/** The actions without comments, with positions instead of UUIDs. */
+/** The actions of a shortcut without its comments, with positions instead of UUIDs. */
 function actionsOf(workflow: unknown): PlainAction[] {
   const actions = listAt(workflow, 'WFWorkflowActions')
     .map((action) => ({
@@ -99,7 +102,7 @@ function* compareActions(
 }
 
 /**
- * Names of the automations, with what they wait for. Whether they are switched on, and the times of day, depend on the
+ * Names of the automations, with their triggers. Switches and times of day are left out, because they depend on the
  * iPhone.
  */
 const triggersOf = (workflow: unknown): string[] => listAt(workflow, 'WFWorkflowTriggers').map(triggerName);
@@ -129,7 +132,7 @@ function* compareTriggers(published: readonly string[], expected: readonly strin
     yield { state: 'warning', text: `has automations that do not belong to it (${spare.join(', ')})` };
 }
 
-/** The names of a list without those of another, each as often as the other has it. */
+/** Removes the names of one list from another: a name that `others` has twice is removed twice. */
 function without(names: readonly string[], others: readonly string[]): string[] {
   const left = [...others];
   return names.filter((name) => {
