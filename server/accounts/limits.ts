@@ -5,7 +5,7 @@ export const operatorLinkHours = 24;
 
 export const mailedLinkHours = 0.5;
 
-/** Limits per hour: magic links mailed to one address, and link requests from one client network. */
+/** Limits per hour: magic links that are mailed to one address, and requests for links from one client network. */
 export const magicLinksPerAddressAndHour = 5;
 
 export const magicLinkRequestsPerNetworkAndHour = 60;

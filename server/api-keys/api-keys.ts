@@ -85,7 +85,7 @@ export const listLiveKeysByMember = query<MemberIds, ApiKeyRow>(
   `SELECT ${columns} FROM api_keys WHERE team_id = :teamId AND ${sqlIsCreatedBy} AND revoked_at IS NULL ORDER BY id`,
 ).rows;
 
-/** Whether any live key of the team was ever used, even one that is revoked now. */
+/** Whether any live key of the team was ever used, including keys that are revoked now. */
 export const hasUsedKey = query<{ teamId: TeamId }>(
   'api-keys.any-used',
   'SELECT FROM api_keys WHERE team_id = :teamId AND last_used_at IS NOT NULL AND test_team_id IS NULL LIMIT 1',

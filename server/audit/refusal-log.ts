@@ -119,7 +119,7 @@ export class RefusalLog {
     else this.#kindsOf.delete(owner);
   }
 
-  /** @param count the number of refusals in the row, which are added to the repeats again if the write fails */
+  /** @param count the number of refusals in the row; if the write fails, they are added to `repeats` again */
   #record(kind: Kind, row: AuditRecord, count: number): void {
     const written = recordAudit(this.#services.database.pool, this.#services, row)
       .catch((error: unknown) => {

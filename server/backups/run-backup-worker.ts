@@ -20,8 +20,8 @@ export interface BackupOrder {
 }
 
 /**
- * The outcome of a backup in the form in which it is stored, with the stack of an unexpected error. `other_runs`: it
- * ended at once, because another backup runs.
+ * The outcome of a backup in the form in which it is stored, with the stack of an unexpected error. `other_runs`: no
+ * backup was made, because another one runs.
  */
 export type BackupOutcome =
   | (Omit<BackupRun, 'started_at' | 'finished_at'> & { readonly stack?: string })

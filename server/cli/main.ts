@@ -7,7 +7,7 @@ import { InterruptedError } from '#server/platform/process/interruption.ts';
 import { productCommit, productVersion } from '#server/platform/process/product-version.ts';
 import { describeCommandError, onRuntime } from './command-context.ts';
 
-/** Loads commands, by their first word, in the order of `--help`. Those of a slice stand in the slice. */
+/** Loads commands, by their first word, in the order of `--help`. The commands of a slice are in the slice's folder. */
 const adders: Readonly<Record<string, () => Promise<AddCommands>>> = {
   backup: async () => (await import('#server/backups/backup-commands.ts')).addBackupCommands,
   restore: async () => (await import('./restore-commands.ts')).addRestoreCommands,

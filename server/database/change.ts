@@ -43,8 +43,8 @@ export interface ChangeDeclaration<Row, Where = Source<Row>> {
 }
 
 /**
- * Compiles a change declaration to a function that runs after each run of the statement. It takes team and ids from the
- * parameters and the result.
+ * Compiles a change declaration to a function that runs after each run of the statement. The function takes team and
+ * ids from the parameters and the result.
  */
 export function compileChangeDeclaration<Row extends object>({ changes, team, ids }: ChangeDeclaration<Row>) {
   const teamsIn = readerOf<Row>(team);

@@ -16,7 +16,7 @@ export interface ClockState {
 /** The clock's state and the database's clock, read together. */
 export interface ClockSample extends ClockState {
   readonly databaseMs: number;
-  /** When the sample was taken, on `performance.now()`, and the maximum of its error. */
+  /** When the sample was taken, as a reading of `performance.now()`, and the maximum error of the sample. */
   readonly atMs: number;
   readonly uncertaintyMs: number;
 }

@@ -15,8 +15,8 @@ export function databaseUrlOf(config: Config): Promise<string> {
 }
 
 /**
- * Runs work with the database's URL. Without DATABASE_URL, if the embedded PostgreSQL of DATA_DIR does not run, it is
- * started for the work and stopped afterwards.
+ * Runs work with the database's URL. Without DATABASE_URL this is the embedded PostgreSQL of DATA_DIR. If it does not
+ * run, it is started for the work and stopped afterwards.
  * @param create true creates a missing embedded database
  * @param signal aborts the start of the embedded database
  */

@@ -21,7 +21,7 @@ class RowFailure {
 }
 
 interface GroupCommitOptions<Row, Outcome> {
-  /** The label of its batches in the metrics. */
+  /** The label of the batches in the metrics. */
   readonly name: string;
   readonly metrics: Metrics;
   /**
@@ -51,7 +51,7 @@ const rowsMax = 256;
 /** Rows with the same lock that are tried again at a time. */
 const retriesOfLockMax = 64;
 
-/** One batch at a time: two would pay the fixed cost of a statement twice (decision 0005). */
+/** Only one batch runs at a time, because two batches would pay the fixed cost of a statement twice (decision 0005). */
 const batchesInFlightMax = 1;
 
 /** How long a locked row is tried. */
@@ -59,8 +59,8 @@ const againMaxMs = 5_000;
 
 /**
  * The pause before a try is a sixteenth of the time since the first one, between these bounds; the second try has none.
- * Another process that sends much for the same team leaves the team's row free only for moments. With a pause that
- * doubles, a send waited for more than a second beside it.
+ * Another process that sends much for the same team leaves the team's row free only for moments. Beside such a process,
+ * a send waited for more than a second when its pauses doubled.
  */
 const [pauseMinMs, pauseMaxMs, pauseShare] = [3, 250, 1 / 16];
 

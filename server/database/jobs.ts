@@ -37,7 +37,7 @@ export class Jobs {
     for (const { runner } of this.#jobs) runner.notify();
   }
 
-  /** Starts the jobs for which the server has to listen, or all others. @returns the function that stops them */
+  /** Starts the jobs that need a listening server, or all other jobs. @returns the function that stops them */
   start({ afterListening }: { readonly afterListening: boolean }): () => Promise<void> {
     const started = this.#jobs.filter(({ job }) => 'afterListening' in job === afterListening);
     return startInTurn(started.map(({ runner }) => runner));

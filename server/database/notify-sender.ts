@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { type ChangeRecorder, changePayload, idsMax } from './change.ts';
 
-/* NOTIFY channels. A notification is a hint to look again; a sweep finds the work of a lost one. */
+/* NOTIFY channels. A notification is a hint to look again; a sweep finds the work of a lost notification. */
 
 /** Channel for changes of teams' resources (change.ts). */
 export const changesChannel = 'changes';

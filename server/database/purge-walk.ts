@@ -66,7 +66,7 @@ export interface PurgePace {
 
 const dayMs = 86_400_000;
 
-/** Rows of a batch, which takes some 20 ms. */
+/** Maximum number of rows in a batch. Such a batch takes some 20 ms. */
 export const purgeBatchMax = 500;
 
 /**

@@ -58,7 +58,10 @@ interface Known {
 
 const known = new Map<string, Known>();
 
-/** Every statement of the process by name. Tests run EXPLAIN on each one with large tables, and check its changes. */
+/**
+ * Every statement of the process by name. Tests run EXPLAIN on each statement with large tables, and check its declared
+ * changes.
+ */
 export function allStatements(): ReadonlyMap<string, Known> {
   return known;
 }
@@ -124,7 +127,10 @@ export function query<Params extends object = object, Row extends object = Recor
   };
 }
 
-/** Defines a statement that runs only inside a transaction, because it locks rows or is one step of several. */
+/**
+ * Defines a statement that runs only inside a transaction, because it locks rows or belongs together with other
+ * statements.
+ */
 export function transactionQuery<Params extends object = object, Row extends object = Record<string, never>>(
   name: string,
   text: string,

@@ -16,7 +16,7 @@ const littleMemory = transactionQuery(
 
 /**
  * Commits a record of the write-ahead log, which is flushed to the disk. The UPDATE matches no row, so no vacuum is
- * needed and no process waits for another. It fails if PostgreSQL is read-only, as on a standby.
+ * needed and no process waits for another. The statement fails if PostgreSQL is read-only, as on a standby.
  */
 const writeLog = transactionQuery(
   'database.readiness-log',

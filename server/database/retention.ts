@@ -44,7 +44,7 @@ export function keptMs(config: RetentionSettings): Readonly<Record<HistoryName, 
   };
 }
 
-/** Records how far the walks of this process have come, if that is further than those of other processes. */
+/** Records how far this process has deleted old rows, if no process has recorded a later position. */
 export async function saveRetentionProgress(
   db: Queryable,
   walks: readonly { readonly name: string; readonly walkedMs: number }[],

@@ -37,7 +37,7 @@ export interface Slice {
    * waits, so that each request is answered.
    */
   readonly holds?: readonly { readonly stop: () => void }[];
-  /** Work after answers, which a stop of the process awaits once the server is closed. */
+  /** Work that goes on after its request was answered. A stop of the process waits for it once the server is closed. */
   readonly drain?: { readonly name: string; readonly run: () => Promise<void> };
 }
 

@@ -24,7 +24,10 @@ export interface TableDeclaration {
   /** Whether a row has data of a person. */
   readonly isOfPerson: boolean;
   readonly isInBackups: boolean;
-  /** The slices whose statements write it. The first owns it: the schema file is named after it. */
+  /**
+   * The slices whose statements write to the table. The first one owns the table: its SQL file has the name of that
+   * slice.
+   */
   readonly writers: readonly string[];
   /** Describes a row. */
   readonly sentence: string;

@@ -12,7 +12,7 @@ const tablesSql = `
   WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname = ANY ($1)
   ORDER BY c.relname`;
 
-/** A table, and its columns without generated ones. */
+/** A table, and its columns except generated ones. */
 interface Table {
   readonly name: string;
   readonly columns: string[];

@@ -48,7 +48,7 @@ type PublishedRow = { readonly after: number } & (
 
 /**
  * Publishes the oldest events without a position, at most `limit`, from a mark on. The caller holds the publisher lock.
- * Without an event `after` is the end of the queue; otherwise it follows the last event.
+ * `after` is the place in the queue behind the last published event; without an event, the end of the queue.
  */
 const publish = transactionQuery<{ limit: number; from: number }, PublishedRow>(
   'events.publish',
@@ -80,8 +80,8 @@ interface EventIds {
 }
 
 /**
- * Finds the position of an event that is kept, or that is the last one of those removed. It is null for an event that has
- * no position yet.
+ * Finds the position of an event that is kept, or that is the newest removed event of its team. It is null for an event
+ * that has no position yet.
  */
 export const findPosition = query<EventIds, { readonly position: number | null }>(
   'events.find-position',

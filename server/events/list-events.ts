@@ -56,7 +56,7 @@ export interface FeedClient {
 type Services = Runtime & { readonly feedPolls: FeedPollRegistry };
 
 /**
- * Lists a page of the feed: the events after `after`, oldest first (specification section 4.5). Without such events the
+ * Lists a page of the feed: the events after `after`, oldest first (specification section 4.5). If there is none, the
  * call waits up to `wait` seconds for one. The wait ends early when the process stops or the client disconnects.
  *
  * `after` is a position: an event that is unknown, or that was deleted, stands for the time in its id. `gap` is true if

@@ -36,7 +36,7 @@ export async function publishEvents({ database }: Runtime, mark = new LowWaterMa
         failpoint('positions before commit');
       }
       return batch;
-      // On the hot pool, whose plans begin at the mark whatever the statistics are.
+      // Runs on the hot pool, because plans there read the queue from the mark on, whatever the statistics are.
     }, database.hot);
     if (after !== undefined) mark.see(after, performance.now());
     published += events;

@@ -106,7 +106,7 @@ export function formField<Name extends string>(
 <input id="${name}" name="${name}" ${attributes}${value}${param === name && html` aria-invalid="true"`}${isDescribed && html` aria-describedby="problem"`}>`;
 }
 
-/** Renders the error of a refused form, which stands above its fields. */
+/** Renders the error of a refused form; the error stands above the form's fields. */
 export function formProblem(refused: Pick<RefusedForm<string>, 'error'> | undefined): Html | undefined {
   return (
     refused && html`<p class="error" role="alert" id="problem">${messageHtml(refused.error.message)}</p>`

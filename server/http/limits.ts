@@ -26,7 +26,7 @@ export const formFieldsMax = 50;
 /** How many pipelined requests may wait on a connection; no known client pipelines as many. */
 export const pipelinedRequestsMax = 32;
 
-/** Listening sockets of a process; each accepts one connection per iteration of the event loop. */
+/** Maximum number of listening sockets of a process. Each accepts one connection per iteration of the event loop. */
 export const listenersMax = 16;
 
 /** Time from the answer until a connection with an unread body is closed. */

@@ -56,7 +56,7 @@ export class PathIndex {
   }
 
   /**
-   * Finds methods that a path lacks but a more general path, whose parameter matches it, serves. Such requests are
+   * Finds methods that a path lacks and a more general path with a parameter serves. Requests with such a method are
    * refused.
    */
   shadowed(): ShadowedMethod[] {

@@ -134,8 +134,8 @@ function compileResponseValidators(route: Route): (status: number, body: unknown
 type Reauthenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<Caller>;
 
 /**
- * The parts of a request that its handler gets, with its caller. It is a class, because an object with getters of its own
- * costs each request microseconds.
+ * A request as its handler gets it: the validated parts, and the caller. It is a class, because an object with getters
+ * of its own costs each request microseconds.
  */
 class RequestContext implements HandlerContext {
   readonly request: FastifyRequest;

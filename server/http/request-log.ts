@@ -33,7 +33,7 @@ export interface CompletedRequest {
   readonly accountId: AccountId | undefined;
   /** The operation's name in the audit log; undefined for an operation that changes nothing. */
   readonly audit: string | undefined;
-  /** The id in the path as the client wrote it; '' without one. */
+  /** The id in the path as the client wrote it; '' if the path has no id. */
   readonly target: string;
 }
 
@@ -85,7 +85,7 @@ export function createRequestLog(metrics: Metrics, logger: Logger): (answered: C
       code,
       ms: Math.round(durationMs),
       team: teamId && publicId('team', teamId),
-      // Programs may block a logged network, so a known team's client is logged without one.
+      // Programs may block a logged network, so the line of a known team's request names no network.
       network: teamId ? undefined : network,
     };
     if (code === undefined) logger.debug(line, 'answered');

@@ -68,7 +68,7 @@ export interface DeviceCaller {
   readonly teamId: TeamId;
   readonly deviceId: DeviceId;
   readonly numberId: NumberId;
-  /** The phone number of the device's number, which never changes. */
+  /** The phone number that the device serves. It never changes. */
   readonly phoneNumber: string;
   /** SHA-256 of the device token, as stored in the database. */
   readonly tokenHash: Buffer;

@@ -5,7 +5,7 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { flushedBytes, type OpenSockets } from './close-server.ts';
 import { slowReaderBytesPerSecondMin, slowReaderCheckMs, slowReaderMs } from './limits.ts';
 
-/** The number of bytes that a socket had taken at one moment. */
+/** The number of bytes that the client had taken from a socket at one moment. */
 interface Sample {
   readonly atMs: number;
   readonly taken: number;

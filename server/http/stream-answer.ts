@@ -28,7 +28,7 @@ export function parseByteRange(
   return start >= sizeBytes ? 'unsatisfiable' : { start, end };
 }
 
-/** A signal for held requests that aborts once the client has closed the connection. */
+/** Creates a signal for a held request; the signal aborts once the client has closed the connection. */
 export function disconnectSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once('close', () => {

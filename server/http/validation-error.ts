@@ -110,8 +110,8 @@ function firstProblem(schema: RequestSchema, value: unknown, path: Path): Valida
 }
 
 /**
- * Explains why a value fits no branch of a union: the problem in the branch of the value's type. Without such a branch,
- * the allowed types are listed.
+ * Explains why a value fits no branch of a union: names the problem in the branch for the value's type. If no branch
+ * has this type, the allowed types are listed.
  */
 function problemOfUnion(
   branches: readonly RequestSchema[],

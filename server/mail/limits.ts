@@ -6,7 +6,10 @@ export const mailAttemptsInFlightMax = 4;
 /** Time-out of a whole attempt, however slowly the mail server answers. */
 export const mailAttemptMs = 60_000;
 
-/** Longer than an attempt and the write of its outcome, so that only a dead process loses its lease. */
+/**
+ * Duration of a lease: longer than an attempt and the write of its outcome, so that only a dead process loses its
+ * lease.
+ */
 export const mailLeaseMs = 120_000;
 
 /** How long a stop waits for attempts in progress before it aborts them. */

@@ -59,7 +59,7 @@ export async function checkMailServer(
   );
 }
 
-/** Advice for an error of the mail server. @param error codes, as a CheckServer returns them */
+/** Returns advice for an error of the mail server. @param error error codes, as a CheckServer returns them */
 export function adviceOn(error: string): string {
   if (/\b(ENOTFOUND|EDNS|EAI_AGAIN)\b/.test(error)) return 'Check the host name in SMTP_URL.';
   if (/\b(EAUTH|AUTH|ENOAUTH)\b/.test(error)) return 'Check the user and the password in SMTP_URL.';

@@ -127,7 +127,9 @@ export const recordSent = query<{ id: MailId; at: Date }>(
    WHERE id = :id AND sent_at IS NULL`,
 ).run;
 
-/** A failed attempt of a mail. If another process has claimed the mail meanwhile, it changes nothing. */
+/**
+ * A failed attempt of a mail. If another process has claimed the mail meanwhile, recording the attempt changes nothing.
+ */
 interface FailedAttempt {
   readonly id: MailId;
   readonly attempts: number;

@@ -45,7 +45,7 @@ type Walk = Pick<PurgeWalk, 'name' | 'reachedMs' | 'walkedMs' | 'run'>;
  * Unfinished rows, such as queued messages and pending deliveries, stay until they are finished.
  *
  * Deliveries are deleted before their events, and events before their messages: each walk stays behind the walk over
- * the rows that refer to its rows. Otherwise it would skip a row whose referring rows are deleted a moment later.
+ * the rows that refer to its rows. Otherwise a walk would skip rows whose referring rows are deleted a moment later.
  */
 export class HistoryPurge {
   readonly #services: Runtime;

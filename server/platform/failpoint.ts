@@ -19,7 +19,10 @@ export const failpoints = [
   'failures before commit',
 ] as const;
 
-/** Failpoints of `ownline backup`, `ownline restore` and `ownline erase`: their tests kill the command at each one. */
+/**
+ * Failpoints of `ownline backup`, `ownline restore` and `ownline erase`: their tests kill the command at each of these
+ * failpoints.
+ */
 export const commandFailpoints = [
   'backup begun',
   'backup table written',

@@ -8,7 +8,7 @@ export const invitationMailsPerAddressAndHour = 5;
 
 export const invitationMailsPerTeamAndHour = 100;
 
-/** Limit per hour of a team: changes of its people or its name by API keys, because owners get a mail about each. */
+/** How many changes of a team's people or name its API keys may make per hour; owners get a mail about each. */
 export const keyChangesPerTeamAndHour = 100;
 
 /** Retention of ended invitations (accepted, revoked or expired). It is short, because they name people. */

@@ -6,7 +6,6 @@ import { purgeInvitations } from './invitations/invitations.ts';
 import type { InvitationServices } from './invitations/mail-invitation.ts';
 import { memberRoutes, teamRoutes } from './members/routes.ts';
 
-/** Teams, and the people in them. */
 export function openTeams(services: InvitationServices & { readonly requireSession: RequireSession }): Slice {
   return {
     routes: [

@@ -15,5 +15,8 @@ export const teamRequestWaitMaxMs = 10_000;
  */
 export const deviceCallWaitMaxMs = 60_000;
 
-/** The rate limit of all members of a team, as a multiple of its keys' limit: a page sends several requests at once. */
+/**
+ * The rate limit of a team's members, as a multiple of the limit of its keys, because a page sends several requests at
+ * once.
+ */
 export const teamMembersRateMultiple = 5;

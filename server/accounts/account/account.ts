@@ -45,8 +45,8 @@ const findByNormalizedEmail = query<{ key: string }, AccountRow>(
 ).row;
 
 /**
- * Locks an account for a change of its credentials or memberships: after a team's rows, and before the account's
- * sessions and passkeys (docs/internals/locks.md).
+ * Locks an account for a change of its credentials or memberships. Lock order: after a team's rows, and before the
+ * account's sessions and passkeys (docs/internals/locks.md).
  */
 export const lockAccount = transactionQuery<{ accountId: AccountId }, AccountRow>(
   'accounts.lock',

@@ -76,7 +76,8 @@ async function requireCurrentPassword(
   given: CurrentPasswordInput,
 ): Promise<void> {
   if (present.account.password_hash === null) return requireReauthentication(services, present, given);
-  // A person who forgot the password signs in by magic link, and then sets a new one without the present one.
+  // A person who forgot the password signs in by magic link, and then sets a new password without entering the present
+  // one.
   if (isRecentSignIn(services, present) && present.session.method === 'link') return;
   const instead = `sign in with ${magicLinkHint(services.config)}, and set the new one within 15 minutes.`;
   await requirePassword(services, present, given, instead);

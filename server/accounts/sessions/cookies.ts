@@ -60,9 +60,9 @@ const purpose = 'known browser';
 
 /**
  * Device cookie (OWASP): marks a browser that signed in to an account before. Failed passwords of such a browser are
- * counted apart, so that strangers on the same client network can't lock it out (specification section 12.2). The
- * cookie is no credential: a thief only gets the password attempts of one more client network. The cookie's value is
- * sealed with the secrets key, and not stored on the server.
+ * counted apart, so that strangers on the same client network can't lock that browser out (specification section 12.2).
+ * The cookie is no credential: a thief only gets the password attempts of one more client network. The cookie's value
+ * is sealed with the secrets key, and not stored on the server.
  */
 export class DeviceCookie {
   readonly #services: Runtime;

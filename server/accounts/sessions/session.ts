@@ -78,7 +78,7 @@ const endSessionByToken = query<{ tokenHash: Buffer }, { id: AccountSessionId; a
 ).row;
 
 /**
- * Ends the sessions of an account except one, or all of them for null, locked in the order of their ids.
+ * Ends all sessions of an account except `exceptId`, which may be null. The rows are locked in the order of their ids.
  * @returns the number of ended sessions
  */
 export const endSessions = query<{ accountId: AccountId; exceptId: AccountSessionId | null }>(

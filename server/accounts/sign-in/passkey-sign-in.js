@@ -37,7 +37,10 @@
     problem.hidden = message === '';
   }
 
-  /** Signs in by passkey. A page may have only one request open. @param mediation `conditional` for suggestions in the field */
+  /**
+   * Signs in by passkey. A browser allows only one open request per page. @param mediation `conditional` for
+   * suggestions in the field
+   */
   async function ask(mediation) {
     clearTimeout(renewal);
     pending?.abort();

@@ -93,7 +93,7 @@ export function signInRoutes(services: SignInServices): Route[] {
         return redirectTo(appUrl, to, sessionCookie(config).clear());
       },
     }),
-    // The script of the sign-in page calls these, for passkeys.
+    // The script of the sign-in page calls this route and the next one, for passkeys.
     route('POST /app/sign-in/passkey/options', {
       audience: 'visitor',
       answers: { 200: PasskeyOptions },

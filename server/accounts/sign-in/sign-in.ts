@@ -69,8 +69,7 @@ export async function signInWithPassword(
     throw wrongPasswordError(services);
   }
   return database.transaction(async (trx) => {
-    // The password may have been changed since the check, which ended all sessions: no session may begin with the old
-    // one.
+    // A change of the password since the check has ended all sessions. So no session may begin with the old password.
     const present = await lockAccountForShare(trx, { accountId: account.id });
     if (present?.password_hash !== account.password_hash) throw wrongPasswordError(services);
     await decrementCounters(trx, attempt);
@@ -88,8 +87,8 @@ function wrongPasswordError({ config }: Runtime): AppError {
 /**
  * Signs in by a passkey, which identifies its account (specification section 12.2). The challenge is used up first,
  * whatever the result. A signature counter that did not grow reveals a copy of the passkey.
- * @throws 400 if APP_URL has no host name; 401 for every other failure, with a text of its own only for a missing user
- * verification
+ * @throws 400 if APP_URL has no host name; 401 for every other failure, with the same text unless only user
+ * verification is missing
  */
 export async function signInWithPasskey(services: Runtime, answer: PasskeyAssertion, request: ClientInfo) {
   const { database, clock, config } = services;

@@ -19,8 +19,9 @@ export interface Progress {
  * bytes. The trailer is the SHA-256 of all bytes before it.
  *
  * The frames together are one zstd stream of records: 1 byte of kind, 4 bytes of length, that many bytes. Numbers are
- * big-endian. A frame's tag covers its place, whether it is the last one, the prologue and its bytes. With a passphrase
- * the tag is that of AES-256-GCM. So a frame that is changed, moved, repeated or missing is noticed before it is used.
+ * big-endian. A frame's tag covers the frame's position, whether it is the last frame, the prologue, and the frame's
+ * bytes. With a passphrase the tag is that of AES-256-GCM. So a frame that is changed, moved, repeated or missing is
+ * noticed before it is used.
  */
 
 const magic = Buffer.from('Ownline backup\n');
@@ -49,7 +50,7 @@ const Encryption = Type.Object({
   scrypt: Type.Object({ n: Count, r: Count, p: Count }),
   /** Base64. */
   salt: Text,
-  /** Base64: a value that is derived beside the key. It tells a wrong passphrase from a damaged file. */
+  /** Base64: a value that is derived together with the key. It distinguishes a wrong passphrase from a damaged file. */
   key_check: Text,
 });
 export type Encryption = Static<typeof Encryption>;

@@ -7,7 +7,7 @@ const copyDoneCode = 0x63;
 
 /**
  * Runs `COPY … FROM STDIN`. The driver pg does not support COPY, so this class writes the messages CopyData and
- * CopyDone to its socket directly. Each message begins with a code and a length.
+ * CopyDone directly to the driver's socket. Each message begins with a code and a length.
  */
 export class CopyIn implements Submittable {
   readonly #sql: string;

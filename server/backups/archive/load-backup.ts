@@ -12,7 +12,7 @@ import { BackupContent, countRows } from './verify-backup.ts';
 
 interface LoadOptions {
   readonly progress: Progress | undefined;
-  /** Refuses the secrets key of the backup, before the first row is loaded. */
+  /** Throws for a backup with another secrets key, before the first row is loaded. */
   readonly checkKey?: (key: Buffer) => Promise<void>;
   /** Called before each COPY of at most 32 MB; if it throws, the load ends. */
   readonly beforeCopy?: () => Promise<void>;

@@ -173,7 +173,7 @@ async function commit(client: pg.Client): Promise<void> {
 }
 
 /**
- * Makes the restore's connection usable for statements of use cases. It sends no notifications, because no process
+ * Makes the restore's connection usable for statements of use cases. Notifications are dropped, because no process
  * serves the database yet.
  */
 function asTransaction(client: pg.Client): Transaction {

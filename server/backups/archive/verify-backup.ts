@@ -44,7 +44,7 @@ export class BackupContent {
   #table = '';
   readonly #rows: Record<string, number> = {};
 
-  /** The first record. */
+  /** The manifest, which is the first record. */
   get manifest(): BackupManifest {
     if (!this.#manifest) throw new DamagedBackupError('it has no list of its tables');
     return this.#manifest;
@@ -83,7 +83,10 @@ export class BackupContent {
 
 const lineBreak = 0x0a;
 
-/** Counts rows by their line breaks: COPY ends each row with one, and writes those inside texts as `\n`. */
+/**
+ * Counts rows by their line breaks: COPY ends each row with a line break, and writes a line break inside a text as
+ * `\n`.
+ */
 export function countRows(rows: Buffer): number {
   let count = 0;
   for (let at = rows.indexOf(lineBreak); at >= 0; at = rows.indexOf(lineBreak, at + 1)) count += 1;

@@ -183,7 +183,7 @@ function addUsage(demo: DemoRows, made: readonly Made[]): void {
     demo.add('usage_months', { month, accepted });
 }
 
-/** Adds the messages of a demo, with all that follows from them but the deliveries. */
+/** Adds the messages of a demo, with everything that follows from them, except deliveries. */
 export function addMessages(demo: DemoRows, services: Runtime): void {
   const made = readDemoTexts(demo.nowMs).map((text) => makeMessage(demo, services, text));
   for (const one of made) {

@@ -71,7 +71,10 @@ export function momentOf(text: string, nowMs: number): number {
 
 const weekday = new Intl.DateTimeFormat('en', { weekday: 'long' });
 
-/** Names weekdays. In place of a weekend, on which the practice is closed, it names the Monday after it. */
+/**
+ * Replaces each `{+2}` by the name of a weekday. A day of a weekend, when the demo's practice is closed, becomes the
+ * next Monday.
+ */
 function nameWeekdays(text: string, atMs: number): string {
   return text.replaceAll(/\{\+(\d+)\}/g, (_, days) => {
     const thenMs = atMs + Number(days) * dayMs;

@@ -99,9 +99,9 @@ async function freePhoneNumbers(trx: Transaction, teamId: TeamId): Promise<strin
 }
 
 /**
- * Deletes the demo team with all its rows, its test team and its accounts. An account that
- * is a member of another team stays. The locks, in their usual order, make sends and simulated phones wait. Afterwards
- * these find no team and no number.
+ * Deletes the demo team with all its rows, its test team and its accounts. An account that is a member of another team
+ * stays. The locks, in their usual order, make sends and simulated phones wait. When they go on, they find no team and
+ * no number.
  * @throws AppError 404 if there is no demo team
  */
 export function removeDemo({ database }: Runtime) {

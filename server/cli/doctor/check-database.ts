@@ -26,7 +26,7 @@ import { type Check, failed, ok, sizeText, warning } from './check.ts';
 
 const hostClock = createHostClock();
 
-/** A longer round trip to the database makes sends and polls slow, because each takes several. */
+/** A longer round trip to the database makes sends and polls slow, because each of them takes several round trips. */
 const roundTripWarningMs = 10;
 
 /** How far the machine's clock may be off: TLS and the times of logs depend on it. */

@@ -66,7 +66,7 @@ async function readSharedShortcut(
   if (!record) return { reason: `the record of ${origin} has another form than expected`, isGone: false };
   const { name, shortcut } = record.fields;
   const file = await read(shortcut.value.downloadURL.replace(/\$\{f\}/, 'shared.shortcut'));
-  // The file may be missing for a moment, while the record is there.
+  // iCloud may offer the record without its file for a moment, so the shortcut does not count as gone.
   if (!Buffer.isBuffer(file)) return { ...file, isGone: false };
   try {
     return { name: name.value, workflow: JSON.parse(JSON.stringify(parseBounded(file))) };

@@ -32,7 +32,7 @@ export interface PublicCall {
   readonly authorities?: Authorities;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body of a POST; without one the request is a GET. */
+  /** The body of a POST; a request without a body is a GET. */
   readonly body?: Buffer;
   readonly timeoutMs: number;
   /** True for HTTP/2, which the server has to offer. */

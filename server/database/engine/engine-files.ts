@@ -110,7 +110,7 @@ export async function installPrograms(
   };
 }
 
-/** Deletes unfinished copies and those of other versions. The caller has made sure that no process runs from them. */
+/** Deletes unfinished copies and copies of other versions. The caller has made sure that no process runs from them. */
 export async function removeOtherVersions(
   source: EnginePackage,
   layout: EngineLayout,

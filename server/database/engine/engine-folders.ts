@@ -90,7 +90,7 @@ export async function createPrivateFolder(path: string, user: EngineUser): Promi
 export async function makeFolderPrivate(path: string, user: EngineUser): Promise<void> {
   if (!(await lstat(path)).isDirectory())
     throw new EngineError(`${path} must be a folder. Move the file of that name away.`);
-  // Sets the mode before the owner: once the user owns the folder, they could replace it with a symlink.
+  // Sets the mode before the owner: a user who owns the folder could replace it with a symlink.
   await chmod(path, 0o700);
   if (user.spawnAs.uid !== undefined) await lchown(path, user.uid, user.gid);
 }

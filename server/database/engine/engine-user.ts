@@ -6,7 +6,7 @@ import { EngineError } from './engine-error.ts';
 
 const run = promisify(execFile);
 
-/** The user that PostgreSQL runs as; it refuses to run as root. */
+/** The user that PostgreSQL runs as. It is never root, because PostgreSQL refuses to run as root. */
 export interface EngineUser {
   readonly name: string;
   readonly uid: number;

@@ -92,7 +92,7 @@ export class Supervisor {
     clearInterval(this.#logChecks);
     if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#parts.logger);
     await this.#watching;
-    // The process is checked again, because a start in progress may have created one only now.
+    // The process is checked again, because a start in progress may have created it only now.
     if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#parts.logger);
     this.#endGuard();
   }

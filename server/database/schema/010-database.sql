@@ -3,7 +3,8 @@
 -- docs/internals/invariants.md lists the invariants. Times come from the application's clock: nothing here calls now()
 -- (decision 0007).
 
--- Versions of the schema that this database has. Version 1 is these files; each later one is a migration (decision 0050).
+-- Versions of the schema that this database has. Version 1 is these files; each later version is a migration (decision
+-- 0050).
 CREATE TABLE schema_versions (
   version integer PRIMARY KEY CHECK (version > 0),
   -- SHA-256 of the SQL that was run.

@@ -1,4 +1,5 @@
--- A person, by their address. Only a link that was sent to the address or made by the operator creates one.
+-- A person who signs in, identified by an e-mail address. An account is created only by a link that was sent to the
+-- address or made by the operator.
 CREATE TABLE accounts (
   id uuid PRIMARY KEY,
   email text NOT NULL,

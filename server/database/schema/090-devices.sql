@@ -58,9 +58,10 @@ CREATE TABLE device_sessions (
   poll_sequence bigint NOT NULL,
   expires_at timestamptz NOT NULL,
   last_seen_at timestamptz NOT NULL,
-  -- Counts the messages that were requeued: a hand-out that waited for one must look again.
+  -- Counts the messages that returned to the queue. If the count changed while a hand-out waited for the row lock, the
+  -- hand-out reads the queue again.
   requeue_count bigint NOT NULL DEFAULT 0,
-  -- How many hand-outs the number has had while it was paced, without those that were released.
+  -- How many messages of the phone number were handed out while it was paced, without those that returned to the queue.
   hand_out_total bigint NOT NULL DEFAULT 0,
   -- When the phone last closed the connection of a held poll, and when it last took a message.
   left_at timestamptz,

@@ -24,7 +24,7 @@ CREATE TABLE messages (
   last_event_sequence smallint NOT NULL DEFAULT 0,
   -- Whether a received message went to several recipients (specification section 2.6).
   is_group boolean NOT NULL DEFAULT false,
-  -- Whether a received message may be a late repeat of an equal one (specification section 11.5).
+  -- Whether a received message may be a late repeat of an earlier message (specification section 11.5).
   possible_repeat boolean NOT NULL DEFAULT false CHECK (direction = 'inbound' OR NOT possible_repeat),
   -- Why the media of a failed message could not be fetched: timeout, http_404 and the like.
   media_failure text CHECK (media_failure IS NULL OR error_code LIKE 'media_%'),
@@ -128,8 +128,8 @@ CREATE INDEX send_queue_later ON send_queue (ready_at) WHERE hold IS NULL AND re
 -- tables that are often empty get no statistics (specification section 12.14).
 ALTER TABLE send_queue ALTER to_handle SET STATISTICS 0;
 
--- At most one message of a number is in flight: the primary key refuses a second. The slice device-protocol shortens
--- the lease in the transaction of a takeover.
+-- The message that a phone has and has not confirmed. A number has at most one, because of the primary key. The slice
+-- device-protocol shortens the lease in the transaction of a takeover.
 CREATE TABLE in_flight (
   number_id uuid PRIMARY KEY,
   team_id uuid NOT NULL,

@@ -38,7 +38,8 @@ CREATE TABLE unpublished_events (
 COMMENT ON TABLE unpublished_events IS
   'team; not erased; kept while needed; no person; in backups. Events that have no position in the feed yet.';
 
--- The feed: one publisher at a time gives positions, in the order of its commits, so that no row appears behind a reader.
+-- The feed: one publisher at a time gives positions, in the order of its commits, so that no event gets a position that
+-- a reader has already passed.
 CREATE SEQUENCE event_feed_position AS bigint CACHE 1;
 CREATE TABLE event_feed (
   team_id uuid NOT NULL,

@@ -52,7 +52,7 @@ CREATE TABLE deliveries (
   attempt_count integer NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
   created_at timestamptz NOT NULL,
   finished_at timestamptz,
-  -- When a receiver first accepted the delivery. It stays set whatever the outcome of later attempts, because attempts
+  -- When a receiver first accepted the delivery. Later attempts do not clear it. It is stored here, because attempts
   -- are purged earlier.
   succeeded_at timestamptz,
   -- True once the event and the responses to it were erased. An attempt that was in progress then stores no response.
@@ -65,7 +65,7 @@ CREATE TABLE deliveries (
 COMMENT ON TABLE deliveries IS
   'team; not erased; kept for RETENTION_DAYS; no person; in backups; also written by events. An event for a webhook.';
 CREATE INDEX deliveries_of_webhook ON deliveries (team_id, webhook_id, id);
--- The last of these indexes, as of messages.
+-- Created last, for the same reason as the primary key of messages.
 ALTER TABLE deliveries ADD PRIMARY KEY (team_id, id);
 
 -- One HTTP attempt of a delivery.

@@ -10,8 +10,8 @@ interface CoalescerOptions {
 }
 
 /**
- * Coalescer: runs work soon after it is requested, and at most once per interval. Requests during an interval make one
- * run together.
+ * Coalescer: runs work soon after it is requested, and at most once per interval. All requests during an interval lead
+ * to a single run.
  */
 export class Coalescer {
   readonly #options: CoalescerOptions;

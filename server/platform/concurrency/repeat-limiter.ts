@@ -2,7 +2,7 @@ interface RepeatLimiterOptions<Item> {
   /** How many items of one kind pass in a window. */
   readonly max: number;
   readonly windowMs: number;
-  /** Kinds that a window counts apart; all further kinds count as one. */
+  /** How many kinds a window counts separately; all further kinds count as one. */
   readonly kindsMax: number;
   /** Called for each kind with repeats, at the end of a window or of the process. */
   readonly summarize: (latest: Item, repeats: number) => void;

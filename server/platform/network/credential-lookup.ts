@@ -30,8 +30,8 @@ interface CredentialLookupOptions<Row> extends LimiterServices {
 
 /**
  * Batched look-up of credentials by their hash: API keys, device tokens, setup links and sessions (specification
- * section 7.2). It bounds the database cost of guessing. Wrong credentials never make it refuse a valid one of the same
- * client network:
+ * section 7.2). It bounds the cost that guessing causes in the database, but never refuses a valid credential because
+ * of wrong ones from the same client network:
  *
  * - Look-ups of one tick of the event loop share a statement, and at most two such statements run at once.
  * - Look-ups of client networks over their limit of refusals share one statement every 50 ms.
@@ -74,7 +74,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   /**
    * Looks a credential up. Requests with the same credential share the look-up, if `sharesLookups` is set.
    * @param credential well-formed; the caller refuses malformed ones without a query
-   * @param ip the client's address; undefined for a recently valid credential, which has no limit
+   * @param ip the client's address; undefined for a credential that was valid recently: its look-ups are not limited
    */
   async find(credential: string, ip: string | undefined): Promise<Row | undefined> {
     const refusedUntilMs = this.#unknown.get(credential);

@@ -57,8 +57,8 @@ function isMapped(bytes: Uint8Array): boolean {
 }
 
 /**
- * Warns once about a proxy that TRUST_PROXY does not name: all its clients count as one network, and share its limits
- * (specification section 12.2).
+ * Warns once about a proxy that TRUST_PROXY does not name. All clients of such a proxy count as one network, and share
+ * its limits (specification section 12.2).
  */
 export function createProxyWarning(
   logger: Logger,

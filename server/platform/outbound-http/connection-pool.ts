@@ -97,8 +97,8 @@ function open(endpoint: Endpoint, secureContext: SecureContext, done: ConnectCal
 }
 
 /**
- * Maximum number of idle connections: one for each request that can run at once. Opening a connection costs more than
- * keeping it open for a second.
+ * Maximum number of idle connections: one for each request that can run at once. Opening a new connection costs more
+ * than keeping an idle one for a second.
  */
 const idleMax = 1_024;
 /** After an endpoint closed a reused connection during a request, its connections are not reused for this time. */

@@ -29,7 +29,7 @@ const denials: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 /**
  * Safe resolver: looks a name up and checks all its addresses; a name with a blocked address is refused (specification
  * section 6.5). c-ares queries the name servers without the thread pool, which password hashing may occupy (decision
- * 0015). It does not read /etc/hosts, and appends no search domain.
+ * 0015). c-ares does not read /etc/hosts, and appends no search domain.
  */
 export class SafeResolver {
   readonly #allowed: readonly AddressRange[];

@@ -17,8 +17,8 @@ const blocked4 = rangesOf(
 
 /**
  * IP blocklist for IPv6: only global unicast is allowed. Most addresses that embed an IPv4 address lie outside of that
- * range (mapped, compatible, both prefixes of NAT64). The others are blocked: Teredo within 2001::/23, and 6to4
- * (2002::/16).
+ * range (mapped, compatible, both prefixes of NAT64). The other such addresses are blocked: Teredo within 2001::/23,
+ * and 6to4 (2002::/16).
  */
 const globalUnicast6 = rangesOf('2000::/3');
 const blocked6 = rangesOf('2001::/23 2001:db8::/32 2002::/16 3fff::/20');

@@ -4,7 +4,9 @@ import { StartError } from '#server/platform/start-error.ts';
 /** SIGHUP comes when the terminal closes, SIGQUIT from Ctrl-\. */
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
-/** One Ctrl-C arrives twice within milliseconds: from the terminal and from npm. */
+/**
+ * Signals within this time count as one: a Ctrl-C arrives twice within milliseconds, from the terminal and from npm.
+ */
 const sameSignalMs = 1_000;
 
 /** Thrown after a signal has aborted the command and the command has cleaned up. */

@@ -2,7 +2,7 @@ import { Gauge, Registry } from 'prom-client';
 import { singleFlightQuery } from '#server/platform/concurrency/single-flight-query.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 
-/** The metrics of this process, for GET /metrics. Each slice registers its own. */
+/** The metrics of this process, for GET /metrics. Each slice registers its own metrics. */
 export type Metrics = Registry;
 
 export function createMetrics(): Metrics {

@@ -34,7 +34,7 @@ function readBootId(): string | undefined {
   }
 }
 
-/** Node's longest timer; a longer one fires after a millisecond. */
+/** Node's longest timer. With a longer delay, Node fires the timer after a millisecond. */
 const timerMaxMs = 2 ** 31 - 1;
 
 /**
@@ -161,7 +161,7 @@ export class Clock {
 
 /**
  * Lets the test that spawned this process move its clock, over the IPC channel. Without a channel, as in every ordinary
- * start, it does nothing.
+ * start, this function does nothing.
  */
 export function followTestClock(clock: Clock): void {
   if (!process.channel) return;

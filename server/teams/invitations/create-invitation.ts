@@ -28,7 +28,7 @@ export interface NewInvitation {
   readonly inviter?: MemberProfileRow | undefined;
   readonly verifiesEmail: boolean;
   readonly by: AuditActor;
-  /** The invitation that this one replaces, if one is sent again. */
+  /** The invitation that this one replaces, if an invitation is sent again. */
   readonly replaces?: InvitationId | undefined;
 }
 

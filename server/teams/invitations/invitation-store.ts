@@ -32,7 +32,7 @@ export interface LoadedInvitationRow extends InvitationRow {
   readonly account_id: AccountId | null;
   /** Whether the address of `account_id` is verified; null without an account. */
   readonly account_verified: boolean | null;
-  /** The name of the member who invites, even of a former one; null for an API key or the operator. */
+  /** The name of the inviting member, who may be a former member; null for an API key or the operator. */
   readonly inviter_name: string | null;
   readonly inviter_email: string | null;
 }
@@ -69,8 +69,8 @@ export const findLiveInvitationByEmail = query<
    WHERE i.team_id = :teamId AND i.normalized_email = :emailKey AND ${isOpen} AND i.expires_at > :now`,
 ).row;
 
-// One statement reads invitation and account in one snapshot. Otherwise this link could create the account in between,
-// and its person would have to sign in.
+// One statement reads invitation and account in one snapshot. With two statements, this link could create the account
+// between them, and the person with the link would have to sign in.
 export const findLiveInvitationByToken = query<{ tokenHash: Buffer; now: Date }, LoadedInvitationRow>(
   'invitations.find-live-by-token',
   `SELECT ${columns}, t.name AS team_name, a.id AS account_id, a.email_verified_at IS NOT NULL AS account_verified,

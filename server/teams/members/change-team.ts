@@ -34,7 +34,8 @@ export async function renameTeam(
 
 /**
  * Changes the plan of an owner's team, with the monthly limit of the new plan, as far as PLAN_CHANGES allows
- * (specification section 8). A choice of the present plan changes nothing, and neither does an unconfirmed smaller one.
+ * (specification section 8). A choice of the present plan changes nothing, and neither does a choice of a smaller plan
+ * that was not confirmed.
  * @param inPlaceOf the plan that the owner confirmed to leave; '' before the confirmation
  * @throws AppError 403 for another role; 403, param plan, if only the operator may give the plan
  */

@@ -69,8 +69,8 @@ export async function removeMember(
 }
 
 /**
- * Ends the caller's own membership. API keys that they created stay, because they belong
- * to the team, unless the caller asks to revoke them.
+ * Ends the caller's own membership. API keys that the member created stay, because they belong to the team, unless the
+ * caller asks to revoke them.
  * @throws AppError 404 for a former member; 409 for the last owner
  */
 export async function leaveTeam(

@@ -20,7 +20,10 @@ export interface PlanChoice {
   readonly ofOperator: readonly PlanName[];
 }
 
-/** Whether the operator set the monthly limit apart from the plan. Then owners may not change it by choosing a plan. */
+/**
+ * Whether the operator set a monthly limit that differs from the plan's. Owners may then choose no plan, because that
+ * would change the limit.
+ */
 export function hasOwnLimit({ plan, monthly_message_limit: limit }: TeamLimits): boolean {
   return limit !== plans[plan].monthlyMessages;
 }
