@@ -14,7 +14,7 @@ export const refusalKindsMax = 100;
 /** Longer than any public id. A requested target may be any text, and is cut to this length. */
 const targetMaxCharacters = 64;
 
-/** Upper bound on the kinds of refusals in memory, of all teams and accounts. */
+/** Upper bound on the kinds of refusals that a process keeps in memory, of all teams and accounts. */
 const kindsOfProcessMax = 10_000;
 
 /** A kind of equal refusals: same caller, client network, action and error code. */

@@ -43,7 +43,10 @@ export class ClockSync {
   readonly #steps: Counter;
   /** The clock's state when this process last read it. */
   #known: ClockState | undefined;
-  /** A doubt about the clock from the start of this process, with the version of the clock's state at that moment. */
+  /**
+   * A doubt about the clock that arose at the start of this process, with the version of the clock's state at that
+   * moment.
+   */
   #doubt: { readonly sinceMs: number; readonly version: number } | undefined;
   #aligned: { readonly uptimeMs: number; readonly performanceMs: number };
   #readAtMs = Number.NEGATIVE_INFINITY;

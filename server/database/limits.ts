@@ -17,5 +17,5 @@ export const futureSlackMs = 10_000;
 /** How often the database's clock is read: errors that last a minute are noticed. */
 export const clockCheckMs = 10_000;
 
-/** How often the time is stored beside the machine's uptime. */
+/** How often the service's time is stored together with the machine's uptime. */
 export const bootClockReadingIntervalMs = 60_000;

@@ -39,7 +39,7 @@ export class RestoreHold {
     return this.#restore;
   }
 
-  /** Rows from before this moment were in the backup; undefined without a hold. */
+  /** Rows from before this moment are held; undefined without a hold. */
   get heldBefore(): Date | undefined {
     return this.#restore && heldBefore(this.#restore);
   }

@@ -37,7 +37,7 @@ export async function initializeClock(
  */
 function firstTime(sample: ClockSample, readings: readonly BootClockReading[], host: HostClock) {
   const { databaseMs, held_ms: heldMs, followed_ms: followedMs } = sample;
-  // The host's clocks were read a moment after the database's clock, so that moment is subtracted.
+  // The host's clocks are read later than the database's clock, so the time between is subtracted.
   const sinceSampleMs = performance.now() - sample.atMs;
   const lastSeenMs = (reading: BootClockReading) =>
     reading.service_at.getTime() + followedMs - reading.followed_ms;

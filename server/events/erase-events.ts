@@ -70,7 +70,8 @@ export async function eraseEventsOfMessages(
 
 /**
  * Reads the next events before an id, and erases a contact's data from its own events among them.
- * @returns the ids of erased events, and the id that the walk reached; `reached` is undefined at its end
+ * @returns the ids of erased events, and as `reached` the id at which the next call continues; undefined if no event is
+ * left
  */
 export async function eraseEventsOfContact(
   trx: Transaction,

@@ -2,7 +2,7 @@ import { type Queryable, query, type Transaction, transactionQuery } from '#serv
 import type { EventId, TeamId } from '#server/platform/ids.ts';
 import { type EnvelopeColumns, envelopeOf } from './append-events.ts';
 
-/** An event with its position in the feed. Positions have gaps, and the API does not show them. */
+/** An event with its position in the feed. The API does not show positions, which have gaps. */
 export interface FeedEvent {
   readonly id: EventId;
   readonly position: number;
@@ -40,7 +40,7 @@ export const tryPublisherLock = transactionQuery(
   `SELECT FROM pg_try_advisory_xact_lock(${publisherLockId}) AS taken WHERE taken`,
 ).hasRow;
 
-/** The events of a team that a batch published; null for the row of a batch without events. */
+/** The events of a team that a batch published; the fields are null in the row of a batch without events. */
 type PublishedRow = { readonly after: number } & (
   | { readonly team_id: TeamId; readonly events: number }
   | { readonly team_id: null; readonly events: null }

@@ -47,7 +47,7 @@ async function closeUnfinished(server: FastifyInstance, graceMs: number, closed:
   server.server.closeAllConnections();
 }
 
-/** Resolves once no handler runs, and each client that reads has its answer. */
+/** Resolves once no handler runs, and each client that still reads has received its answer. */
 async function untilAnswered({ inFlight, openSockets }: FastifyInstance, closed: AbortSignal): Promise<void> {
   await inFlight.drain();
   await untilFlushed(openSockets, closed);

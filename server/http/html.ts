@@ -146,7 +146,7 @@ export const fontPath = '/fonts/inter-latin.woff2';
 const fontFace = (base: string) =>
   `@font-face { font-family: "Inter Variable"; font-weight: 100 900; font-display: optional; src: url("${base}${fontPath}") format("woff2"); }`;
 
-/** Style and script that one page adds to those of all pages. */
+/** The style and script that one page has in addition to those of all pages. */
 export interface PageParts {
   /** The path of APP_URL, without a slash at its end; the font's path begins with it. */
   readonly base: string;

@@ -38,7 +38,7 @@ declare module 'fastify' {
 
 export interface HttpServerOptions extends RouteOptions {
   readonly routes: readonly Route[];
-  /** Counts requests that no route serves, and throws 429; by default they have no limit. */
+  /** Counts requests that no route serves, and throws 429; by default such requests have no limit. */
   readonly limitNotFound?: (request: FastifyRequest) => Promise<void>;
   /** Called after each answer was sent, for metrics, logs and the audit of refusals. */
   readonly record: (answered: CompletedRequest) => void;

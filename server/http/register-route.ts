@@ -25,7 +25,7 @@ export interface RouteOptions extends ErrorOptions {
   readonly validateResponses?: boolean;
 }
 
-/** The audiences with JSON bodies, whose errors explain the mistake. */
+/** The audiences with JSON bodies. Their validation errors name the invalid field. */
 export const jsonAudiences: readonly Audience[] = ['api', 'team', 'account', 'visitor'];
 
 /**

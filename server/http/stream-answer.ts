@@ -43,7 +43,7 @@ export function isDisconnected({ raw }: FastifyReply): boolean {
   return raw.destroyed || raw.socket === null || raw.socket.destroyed;
 }
 
-/** Whether the client closed the connection before its whole body arrived. */
+/** Whether the client closed the connection before the whole request body arrived. */
 export function isRequestAborted({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete;
 }

@@ -28,7 +28,7 @@ export class DelayedClose {
     // Marks the body as read; otherwise Node would read and discard all of it after the answer.
     raw.read(0);
     socket.pause();
-    // Node calls destroySoon after the last answer of a connection.
+    // Node calls destroySoon after the last answer of a connection; here it starts the delay.
     socket.destroySoon = () => {
       this.#lingering.add(socket);
       const cancel = this.#clock.after(delayedCloseMs, () => socket.destroy());

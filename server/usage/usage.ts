@@ -39,7 +39,7 @@ export const ensureUsageMonth = query<{ teamIds: readonly TeamId[]; month: strin
   changedInTeams,
 ).run;
 
-/** Locks the months of teams for a refund, before any lock on numbers (lock order team, number, key). */
+/** Locks the months of teams for a refund. This lock comes before any lock on numbers (docs/internals/locks.md). */
 export const lockUsage = transactionQuery<{ teamIds: readonly TeamId[] }>(
   'usage.lock-months',
   'SELECT FROM usage_months WHERE team_id = ANY(:teamIds::uuid[]) ORDER BY team_id, month FOR NO KEY UPDATE',

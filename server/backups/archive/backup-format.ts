@@ -181,7 +181,7 @@ export function encodeLength(length: number): Buffer {
 /** The format of backups from before the first release, which have tables by month. */
 const unreleasedFormat = 1;
 
-/** How far the clock of the machine that wrote a backup may be ahead. */
+/** How far the clock of the machine that wrote a backup may be ahead of this machine's clock. */
 const aheadMaxMs = 86_400_000;
 
 /**

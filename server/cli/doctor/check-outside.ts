@@ -75,8 +75,8 @@ export async function checkEgress(config: Config, chosen: string | undefined): P
       return ok('egress', `An outgoing request to ${url} was answered with ${outcome.status}.`);
     const message = `An outgoing request to ${url} failed: ${outcome.class}.`;
     const fix = egressFixes[outcome.class] ?? 'Check whether the address works from another machine.';
-    // The service's own public address may be unreachable from inside its network (hairpin NAT), although other
-    // addresses are reachable.
+    // A warning only: the service's own public address may be unreachable from inside its network (hairpin NAT),
+    // although other addresses are reachable.
     return chosen === undefined && outcome.class !== 'dns' && outcome.class !== 'no_network'
       ? warning('egress', message, `${fix} ${another}`)
       : failed('egress', message, fix);

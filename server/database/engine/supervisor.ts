@@ -25,7 +25,7 @@ interface SupervisorOptions {
 
 const firstPauseMs = 200;
 const pauseMaxMs = 5_000;
-/** After running for this time PostgreSQL counts as steady: the backoff between restarts begins anew. */
+/** After PostgreSQL has run for this time it counts as steady, and the backoff between restarts begins anew. */
 const steadyAfterMs = 60_000;
 /** Attempts to start after a crash: remaining child processes of PostgreSQL need a moment to end. */
 const startsAfterCrash = 7;

@@ -75,8 +75,8 @@ COMMENT ON TABLE passkey_challenges IS
   'account; not erased; kept while needed; no person; in backups. Challenges that a passkey signs once.';
 CREATE INDEX passkey_challenges_expiry ON passkey_challenges (expires_at);
 
--- Throttles, counted per subject (an address, a client network, both) and window: failed passwords, magic links, mail
--- of invitations. A crash of PostgreSQL may empty the table.
+-- Counters of throttles, one per subject (an address, a client network, or both) and window. They count failed
+-- passwords, magic links and invitation mails. A crash of PostgreSQL may empty the table.
 CREATE UNLOGGED TABLE throttle_counters (
   subject bytea NOT NULL CHECK (octet_length(subject) = 32),
   window_start timestamptz NOT NULL,

@@ -204,8 +204,8 @@ CREATE TABLE media_fetches (
 COMMENT ON TABLE media_fetches IS
   'team; erased by handle; kept while needed; a person; in backups. Files of outbound messages that are not fetched yet.';
 CREATE INDEX media_fetches_lane ON media_fetches (team_id, origin, due_at);
--- For the fetches of all teams and origins that have been due longest. A claim reads them in addition to those of each
--- team and origin.
+-- For the longest due fetches of all teams and origins. A claim reads them in addition to those of each team and
+-- origin.
 CREATE INDEX media_fetches_due ON media_fetches (due_at);
 
 -- The hand-outs of paced numbers during the last day, counted per number. If a limit allows 30 hand-outs, the 30th

@@ -18,7 +18,7 @@ export type ExchangeResult =
       readonly class: TransportFailure;
       /** The status, if the answer had begun. */
       readonly status: number | undefined;
-      /** Whether a connection was established, with TLS where the target needs it. */
+      /** Whether a connection was established, with TLS if the target needs it. */
       readonly connected: boolean;
     };
 
@@ -176,7 +176,7 @@ function joinRepeated(
 /** How far a request had got when it failed. */
 export interface Progress {
   readonly secure: boolean;
-  /** Whether the connection was established, with TLS where the target needs it. */
+  /** Whether the connection was established, with TLS if the target needs it. */
   readonly connected: boolean;
   /** Whether the first byte of the answer had arrived. */
   readonly answering: boolean;

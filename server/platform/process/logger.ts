@@ -7,7 +7,7 @@ export type { Logger };
 /** The window in which equal failures are logged once, with the stack. */
 const windowMs = 60_000;
 
-/** Kinds of failures that a window counts apart. */
+/** How many kinds of failures a window counts separately. */
 const kindsMax = 200;
 
 const warnLevel = pino.levels.values.warn ?? 40;

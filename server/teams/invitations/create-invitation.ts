@@ -65,13 +65,15 @@ export async function createInvitation(
   return { invitation, url };
 }
 
-/** Creates the link of an invitation, which begins with APP_URL. Only the hash of its token is stored. */
+/** Creates the link of an invitation. The link begins with APP_URL, and only the hash of its token is stored. */
 export function newInvitationLink({ config }: Runtime) {
   const token = randomToken();
   return { url: `${config.appUrl}/invite/${token}`, tokenHash: sha256(token) };
 }
 
-/** @param remedy as in `planLimitExceeded` @throws AppError 402 if members and invitations have all seats of the plan */
+/**
+ * @param remedy as in `planLimitExceeded` @throws AppError 402 if members and invitations take up all seats of the plan
+ */
 export async function requireFreeSeat(
   trx: Transaction,
   { config, clock }: Runtime,
