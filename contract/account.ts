@@ -26,7 +26,7 @@ export const Account = strictObject({
   id: publicIdOf('acc', 'The id of the account.'),
   email,
   name: personName,
-  has_password: Type.Boolean({ description: 'false: they sign in by link or passkey.' }),
+  has_password: Type.Boolean({ description: 'false: the person signs in by link or passkey.' }),
 });
 export type Account = Type.Static<typeof Account>;
 
@@ -68,8 +68,8 @@ export const AccountSession = strictObject({
   method: stringEnum(signInMethods, { description: 'The method of the sign-in.' }),
   ip: Type.String({ description: 'The IP address of the sign-in.' }),
   user_agent: Type.String({ description: 'The User-Agent of the browser.' }),
-  created_at: timestamp('When it began.'),
-  last_used_at: timestamp('At most a minute behind.'),
+  created_at: timestamp('When the session began.'),
+  last_used_at: timestamp('When the session was last used, at most a minute behind.'),
 });
 export type AccountSession = Type.Static<typeof AccountSession>;
 export const AccountSessionList = strictObject({
@@ -82,15 +82,15 @@ const passkeyNameMaxCharacters = 100;
 const passkeyName = Type.String({
   minLength: 1,
   maxLength: passkeyNameMaxCharacters,
-  description: `The name that the person gives it, 1 to ${passkeyNameMaxCharacters} characters.`,
+  description: `The name that the person gives the passkey, 1 to ${passkeyNameMaxCharacters} characters.`,
   examples: ['Laptop'],
 });
 
 export const Passkey = strictObject({
   id: publicIdOf('pky', 'The id of the passkey.'),
   name: passkeyName,
-  created_at: timestamp('When it was added.'),
-  last_used_at: nullable(timestamp('When it was last used to sign in.')),
+  created_at: timestamp('When the passkey was added.'),
+  last_used_at: nullable(timestamp('When the passkey was last used to sign in.')),
 });
 export type Passkey = Type.Static<typeof Passkey>;
 export const PasskeyList = strictObject({ passkeys: Type.Array(Passkey, { description: 'Oldest first.' }) });
@@ -123,7 +123,7 @@ export const AddPasskeyRequest = strictObject({
   current_password: Type.Optional(
     Type.String({
       maxLength: passwordFieldMaxCharacters,
-      description: 'Where the sign-in is older than 15 minutes.',
+      description: 'The current password. It is needed if the sign-in is older than 15 minutes.',
     }),
   ),
   response: Type.Object({

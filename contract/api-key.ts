@@ -13,9 +13,9 @@ export const ApiKey = strictObject({
   created_by: nullable(
     publicIdOf('usr', 'The member who created it, even after they left the team; null: the operator.'),
   ),
-  created_at: timestamp('When it was made.'),
-  last_used_at: nullable(timestamp('When it was last used, some seconds behind.')),
-  test: Type.Optional(Type.Literal(true, { description: 'Only of a test key.' })),
+  created_at: timestamp('When the key was created.'),
+  last_used_at: nullable(timestamp('When the key was last used, some seconds behind.')),
+  test: Type.Optional(Type.Literal(true, { description: 'Present only for a test key.' })),
 });
 export type ApiKey = Type.Static<typeof ApiKey>;
 
@@ -24,7 +24,7 @@ export const ApiKeyList = strictObject({ keys: Type.Array(ApiKey, { description:
 /** The answer to the creation of an API key. No other answer shows the key's text. */
 export const MadeApiKey = strictObject({
   ...ApiKey.properties,
-  key: Type.String({ description: 'own_live_…, or own_test_… of a test key.' }),
+  key: Type.String({ description: 'The key itself: own_live_…, or own_test_… for a test key.' }),
 });
 export type MadeApiKey = Type.Static<typeof MadeApiKey>;
 
@@ -37,7 +37,7 @@ export const CreateKeyRequest = strictObject({
   }),
   test: Type.Optional(
     Type.Boolean({
-      description: 'true: a test key, which sends through a simulated line and sees test data only.',
+      description: 'true: a test key, which sends through a simulated number and sees test data only.',
     }),
   ),
 });

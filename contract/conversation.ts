@@ -24,7 +24,7 @@ const contact = Type.String({
 });
 const simulated = Type.Optional(
   Type.Literal(true, {
-    description: 'Only of a number whose iPhone the server simulates: its messages reach no person.',
+    description: 'Present only if the server simulates the number’s iPhone: its messages reach no person.',
   }),
 );
 const unread_count = Type.Integer({
@@ -34,13 +34,13 @@ const unread_count = Type.Integer({
 /** A conversation as one member sees it, with that member's unread count. */
 export const Conversation = strictObject({
   phone_number,
-  number_label: Type.String({ description: 'The name that the team gives the number; "" for none.' }),
+  number_label: Type.String({ description: 'The number’s name, chosen by the team; "" if it has none.' }),
   number_removed: Type.Boolean({ description: 'true: the number was deleted, and nothing can be sent.' }),
   simulated,
   contact,
   last_message: nullable(Message),
   last_activity_at: timestamp(
-    'The newest of: a message that was received, handed to the phone, or accepted and still waits.',
+    'When the latest message was received or handed to the phone, or the latest waiting message was accepted.',
   ),
   waiting_count: Type.Integer({
     description: `Messages that wait for the phone, ${conversationCountMax} at most.`,
@@ -53,14 +53,14 @@ export type Conversation = Type.Static<typeof Conversation>;
 /** GET /app/teams/:team_id/conversations */
 export const ListConversationsQuery = strictObject({
   number: Type.Optional(phoneNumber('Only conversations of this number of the team.')),
-  unread: Type.Optional(Type.Boolean({ description: 'true: only those with unread messages.' })),
+  unread: Type.Optional(Type.Boolean({ description: 'true: only conversations with unread messages.' })),
   ...pageQuery('conversations'),
 });
 export type ListConversationsQuery = Type.Static<typeof ListConversationsQuery>;
 
 export const ConversationList = strictObject({
   conversations: Type.Array(Conversation, { description: 'The latest activity first.' }),
-  cursor: Type.String({ description: 'Send it as cursor to get the next page.' }),
+  cursor: Type.String({ description: 'Send this value as `cursor` to get the next page.' }),
   has_more: Type.Boolean({ description: 'false at the end. A page with filters may be short, or empty.' }),
 });
 export type ConversationList = Type.Static<typeof ConversationList>;
@@ -79,7 +79,8 @@ const { waiting_reason: _reason, expected_at, ...ofMessage } = MessageDetail.pro
 export const ConversationMessage = strictObject({
   ...ofMessage,
   sender: nullable(MessageSender, {
-    description: 'The key or the member that sent it; null for inbound messages and where it is not known.',
+    description:
+      'The key or the member that sent the message; null for an inbound message, and if the sender is not known.',
   }),
 });
 export type ConversationMessage = Type.Static<typeof ConversationMessage>;
@@ -91,15 +92,15 @@ export type ListConversationMessagesQuery = Type.Static<typeof ListConversationM
 export const ConversationMessageList = strictObject({
   number: strictObject(
     {
-      id: publicIdOf('num', 'The id of the number; of a deleted one, its last.'),
+      id: publicIdOf('num', 'The id of the number; if it was deleted, its latest id.'),
       phone_number,
-      label: Type.String({ description: 'The name that the team gives it; "" for none.' }),
+      label: Type.String({ description: 'The number’s name, chosen by the team; "" if it has none.' }),
       status: stringEnum(numberStatuses, { description: 'paused: nothing is handed to the phone.' }),
-      verified: Type.Boolean({ description: 'false: no phone has polled for it yet.' }),
+      verified: Type.Boolean({ description: 'false: no phone has polled for the number yet.' }),
       removed: Type.Boolean({ description: 'true: the number was deleted, and nothing can be sent.' }),
       simulated,
       health: stringEnum(healthStates, {
-        description: 'Whether its phone polls, as in the health of GET /v1/numbers/:id.',
+        description: 'Whether the number’s phone polls: the state of its health, as in GET /v1/numbers/:id.',
       }),
     },
     { description: 'The team’s number.' },
@@ -109,11 +110,11 @@ export const ConversationMessageList = strictObject({
   waiting: nullable(
     strictObject(
       {
-        message_id: publicIdOf('msg', 'The oldest waiting message; the others wait for it.'),
+        message_id: publicIdOf('msg', 'The oldest waiting message; all other messages wait for it.'),
         reason: nullable(stringEnum(waitingReasons)),
         expected_at,
       },
-      { description: 'Why the conversation’s messages wait; null where none waits.' },
+      { description: 'Why the conversation’s messages wait; null if none waits.' },
     ),
   ),
   read_until: nullable(
@@ -136,7 +137,7 @@ export type MarkConversationReadRequest = Type.Static<typeof MarkConversationRea
 export const ConversationRead = strictObject({
   read_until: publicIdOf(
     'msg',
-    'The message up to which the member has read now: never an older one than before.',
+    'The message up to which the member has read now. It never becomes an older one.',
   ),
   unread_count,
 });

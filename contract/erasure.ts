@@ -7,9 +7,13 @@ export const EraseContactRequest = strictObject({
   contact: Type.String({
     minLength: 1,
     maxLength: contactMaxCharacters,
-    description: 'Any spelling of the handle.',
+    description: 'The contact’s handle, in any spelling.',
   }),
-  dry_run: Type.Optional(Type.Boolean({ description: 'true only counts.' })),
+  dry_run: Type.Optional(
+    Type.Boolean({
+      description: 'true: the server counts what an erasure would change, and erases nothing.',
+    }),
+  ),
 });
 export type EraseContactRequest = Type.Static<typeof EraseContactRequest>;
 

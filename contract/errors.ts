@@ -44,10 +44,12 @@ export const ErrorBody = Type.Object({
       Type.String({ description: 'With plan_limit_exceeded: where to get a larger plan.' }),
     ),
     opted_out_at: Type.Optional(
-      Type.String({ description: 'Only where the recipient of a send has opted out: when that was.' }),
+      Type.String({
+        description: 'Present only if the recipient of a send has opted out: when the recipient did so.',
+      }),
     ),
     resets_at: Type.Optional(
-      Type.String({ description: 'With the monthly limit: when the count starts again at 0.' }),
+      Type.String({ description: 'With the monthly limit: when the count of messages starts again at 0.' }),
     ),
   }),
 });

@@ -24,20 +24,26 @@ const ofContact = (at: string) =>
     }),
     phone_number: nullable(
       Type.String({
-        description: 'The number that received the message; null for a request.',
+        description: 'The number that received the message; null if a request did it.',
         examples: ['+14155550100'],
       }),
     ),
-    message_id: nullable(publicIdOf('msg', 'The inbound message; null for a request.')),
+    message_id: nullable(publicIdOf('msg', 'The inbound message that did it; null if a request did it.')),
     at: timestamp(at),
   });
 
 const ofNumber = strictObject({
   id: publicIdOf('num', 'The id of the number.'),
   phone_number: Type.String({ description: 'The iPhone’s number, in E.164.', examples: ['+14155550100'] }),
-  label: Type.String({ description: 'The name that the team gives it; "" for none.', examples: ['Support'] }),
-  last_seen_at: timestamp('The last poll of the iPhone.'),
-  queued: Type.Integer({ minimum: 0, description: 'Messages that wait for the iPhone, at most 10,000.' }),
+  label: Type.String({
+    description: 'The number’s name, chosen by the team; "" if it has none.',
+    examples: ['Support'],
+  }),
+  last_seen_at: timestamp('When the iPhone last polled the server.'),
+  queued: Type.Integer({
+    minimum: 0,
+    description: 'How many messages wait for the iPhone; 10,000 means that many or more.',
+  }),
 });
 
 /** The schema of `data` for each event type (specification section 6.2). */
@@ -59,7 +65,7 @@ export const eventData = {
     sent_at,
     failed_at: timestamp('When the message failed.'),
     error_code: stringEnum(failureCodes, { description: 'Why the message failed.' }),
-    error_message: Type.String({ description: 'The reason in a sentence for a person.' }),
+    error_message: Type.String({ description: 'The reason of the failure, in a sentence for a person.' }),
     may_have_been_sent: MessageDetail.properties.may_have_been_sent,
   }),
   'contact.opted_out': ofContact('When the contact opted out.'),

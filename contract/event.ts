@@ -32,7 +32,8 @@ const envelope = <T extends EventType>(type: T) =>
     api_version: stringEnum(['v1'], { description: 'The version of the API that defines data.' }),
     sequence: Type.Integer({
       minimum: 1,
-      description: 'Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it.',
+      description:
+        'The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it.',
     }),
   });
 
@@ -65,7 +66,7 @@ export const ListEventsQuery = strictObject({
     Type.String({
       maxLength: 100,
       description:
-        'The id of an event: the page has the events after it. An id that is unknown stands for the time in it. Without `after`, the page begins with the oldest event that is kept.',
+        'The id of an event: the page has the events after it. An unknown id stands for the time that it contains. Without `after`, the page begins with the oldest event that is kept.',
     }),
   ),
   wait: Type.Optional(
@@ -91,7 +92,7 @@ export const EventList = strictObject({
   events: Type.Array(Event, { description: 'Oldest first.' }),
   cursor: Type.String({
     description:
-      'Send it as `after` to get the next events. On an empty page it equals the `after` of the request, or "" without one.',
+      'Send this value as `after` to get the next events. On an empty page it equals the `after` of the request, or "" without one.',
     examples: ['evt_01h2xcejqtf2nbrexx3vqjhp41'],
   }),
   has_more: Type.Boolean({ description: 'false: there are no further events yet.' }),

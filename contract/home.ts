@@ -21,7 +21,7 @@ export const HomeNumber = strictObject({
   ...NumberResource.properties,
   state: stringEnum(numberStates, {
     description:
-      'paused: by a member. Otherwise as in the health of GET /v1/numbers/:id: pending, online, late or offline.',
+      'paused: a member or a key paused the number. Otherwise the state of its health, as in GET /v1/numbers/:id.',
   }),
   likely_cause: nullable(
     stringEnum(healthCauses, {
@@ -31,17 +31,17 @@ export const HomeNumber = strictObject({
   setup_link: nullable(
     stringEnum(setupLinkStates, {
       description:
-        'The latest setup link. unopened: no phone has taken its token. claimed: a phone has, and did not poll yet. polled: its phone is the one that polls. ended: closed or older than 24 hours, unused. null: it is not kept any more.',
+        'The latest setup link. unopened: no phone has taken its token. claimed: a phone has taken the token, and has not polled yet. polled: the link’s phone is the one that polls. ended: the link was closed or is older than 24 hours, and no phone used it. null: the link is no longer kept.',
     }),
   ),
   waiting_messages: Type.Integer({
     minimum: 0,
     maximum: homeNumberCountMax,
-    description: `Messages that wait for its phone; ${homeNumberCountMax} means that many or more.`,
+    description: `How many messages wait for the number’s phone; ${homeNumberCountMax} means that many or more.`,
   }),
-  oldest_waiting_at: nullable(timestamp('When the first of them was queued; null where none waits.')),
+  oldest_waiting_at: nullable(timestamp('When the oldest waiting message was queued; null if none waits.')),
   inbound_coverage: stringEnum(inboundCoverages, {
-    description: 'The received texts that tests, or texts of contacts, have shown to arrive.',
+    description: 'Which received texts arrive, as far as tests or texts of contacts have shown.',
   }),
   texts_received: stringEnum(['never', 'earlier_phone', 'this_phone'], {
     description: 'Which phone of the number has passed on a text: the connected one, or only one before it.',
@@ -51,11 +51,11 @@ export type HomeNumber = Type.Static<typeof HomeNumber>;
 
 /** Steps of the checklist that the Home page shows until the team has sent its first message. */
 const FirstRun = strictObject({
-  has_number: Type.Boolean({ description: 'A phone has polled for a number of the team.' }),
-  has_delivered: Type.Boolean({ description: 'A phone has confirmed that it sent a message.' }),
+  has_number: Type.Boolean({ description: 'Whether a phone has polled for a number of the team.' }),
+  has_delivered: Type.Boolean({ description: 'Whether a phone has confirmed that it sent a message.' }),
   has_webhook: Type.Boolean(),
   has_key_used: Type.Boolean({
-    description: 'A key of the team has been used, even if it was revoked since.',
+    description: 'Whether a key of the team has been used, even if it was revoked since.',
   }),
 });
 export type FirstRun = Type.Static<typeof FirstRun>;
@@ -66,16 +66,18 @@ export const homeKeyChangesMax = 20;
 /** A change of the people or the name of the team by an API key. */
 export const KeyChange = strictObject({
   id: publicIdOf('aud', 'The entry of the audit log.'),
-  at: timestamp('When the key did it.'),
+  at: timestamp('When the key made the change.'),
   key_id: publicIdOf('key', 'The key.'),
   key_name: Type.String(),
   change: stringEnum(['invited', 'invited_again', 'role_changed', 'removed', 'renamed']),
-  email: Type.String({ description: 'The address of the person; "" for a name.' }),
+  email: Type.String({ description: 'The address of the person; "" if the team was renamed.' }),
   name: Type.String({
-    description: 'The name of the member, or the new one of the team; "" for an invitation.',
+    description: 'The name of the member, or the new name of the team; "" for an invitation.',
   }),
-  role: nullable(stringEnum(roles, { description: 'The role of the person; null for a name.' })),
-  role_before: nullable(stringEnum(roles, { description: 'The role before a new one; null otherwise.' })),
+  role: nullable(stringEnum(roles, { description: 'The role of the person; null if the team was renamed.' })),
+  role_before: nullable(
+    stringEnum(roles, { description: 'The earlier role, if the role was changed; null otherwise.' }),
+  ),
 });
 export type KeyChange = Type.Static<typeof KeyChange>;
 
@@ -84,7 +86,7 @@ export const Home = strictObject({
   waiting_messages: Type.Integer({
     minimum: 0,
     maximum: homeCountMax,
-    description: `Messages that wait for a phone; ${homeCountMax.toLocaleString('en')} means that many or more.`,
+    description: `How many messages wait for a phone; ${homeCountMax.toLocaleString('en')} means that many or more.`,
   }),
   failed_last_day: Type.Integer({
     minimum: 0,
@@ -103,7 +105,8 @@ export const Home = strictObject({
       'How many days the deletion of old data is behind its settings; 0 for roles that may not read the audit log.',
   }),
   key_changes: Type.Array(KeyChange, {
-    description: 'Of the last 7 days, newest first; empty for roles that may not read the audit log.',
+    description:
+      'The changes of the last 7 days, newest first; empty for roles that may not read the audit log.',
   }),
 });
 export type Home = Type.Static<typeof Home>;

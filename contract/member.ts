@@ -13,7 +13,7 @@ const email = Type.String({
 
 /** A member of a team. */
 export const Member = strictObject({
-  id: publicIdOf('usr', 'The id of the membership: one person has another one in each team.'),
+  id: publicIdOf('usr', 'The id of the membership; a person has a different one in each team.'),
   email,
   name: Type.String({ description: 'The name that the person chose.', examples: ['Ada Example'] }),
   role: stringEnum(roles, { description: 'The role of the person, which decides their permissions.' }),
@@ -24,7 +24,7 @@ export type Member = Type.Static<typeof Member>;
 export const MemberList = strictObject({ members: Type.Array(Member, { description: 'Oldest first.' }) });
 
 const givenRole = stringEnum(assignableRoles, {
-  description: 'Only an owner can make an owner, in the dashboard.',
+  description: 'The role in the team. Only an owner can make an owner, in the dashboard.',
 });
 
 /** An invitation to a team (specification section 3.5). */
@@ -32,7 +32,7 @@ export const Invitation = strictObject({
   invitation_id: publicIdOf('inv', 'The id of the invitation.'),
   email,
   role: givenRole,
-  expires_at: timestamp('7 days after it was created.'),
+  expires_at: timestamp('When the invitation expires: 7 days after it was created.'),
 });
 export type Invitation = Type.Static<typeof Invitation>;
 
@@ -60,16 +60,16 @@ export type ListInvitationsQuery = Type.Static<typeof ListInvitationsQuery>;
 export const InvitationList = strictObject({
   invitations: Type.Array(Invitation, {
     description:
-      'Invitations that can still be accepted, newest first. Links that the operator makes for owners are none.',
+      'Invitations that can still be accepted, newest first. Links that the operator makes for owners are not listed.',
   }),
-  ...pageFields('inv', 'Send it as cursor to get the next page; "" on an empty page.'),
+  ...pageFields('inv', 'Send this value as `cursor` to get the next page; "" on an empty page.'),
 });
 export type InvitationList = Type.Static<typeof InvitationList>;
 
 /** An invitation in the list for members. */
 const ListedInvitation = strictObject({
   ...Invitation.properties,
-  mailed: Type.Boolean({ description: 'Whether its mail was sent or is on its way.' }),
+  mailed: Type.Boolean({ description: 'Whether the mail with the link was sent or is on its way.' }),
 });
 export type ListedInvitation = Type.Static<typeof ListedInvitation>;
 
@@ -84,7 +84,7 @@ export const InviteRequest = strictObject({
   email: Type.String({
     minLength: 3,
     maxLength: emailMaxCharacters,
-    description: 'The address of the person to invite. Compared without regard to upper and lower case.',
+    description: 'The address of the person to invite. Upper and lower case are the same.',
     examples: ['ada@example.com'],
   }),
   role: givenRole,

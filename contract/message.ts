@@ -55,7 +55,7 @@ export const SendMessageRequest = strictObject({
       Type.String({
         maxLength: urlMaxCharacters,
         description:
-          'The HTTPS address of a picture, video, sound or PDF of at most 5 MB. It needs the plan starter or higher. null or "" is none.',
+          'The HTTPS address of a picture, video, sound or PDF of at most 5 MB. It needs the plan starter or higher. null or "": no media.',
       }),
     ),
   ),
@@ -73,15 +73,15 @@ const content = Type.String({ description: 'The text.', examples: ['Your table i
 const media_url = nullable(
   Type.String({
     description:
-      'Outbound, the address that was sent; inbound, the link of the file that the iPhone received. null for none.',
+      'Outbound: the address in the request. Inbound: the link to the file that the iPhone received. null without media.',
   }),
 );
-const created_at = timestamp('When it was accepted or received.');
+const created_at = timestamp('When the server accepted the outbound message, or received the inbound one.');
 
 /** The 202 of POST /v1/messages/send (specification section 4.3). Its status is always `queued`. */
 export const AcceptedMessage = strictObject({
   id,
-  status: stringEnum(['queued'], { description: 'Always queued, also in the answer to a repeat.' }),
+  status: stringEnum(['queued'], { description: 'Always queued, even in the answer to a repeated request.' }),
   to,
   from,
   content,
@@ -93,14 +93,14 @@ export type AcceptedMessage = Type.Static<typeof AcceptedMessage>;
 const group = Type.Optional(
   Type.Literal(true, {
     description:
-      'Only in a message that the iPhone received in a group: `from` alone does not identify the conversation.',
+      'Present only if the iPhone received the message in a group: `from` alone does not identify the conversation.',
   }),
 );
 
 const possible_repeat = Type.Optional(
   Type.Literal(true, {
     description:
-      'Only in a received message that may be a late repeat of an equal one: the iPhone had not passed that one on by each of its automations. Do not drop it: it may be another answer.',
+      'Present only if the received message may be a late repeat of an earlier, equal one that not all automations of the iPhone had passed on. Do not drop the message, because it may be a new answer.',
   }),
 );
 
@@ -112,11 +112,11 @@ export const Message = strictObject({
   content,
   media_url,
   status: stringEnum(messageStatuses, {
-    description: 'The current state of an outbound message; received for inbound ones.',
+    description: 'The current status of an outbound message; always received for an inbound one.',
   }),
   direction: stringEnum(directions),
   created_at,
-  delivered_at: nullable(timestamp('When the device reported it as delivered.')),
+  delivered_at: nullable(timestamp('When the phone reported the message as delivered.')),
   group,
   possible_repeat,
 });
@@ -132,20 +132,22 @@ export type ListedMessage = Type.Static<typeof ListedMessage>;
 /** GET /v1/messages/:id: a message with its times and reasons (specification sections 2.6 and 4.3). */
 export const MessageDetail = strictObject({
   ...Message.properties,
-  sent_at: nullable(timestamp('When the phone reported it as sent.')),
-  failed_at: nullable(timestamp('When it failed.')),
+  sent_at: nullable(timestamp('When the phone reported the message as sent.')),
+  failed_at: nullable(timestamp('When the message failed.')),
   error_code: nullable(stringEnum(failureCodes, { description: 'Why it failed; null otherwise.' })),
-  error_message: nullable(Type.String({ description: 'The same in a sentence for a person.' })),
+  error_message: nullable(
+    Type.String({ description: 'Why the message failed, in a sentence for a person.' }),
+  ),
   waiting_reason: nullable(
     stringEnum(waitingReasons, { description: 'Why a queued message has not been handed to the phone yet.' }),
   ),
   expected_at: nullable(
     timestamp(
-      'The estimated time at which pacing allows a queued message, if the messages ahead go with gaps of the mean length, and all of them to new contacts that could. null if pacing does not delay it or something else does too, if it needs a reply first, and behind more than 10,000 messages (1,000 under strict).',
+      'When pacing is expected to let a queued message go. The estimate assumes gaps of the mean length, and that each message ahead that may open a conversation does so. null if pacing does not delay the message, if something else delays it too, if it needs a reply first, or if more than 10,000 messages (1,000 under strict) are ahead.',
     ),
   ),
   may_have_been_sent: Type.Boolean({
-    description: 'true where a phone took it and never reported the outcome.',
+    description: 'true if a phone took the message and never reported the outcome.',
   }),
 });
 export type MessageDetail = Type.Static<typeof MessageDetail>;
@@ -156,10 +158,11 @@ export const ListMessagesQuery = strictObject({
     Type.String({
       minLength: 1,
       maxLength: 1_000,
-      description: 'Only from this sender: a number, a mail address in any case, or any other handle.',
+      description:
+        'Only messages from this sender: a number, a mail address in upper or lower case, or any other handle.',
     }),
   ),
-  to: Type.Optional(phoneNumber('Only to this recipient.')),
+  to: Type.Optional(phoneNumber('Only messages to this recipient.')),
   status: Type.Optional(
     stringEnum(messageStatuses, { description: 'Only messages that have this status now.' }),
   ),

@@ -78,26 +78,34 @@ export const healthCauseTexts: Readonly<Record<HealthCause, CauseTexts>> = {
 export const NumberHealth = strictObject({
   state: stringEnum(healthStates, {
     description:
-      'pending: no phone has polled yet. online: the last poll is at most 90 seconds ago. late: at most 5 minutes. offline: longer. Time without a server that answers polls does not count. A paused number has a state too: its phone polls on.',
+      'pending: no phone has polled yet. online: the last poll is at most 90 seconds ago. late: at most 5 minutes ago. offline: longer ago. Time in which no server answered polls does not count. A paused number has a state too: its phone polls on.',
   }),
   since: timestamp('When the state began.'),
-  last_seen_at: nullable(timestamp('The last poll, at most 10 seconds behind; null before the first.')),
+  last_seen_at: nullable(
+    timestamp('When the phone last polled, at most 10 seconds behind; null before the first poll.'),
+  ),
   cause: nullable(
     stringEnum(healthCauses, {
       description:
-        'The likely cause of pending and offline: the server sees only that no poll comes. null otherwise.',
+        'The likely cause if the state is pending or offline, because the server sees only that no poll comes; null otherwise.',
     }),
   ),
-  advice: Type.String({ description: 'The cause, and the steps on the iPhone, for a person; "" for none.' }),
+  advice: Type.String({
+    description: 'The cause in words, and the steps to take on the iPhone; "" if `cause` is null.',
+  }),
 });
 export type NumberHealth = Type.Static<typeof NumberHealth>;
 
 /** A difference in the name or the iOS version that an iPhone reported at the start of its shortcut. */
 export const DeviceChange = strictObject({
-  at: timestamp('When that was seen.'),
+  at: timestamp('When the server saw the change.'),
   device_name: Type.String({ description: 'The current name of the iPhone.' }),
-  os: Type.String({ description: 'Its version of iOS now; "" where the shortcut does not say.' }),
-  previous_device_name: Type.String({ description: 'The name of the iPhone before.' }),
-  previous_os: Type.String({ description: 'Its version of iOS before; "" where the shortcut did not say.' }),
+  os: Type.String({
+    description: 'The current iOS version of the iPhone; "" if the shortcut did not report it.',
+  }),
+  previous_device_name: Type.String({ description: 'The name of the iPhone before the change.' }),
+  previous_os: Type.String({
+    description: 'The iOS version before the change; "" if the shortcut did not report it.',
+  }),
 });
 export type DeviceChange = Type.Static<typeof DeviceChange>;

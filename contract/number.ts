@@ -21,21 +21,21 @@ const phone_number = Type.String({
   examples: ['+14155550100'],
 });
 const label = Type.String({
-  description: 'The name that the team gives it; "" for none.',
+  description: 'The number’s name, chosen by the team; "" if it has none.',
   examples: ['Support'],
 });
 const status = stringEnum(numberStatuses, {
   description: 'active: messages are processed. paused: nothing is handed to the phone.',
 });
-const verified = Type.Boolean({ description: 'true from the first poll of its phone.' });
+const verified = Type.Boolean({ description: 'true once the number’s phone has polled.' });
 const on_unconfirmed = stringEnum(unconfirmedPolicies, {
   description:
-    'The rule for a message that the phone took and never confirmed. fail, the default: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.',
+    'The rule for a message that the phone took and never confirmed. fail, the default: the message fails. retry_once: the message is handed out a second time, at the risk that it arrives twice.',
 });
 
 const inbound_coverage = stringEnum(inboundCoverages, {
   description:
-    'The received texts that the tests of the setup page have shown to arrive from the phone that is connected. unknown: not tested. words: texts of several words. full: these, and replies of one word that have a Latin vowel or y.',
+    'Which received texts the connected phone passes on, as far as the tests of the setup page have shown. unknown: not tested. words: texts of several words. full: these, and replies of one word that have a Latin vowel or y.',
 });
 
 /** A number as GET /v1/numbers lists it (specification section 2.5). */
@@ -45,15 +45,19 @@ export const NumberResource = strictObject({
   label,
   status,
   verified,
-  device_name: Type.String({ description: 'The name of the iPhone; "" before its first poll.' }),
+  device_name: Type.String({ description: 'The name of the iPhone; "" before the iPhone has polled.' }),
   last_seen_at: nullable(
-    timestamp('The last poll, at most 10 seconds behind. Older than 5 minutes: the phone may be offline.'),
+    timestamp(
+      'When the phone last polled, at most 10 seconds behind. If that is more than 5 minutes ago, the phone may be offline.',
+    ),
   ),
-  messages_today: Type.Integer({ description: 'Messages accepted and received since 00:00 UTC.' }),
-  created_at: timestamp('When the number was first verified with POST /v1/numbers/verify.'),
+  messages_today: Type.Integer({
+    description: 'How many messages were accepted or received since 00:00 UTC.',
+  }),
+  created_at: timestamp('When the number was created, such as by its first POST /v1/numbers/verify.'),
   simulated: Type.Optional(
     Type.Literal(true, {
-      description: 'Only of a number whose iPhone the server simulates: its messages reach no person.',
+      description: 'Present only if the server simulates the number’s iPhone: its messages reach no person.',
     }),
   ),
 });
@@ -70,13 +74,13 @@ export const NumberDetail = strictObject({
   pacing: Pacing,
   pacing_warnings: Type.Array(stringEnum(pacingWarnings), {
     description:
-      'Limits that the number is past: new conversations of the last hour or day, messages without a reply to a contact of the last day. gentle warns of them; strict holds messages back.',
+      'Limits that the number exceeds: of new conversations in the last hour or day, or of messages without a reply to a contact of the last day. The mode gentle only warns; strict holds messages back.',
   }),
   inbound_coverage,
   health: NumberHealth,
   device_change: nullable(DeviceChange, {
     description:
-      'The iPhone changed its name or its system when its shortcut started again: another iPhone of its owner may run a copy. null if it did not in the last 30 days, and for a new phone.',
+      'The iPhone changed its name or its system when its shortcut started again: another iPhone of its owner may run a copy. null if no such change was seen in the last 30 days, and for a new phone.',
   }),
 });
 export type NumberDetail = Type.Static<typeof NumberDetail>;
@@ -94,15 +98,15 @@ export function isFictionalNumber(phoneNumber: string): boolean {
 /** POST /app/teams/:team_id/numbers/simulated */
 export const SimulateNumberRequest = strictObject({
   phone_number: Type.Optional(
-    phoneNumber('One of +1 NXX 555 0100 to 0199; left out, the server chooses one that is free.'),
+    phoneNumber('One of +1 NXX 555 0100 to 0199. Left out: the server chooses a free one.'),
   ),
 });
 export type SimulateNumberRequest = Type.Static<typeof SimulateNumberRequest>;
 
 export const SetupLink = strictObject({
-  message: Type.String({ description: 'Instructions for the link, for a person.' }),
+  message: Type.String({ description: 'What a person does with the link.' }),
   setup_url: Type.String({
-    description: 'To be opened on the iPhone that has this number, within 24 hours.',
+    description: 'The link to open on the iPhone that has this number, within 24 hours.',
     examples: ['https://texts.example.com/setup/K7jvXwqK3nV2m8sT0dYb4AK7jvXwqK3nV2m8sT0dYb4'],
   }),
 });
@@ -111,7 +115,7 @@ export const UpdateNumberRequest = strictObject({
   label: Type.Optional(
     Type.String({
       maxLength: labelMaxCharacters,
-      description: `0 to ${labelMaxCharacters} characters.`,
+      description: `The number’s name, 0 to ${labelMaxCharacters} characters.`,
       examples: ['Support'],
     }),
   ),

@@ -7,22 +7,24 @@ export const contactMaxCharacters = 320;
 
 /** A contact that gets no more messages from the team (specification section 4.6). */
 export const OptOut = strictObject({
-  id: publicIdOf('opt', 'The id of this opt-out; the next one of the contact has another.'),
+  id: publicIdOf('opt', 'The id of this opt-out; a later opt-out of the contact has another id.'),
   contact: Type.String({
     description: 'A phone number in E.164, a mail address in lower case, or another handle.',
     examples: ['+14155550101'],
   }),
   phone_number: nullable(
     Type.String({
-      description: 'The number that received the message; null for a request.',
+      description: 'The number that received the message; null if a request opted the contact out.',
       examples: ['+14155550100'],
     }),
   ),
-  message_id: nullable(publicIdOf('msg', 'The inbound message by which it opted out; null for a request.')),
-  opted_out_at: timestamp('When it opted out.'),
+  message_id: nullable(
+    publicIdOf('msg', 'The inbound message that opted the contact out; null if a request did.'),
+  ),
+  opted_out_at: timestamp('When the contact opted out.'),
   ignored_start_at: nullable(
     timestamp(
-      'When the contact’s latest START came that did not opt it in, because it may be a late repeat of one from before the opt-out; null for none.',
+      'When the latest START came that did not opt the contact in, because it may be a late repeat of a START from before the opt-out; null if none came.',
     ),
   ),
 });

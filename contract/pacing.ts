@@ -9,13 +9,21 @@ const limit = (maximum: number, description: string) => Type.Integer({ minimum: 
 const gap = (description: string) => Type.Integer({ minimum: 0, maximum: 3_600, description });
 
 const limits = {
-  gap_min_seconds: gap('The shortest pause between two messages of the number.'),
-  gap_max_seconds: gap('The longest pause: each one is drawn between both.'),
-  messages_per_hour: limit(10_000, 'Messages in any 60 minutes.'),
-  messages_per_day: limit(100_000, 'Messages in any 24 hours.'),
-  new_contacts_per_hour: limit(1_000, 'Conversations that the number opens in any 60 minutes.'),
-  new_contacts_per_day: limit(1_000, 'Conversations that the number opens in any 24 hours.'),
-  unanswered_per_contact: limit(1_000, 'Messages to one contact without a reply.'),
+  gap_min_seconds: gap('The shortest pause between two messages of the number, in seconds.'),
+  gap_max_seconds: gap(
+    'The longest pause, in seconds. Each pause is a random time between the shortest and the longest.',
+  ),
+  messages_per_hour: limit(10_000, 'The most messages that the number may send within any 60 minutes.'),
+  messages_per_day: limit(100_000, 'The most messages that the number may send within any 24 hours.'),
+  new_contacts_per_hour: limit(
+    1_000,
+    'The most new conversations that the number may open within any 60 minutes.',
+  ),
+  new_contacts_per_day: limit(
+    1_000,
+    'The most new conversations that the number may open within any 24 hours.',
+  ),
+  unanswered_per_contact: limit(1_000, 'The most messages to one contact without a reply.'),
 };
 
 export const pacingLimitNames = Object.keys(limits) as (keyof typeof limits)[];
@@ -23,7 +31,9 @@ export const pacingLimitNames = Object.keys(limits) as (keyof typeof limits)[];
 /** The pacing in PUT /v1/numbers/:id. It replaces the number's whole pacing setting. */
 export const PacingSetting = strictObject({
   mode: Type.Optional(
-    stringEnum(['default', ...pacingModes], { description: 'default: the setting PACING of the server.' }),
+    stringEnum(['default', ...pacingModes], {
+      description: 'default: the mode of the server’s setting PACING.',
+    }),
   ),
   gap_min_seconds: Type.Optional(limits.gap_min_seconds),
   gap_max_seconds: Type.Optional(limits.gap_max_seconds),
@@ -37,7 +47,7 @@ export type PacingSetting = Type.Static<typeof PacingSetting>;
 
 export const NullablePacingSetting = nullable(PacingSetting, {
   description:
-    'It replaces the number’s whole pacing setting: fields that are left out have the defaults of the server. null clears it.',
+    'Replaces the number’s whole pacing setting: fields that are left out have the defaults of the server. null clears the setting.',
 });
 
 /** The pacing that applies to a number, as GET /v1/numbers/:id shows it. */
@@ -48,7 +58,7 @@ export const Pacing = strictObject({
   }),
   ...limits,
   set_by_number: Type.Array(stringEnum(['mode', ...pacingLimitNames]), {
-    description: 'The fields that this number sets. The others are the defaults of the server.',
+    description: 'The fields that this number sets itself. All other fields have the defaults of the server.',
   }),
 });
 export type Pacing = Type.Static<typeof Pacing>;

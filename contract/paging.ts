@@ -18,15 +18,14 @@ export function pageQuery(nouns: string) {
     cursor: Type.Optional(
       Type.String({
         maxLength: 100,
-        description:
-          'The `cursor` of the page before. Without it, or if it is empty, you get the first page.',
+        description: 'The `cursor` of the previous page. Left out or empty: the first page.',
       }),
     ),
   };
 }
 
 /** The fields that each page has beside its items. @param cursor the description of the field `cursor` */
-export function pageFields(prefix: string, cursor = 'Send it as `cursor` to get the next page.') {
+export function pageFields(prefix: string, cursor = 'Send this value as `cursor` to get the next page.') {
   return {
     cursor: Type.String({ description: cursor, examples: [`${prefix}_01h2xcejqtf2nbrexx3vqjhp41`] }),
     has_more: Type.Boolean({ description: 'false: this is the last page.' }),

@@ -12,8 +12,8 @@ export type HeldCounts = Type.Static<typeof HeldCounts>;
 
 export const RestoreState = Type.Object({
   held: Type.Boolean(),
-  restored_at: nullable(timestamp('When the backup was restored; null where nothing is held.')),
-  backup_taken_at: nullable(timestamp('When the backup was taken; null where nothing is held.')),
+  restored_at: nullable(timestamp('When the backup was restored; null if there is no restore hold.')),
+  backup_taken_at: nullable(timestamp('When the backup was taken; null if there is no restore hold.')),
   may_resume: Type.Boolean(),
   waiting: nullable(HeldCounts),
 });

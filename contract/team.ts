@@ -15,7 +15,9 @@ export const Team = strictObject({
   }),
   created_at: timestamp('When the team was created.'),
   test: Type.Optional(
-    Type.Literal(true, { description: 'Only of the test team for which a test key acts.' }),
+    Type.Literal(true, {
+      description: 'Present only if the request had a test key: the team is the test team of that key.',
+    }),
   ),
 });
 export type Team = Type.Static<typeof Team>;

@@ -18,10 +18,10 @@ export const TimelineActor = strictObject({
     description:
       'member: a person of the team. device: the phone of the number. contact: the other side of the conversation.',
   }),
-  id: Type.String({ description: 'key_…, usr_… or dev_…; "" for the others.' }),
+  id: Type.String({ description: 'key_…, usr_… or dev_…; "" for a contact, the operator and the server.' }),
   name: Type.String({
     description:
-      'The name of the key, the person or the phone; the handle of the contact; "" for operator and server.',
+      'The name of the key, the person or the phone, or the handle of the contact; "" for the operator and the server.',
   }),
 });
 export type TimelineActor = Type.Static<typeof TimelineActor>;
@@ -44,24 +44,26 @@ export type TimelineStepKind = (typeof timelineStepKinds)[number];
 export const TimelineStep = strictObject({
   kind: stringEnum(timelineStepKinds, {
     description:
-      'queued_again: a phone took it, did not report within the lease, and it waits for its second hand-out. opted_out: this inbound message opted its sender out.',
+      'queued_again: a phone took the message and did not report it within the lease, so the message waits for its second hand-out. opted_out: this inbound message opted its sender out.',
   }),
-  at: timestamp('When.'),
-  actor: nullable(TimelineActor, { description: 'null where it is not known any more.' }),
+  at: timestamp('When the step happened.'),
+  actor: nullable(TimelineActor, { description: 'null if the actor is no longer known.' }),
   details: strictObject({
     hand_out: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 2,
-        description: 'The number of the hand-out, in handed_out and queued_again.',
+        description: 'For handed_out and queued_again: which hand-out of the message it was, counted from 1.',
       }),
     ),
     late: Type.Optional(
-      Type.Literal(true, { description: 'The report of sent came after the message had failed.' }),
+      Type.Literal(true, { description: 'For sent: the phone reported it after the message had failed.' }),
     ),
-    error_code: Type.Optional(stringEnum(failureCodes, { description: 'The error of failed.' })),
+    error_code: Type.Optional(
+      stringEnum(failureCodes, { description: 'For failed: why the message failed.' }),
+    ),
     error_message: Type.Optional(
-      Type.String({ description: 'The reason of failed, in a sentence for a person.' }),
+      Type.String({ description: 'For failed: the same, in a sentence for a person.' }),
     ),
     media: Type.Optional(
       strictObject({
@@ -84,7 +86,9 @@ export const deliveryReportsExaminedMax = 200;
 
 export const TimelineDelivery = strictObject({
   ...Delivery.properties,
-  url: nullable(Type.String({ description: 'The url of the webhook now; null for a deleted one.' })),
+  url: nullable(
+    Type.String({ description: 'The current url of the webhook; null if the webhook was deleted.' }),
+  ),
   attempts: Type.Array(AttemptSummary, {
     description: `Oldest first; the latest ${timelineAttemptsMax}.`,
   }),
@@ -94,7 +98,7 @@ export type TimelineDelivery = Type.Static<typeof TimelineDelivery>;
 export const TimelineEvent = strictObject({
   event: Event,
   deliveries: Type.Array(TimelineDelivery, { description: `At most ${timelineDeliveriesMax}.` }),
-  more_deliveries: Type.Boolean({ description: 'true where the event has more deliveries.' }),
+  more_deliveries: Type.Boolean({ description: 'true if the event has more deliveries.' }),
 });
 export type TimelineEvent = Type.Static<typeof TimelineEvent>;
 

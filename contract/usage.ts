@@ -5,7 +5,8 @@ import { nullable, strictObject, stringEnum, timestamp } from './schema.ts';
 const summaryFields = {
   month: Type.String({ description: 'In UTC.', examples: ['2026-11'] }),
   sent: Type.Integer({
-    description: 'Outbound messages accepted, less those refunded: the count that the limit bounds.',
+    description:
+      'Outbound messages that count against the month’s limit: those accepted, without those refunded.',
   }),
   received: Type.Integer({ description: 'Inbound messages.' }),
   monthly_message_limit: Type.Integer(),
@@ -40,7 +41,7 @@ export const UsageQuery = strictObject({
   month: Type.Optional(
     Type.String({
       pattern: '^\\d{4}-(0[1-9]|1[0-2])$',
-      description: 'Without it, the current month.',
+      description: 'The month, such as 2026-11; left out, the current month.',
       examples: ['2026-11'],
     }),
   ),
@@ -59,8 +60,8 @@ const resourceLimit = (description: string) =>
 /** A team's plan and the used part of its limits. The count of messages is in `Usage`. */
 export const PlanUsage = strictObject({
   plan: stringEnum(planNames, { description: 'The plan, which decides most limits of the team.' }),
-  members: resourceLimit('With the invitations that can still be accepted.'),
-  numbers: resourceLimit('Pending ones included.'),
-  webhooks: resourceLimit('Switched-off ones included.'),
+  members: resourceLimit('Members, and invitations that can still be accepted.'),
+  numbers: resourceLimit('Numbers, pending ones included.'),
+  webhooks: resourceLimit('Webhooks, switched-off ones included.'),
 });
 export type PlanUsage = Type.Static<typeof PlanUsage>;

@@ -9,32 +9,35 @@ export const missedEventsMax = 10_000;
 export const WebhookHealth = strictObject({
   switched_off: nullable(
     strictObject({
-      at: timestamp('When.'),
+      at: timestamp('When the webhook was switched off.'),
       by: stringEnum(['request', 'failures'], {
-        description: 'request: by a key or a member. failures: by the tenth failed attempt in a row.',
+        description:
+          'request: a key or a member switched it off. failures: the tenth failed attempt in a row did.',
       }),
       failing_since: nullable(
         timestamp(
-          'The start of the first of the ten attempts; null for another cause, and if the log lacks them.',
+          'When the first of the ten failed attempts began; null if a request switched the webhook off, or if the log lacks the attempts.',
         ),
       ),
     }),
-    { description: 'null while it is active.' },
+    { description: 'null while the webhook is active.' },
   ),
   last_failure: nullable(
     strictObject({
       ...AttemptSummary.properties,
       delivery_id: publicIdOf('dlv', 'The delivery that the attempt belongs to.'),
     }),
-    { description: 'The latest failed attempt of a delivery that has not succeeded; null for none.' },
+    { description: 'The latest failed attempt of a delivery that has not succeeded; null if there is none.' },
   ),
   missed_since: nullable(
-    timestamp('The time of the oldest event that it may have missed since its last success; null for none.'),
+    timestamp(
+      'The time of the oldest event that the receiver may have missed since its last success; null if there is none.',
+    ),
   ),
   missed: Type.Integer({
     minimum: 0,
     maximum: missedEventsMax,
-    description: `How many events these are; ${missedEventsMax} means that many or more.`,
+    description: `How many events the receiver may have missed; ${missedEventsMax} means that many or more.`,
   }),
 });
 export type WebhookHealth = Type.Static<typeof WebhookHealth>;
@@ -47,7 +50,9 @@ export const LastAttempts = strictObject({
       test: Type.Boolean({ description: 'Whether it was the attempt of a test event.' }),
       ...AttemptSummary.properties,
     }),
-    { description: 'The latest attempt of each webhook that has one, of the newest event that was tried.' },
+    {
+      description: 'For each webhook with an attempt: the latest attempt of the newest event that was tried.',
+    },
   ),
 });
 export type LastAttempts = Type.Static<typeof LastAttempts>;
@@ -57,7 +62,7 @@ export const DeliveryRequest = strictObject({
   body: nullable(
     Type.String({
       description:
-        'The body that every attempt sends. null where it is no longer kept, and for a test whose attempt was made.',
+        'The body that every attempt sends. null if it is no longer kept, and for a test whose attempt was made.',
     }),
   ),
 });

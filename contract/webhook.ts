@@ -11,39 +11,43 @@ export const failuresMax = 10;
 
 const id = publicIdOf('wh', 'The id of the webhook.');
 const url = Type.String({
-  description: 'Where events are sent.',
+  description: 'The URL to which events are sent.',
   examples: ['https://example.com/hooks/ownline'],
 });
 const events = Type.Array(stringEnum(eventTypes), { description: 'The types of events that are sent.' });
 const phone_number = nullable(
   Type.String({
     description:
-      'Only events of this number are sent, so none of contacts that a request opted out or in; null for all of the team.',
+      'The webhook gets only events of this number, and so none of contacts that a request opted out or in. null: events of the whole team.',
   }),
 );
 const active = Type.Boolean({
-  description: `false where it was switched off by a request, or by ${failuresMax} failed attempts in a row.`,
+  description: `false if the webhook was switched off, by a request or by ${failuresMax} failed attempts in a row.`,
 });
-const created_at = timestamp('When it was made.');
+const created_at = timestamp('When the webhook was created.');
 
 const newUrl = Type.String({
   maxLength: urlMaxCharacters,
   description:
-    'An https address without a user name. The addresses of its name are checked at each attempt. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).',
+    'An https address without a user name. The IP addresses of its host are checked at each attempt. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).',
   examples: ['https://example.com/hooks/ownline'],
 });
 const newEvents = Type.Array(stringEnum(eventTypes), {
   minItems: 1,
   maxItems: 50,
   description:
-    'One or more types of events; repeats are folded. The event message.delivered is made from the plan starter on.',
+    'One or more types of events; a repeated type counts once. The event message.delivered needs the plan starter or higher.',
 });
 
 export const CreateWebhookRequest = strictObject({
   url: newUrl,
   events: newEvents,
   phone_number: Type.Optional(
-    nullable(phoneNumber('A number of the team, to be sent only its events; null or left out, all.')),
+    nullable(
+      phoneNumber(
+        'A number of the team: the webhook gets only its events. null or left out: events of the whole team.',
+      ),
+    ),
   ),
 });
 export type CreateWebhookRequest = Type.Static<typeof CreateWebhookRequest>;
@@ -73,9 +77,11 @@ export const Webhook = strictObject({
   failure_count: Type.Integer({
     minimum: 0,
     maximum: failuresMax,
-    description: 'Failed attempts in a row, of all deliveries.',
+    description: 'Failed attempts in a row, over all deliveries of the webhook.',
   }),
-  last_triggered_at: nullable(timestamp('When an attempt was last begun, within a second; null for never.')),
+  last_triggered_at: nullable(
+    timestamp('When the latest attempt began, within a second; null before the first attempt.'),
+  ),
   next_secret_takes_over_at: nullable(
     timestamp('While the secret is rotated: the time from which only the next secret signs. null otherwise.'),
   ),
@@ -91,7 +97,8 @@ export const UpdateWebhookRequest = strictObject({
   events: Type.Optional(newEvents),
   active: Type.Optional(
     Type.Boolean({
-      description: 'true switches it on and resets failure_count; false skips pending deliveries.',
+      description:
+        'true switches the webhook on and sets failure_count to 0. false switches it off and skips its pending deliveries.',
     }),
   ),
   phone_number: Type.Optional(nullable(phoneNumber('A number of the team; null for all of its numbers.'))),
@@ -107,17 +114,19 @@ const deliveryId = publicIdOf('dlv', 'The id of the delivery.');
 export const Delivery = strictObject({
   id: deliveryId,
   webhook_id: id,
-  event_id: publicIdOf('evt', 'The event that is delivered; of a test, the id in its sample.'),
+  event_id: publicIdOf('evt', 'The id of the delivered event; for a test, the id in its sample.'),
   event_type: stringEnum(eventTypes, { description: 'The type of the event.' }),
   test: Type.Boolean({ description: 'true for the sample of POST …/test.' }),
   status: stringEnum(deliveryStatuses, {
     description:
-      'pending: an attempt is due. failed: all attempts failed. skipped: the webhook was switched off. Failed and skipped ones can be replayed.',
+      'pending: an attempt is due. failed: all attempts failed. skipped: the webhook was switched off. Failed and skipped deliveries can be replayed.',
   }),
-  attempt_count: Type.Integer({ minimum: 0, description: 'Attempts so far.' }),
-  next_attempt_at: nullable(timestamp('When the next attempt is due; null where none is.')),
+  attempt_count: Type.Integer({ minimum: 0, description: 'How many attempts were made so far.' }),
+  next_attempt_at: nullable(timestamp('When the next attempt is due; null if none is.')),
   created_at: timestamp('When the event happened.'),
-  finished_at: nullable(timestamp('When it succeeded, failed or was skipped.')),
+  finished_at: nullable(
+    timestamp('When the delivery succeeded, failed or was skipped; null while it is pending.'),
+  ),
 });
 export type Delivery = Type.Static<typeof Delivery>;
 
@@ -126,7 +135,9 @@ export const ListDeliveriesQuery = strictObject({
   status: Type.Optional(
     stringEnum(deliveryStatuses, { description: 'Only deliveries that have this status now.' }),
   ),
-  event_type: Type.Optional(stringEnum(eventTypes, { description: 'Only deliveries of such events.' })),
+  event_type: Type.Optional(
+    stringEnum(eventTypes, { description: 'Only deliveries of events of this type.' }),
+  ),
   ...pageQuery('deliveries'),
 });
 export type ListDeliveriesQuery = Type.Static<typeof ListDeliveriesQuery>;
@@ -146,16 +157,19 @@ export const shownAttemptsMax = 50;
 /** An HTTP attempt of a delivery without the body of its response. */
 export const AttemptSummary = strictObject({
   id: publicIdOf('att', 'The id of the attempt.'),
-  started_at: timestamp('When it began.'),
-  duration_ms: Type.Integer({ minimum: 0, description: 'From the look-up of the name to the last byte.' }),
+  started_at: timestamp('When the attempt began.'),
+  duration_ms: Type.Integer({
+    minimum: 0,
+    description: 'Milliseconds from the DNS look-up to the last byte of the response.',
+  }),
   outcome: stringEnum(attemptOutcomes, {
     description: `succeeded, or the class of the failure. ${Object.entries(attemptFailures)
       .map(([name, meaning]) => `${name}: ${meaning}`)
       .join(' ')}`,
   }),
   error_message: nullable(Type.String({ description: 'The failure in a sentence for a person.' })),
-  status_code: nullable(Type.Integer({ description: 'The status of the answer; null where none came.' })),
-  url: Type.String({ description: 'Where it was sent: the webhook’s url at that time.' }),
+  status_code: nullable(Type.Integer({ description: 'The HTTP status of the response; null if none came.' })),
+  url: Type.String({ description: 'The URL to which the attempt was sent: the webhook’s url at that time.' }),
 });
 export type AttemptSummary = Type.Static<typeof AttemptSummary>;
 
@@ -167,7 +181,7 @@ export const ListedDelivery = strictObject({
       outcome: AttemptSummary.properties.outcome,
       status_code: AttemptSummary.properties.status_code,
     }),
-    { description: 'null before the first attempt, and where the attempts are not kept any more.' },
+    { description: 'null before the first attempt, and if the attempts are no longer kept.' },
   ),
 });
 export type ListedDelivery = Type.Static<typeof ListedDelivery>;
@@ -184,10 +198,10 @@ export const Attempt = strictObject({
   response_body: nullable(
     Type.String({
       description:
-        'At most 16 KB of the answer as text; what is not UTF-8 is shown as U+FFFD. null where no answer came.',
+        'At most 16 KB of the response as text; bytes that are not UTF-8 are shown as U+FFFD. null if no response came.',
     }),
   ),
-  response_truncated: Type.Boolean({ description: 'true where the answer was longer.' }),
+  response_truncated: Type.Boolean({ description: 'true if the response was longer.' }),
 });
 export type Attempt = Type.Static<typeof Attempt>;
 
@@ -210,13 +224,13 @@ const momentMaxCharacters = 100;
 export const ReplayRequest = strictObject({
   since: Type.String({
     maxLength: momentMaxCharacters,
-    description: 'Events that happened then or later: ISO 8601 with Z or an offset.',
+    description: 'Only events that happened at this time or later: ISO 8601 with Z or an offset.',
     examples: ['2026-11-21T09:30:00.000Z'],
   }),
   until: Type.Optional(
     Type.String({
       maxLength: momentMaxCharacters,
-      description: 'Only events that happened before this time; left out, until now.',
+      description: 'Only events that happened before this time. Left out: all until now.',
       examples: ['2026-11-21T10:30:00.000Z'],
     }),
   ),
@@ -229,7 +243,7 @@ export type ReplayRequest = Type.Static<typeof ReplayRequest>;
 export const QueuedReplay = strictObject({
   queued: Type.Integer({
     minimum: 0,
-    description: `How many are sent again. ${replayedMax.toLocaleString('en')} is the maximum of one request: repeat the request for the rest.`,
+    description: `How many deliveries are sent again. ${replayedMax.toLocaleString('en')} is the maximum of one request: repeat the request for the rest.`,
   }),
 });
 export type QueuedReplay = Type.Static<typeof QueuedReplay>;
@@ -242,7 +256,7 @@ export const RotatedSecret = strictObject({
     examples: ['whsec_bm90IGEgcmVhbCBzZWNyZXQsIDMyIGJ5dGVzIGxvbmc='],
   }),
   takes_over_at: timestamp(
-    'From then on it is the only one, unless POST …/rotate-secret/finish comes first.',
+    'From this time on, only the next secret signs. POST …/rotate-secret/finish ends the rotation earlier.',
   ),
 });
 export type RotatedSecret = Type.Static<typeof RotatedSecret>;

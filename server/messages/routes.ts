@@ -42,7 +42,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
           {
             name: 'Idempotency-Key',
             description:
-              'Kept for 24 hours: a repeat with the same key and fields is answered like the first request, with `idempotent-replayed: true`.',
+              'Identifies the send for 24 hours: a repeat with the same key and fields is answered like the first request, with `idempotent-replayed: true`.',
             schema: Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$' }),
           },
         ],
@@ -64,7 +64,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         tag: 'Messages',
         summary: 'List messages',
         description:
-          'Lists the messages of the team, newest first. To read on, send the `cursor` of the answer with the next request, until `has_more` is false. Messages that arrive meanwhile make no other message repeat or disappear.\n\nThe list leaves out when and why a message was sent, failed or waits: `GET /v1/messages/{id}` returns these fields.\n\nA page reads at most 10,000 messages. So with filters it can be short or empty while `has_more` is true. Filters that exclude each other give an empty page.',
+          'Lists the messages of the team, newest first. To read on, send the `cursor` of the answer with the next request, until `has_more` is false. Messages that arrive meanwhile make no listed message repeat or disappear.\n\nThe list leaves out when and why a message was sent, failed or waits: `GET /v1/messages/{id}` returns these fields.\n\nA page reads at most 10,000 messages. So with filters a page can be short or empty while `has_more` is true. Filters that exclude each other give an empty page.',
         examples: listMessagesExamples,
       },
       query: ListMessagesQuery,
@@ -93,7 +93,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
           {
             name: 'x-test-clock',
             description:
-              'With a test key only: a timestamp. The message expires, or counts as unconfirmed, where that would have happened by this time.',
+              'With a test key only: a timestamp. The message expires, or counts as unconfirmed, if that would have happened by this time.',
             schema: Type.String({ format: 'date-time' }),
           },
         ],

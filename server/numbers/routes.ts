@@ -103,7 +103,7 @@ export function numberRoutes(services: Runtime): Route[] {
         tag: 'Numbers',
         summary: 'Connect another iPhone',
         description:
-          'Returns a link for a new or wiped iPhone that has the same number. The id, the queue and the history stay. The old iPhone works until the new one asks for messages.',
+          'Returns a link for a new or wiped iPhone that has the same number. The number keeps its id, its queue and its messages. The old iPhone works until the new one asks for messages.',
         examples: reconnectNumberExamples,
       },
       answers: { 200: SetupLink },
@@ -134,7 +134,7 @@ export function numberRoutes(services: Runtime): Route[] {
         tag: 'Numbers',
         summary: 'Change a number',
         description:
-          'Changes the fields that are sent; `{}` changes nothing. Once a pause is answered, the iPhone gets no more messages. Messages that it receives are still stored.',
+          'Changes the fields that are sent; `{}` changes nothing. Once a pause is answered, the iPhone gets no more messages to send. Messages that the iPhone receives are still stored.',
         examples: updateNumberExamples,
       },
       body: UpdateNumberRequest,

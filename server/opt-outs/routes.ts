@@ -38,7 +38,7 @@ export function optOutRoutes(services: Runtime): Route[] {
         tag: 'Opt-outs',
         summary: 'Opt a contact out',
         description:
-          'For a contact who asks in other words than STOP for no more messages. From now on each send to the contact is refused, from every number of the team. Queued messages to the contact fail with `opted_out`.\n\nPercent-encode the contact: `%2B14155550101`. A contact that has opted out already stays as it is.',
+          'For a contact who asks in other words than STOP for no more messages. From now on each send to the contact is refused, from every number of the team. Queued messages to the contact fail with `opted_out`.\n\nPercent-encode the contact: `%2B14155550101`. An earlier opt-out of the contact stays as it is.',
         examples: createOptOutExamples,
       },
       answers: { 200: OptOut },

@@ -229,7 +229,7 @@ export type paths = {
         get: operations["getNumber"];
         /**
          * Change a number
-         * @description Changes the fields that are sent; `{}` changes nothing. Once a pause is answered, the iPhone gets no more messages. Messages that it receives are still stored.
+         * @description Changes the fields that are sent; `{}` changes nothing. Once a pause is answered, the iPhone gets no more messages to send. Messages that the iPhone receives are still stored.
          *
          *     Permission: `numbers:write`.
          */
@@ -280,7 +280,7 @@ export type paths = {
         put?: never;
         /**
          * Connect another iPhone
-         * @description Returns a link for a new or wiped iPhone that has the same number. The id, the queue and the history stay. The old iPhone works until the new one asks for messages.
+         * @description Returns a link for a new or wiped iPhone that has the same number. The number keeps its id, its queue and its messages. The old iPhone works until the new one asks for messages.
          *
          *     Permission: `numbers:write`.
          */
@@ -351,7 +351,7 @@ export type paths = {
          * Opt a contact out
          * @description For a contact who asks in other words than STOP for no more messages. From now on each send to the contact is refused, from every number of the team. Queued messages to the contact fail with `opted_out`.
          *
-         *     Percent-encode the contact: `%2B14155550101`. A contact that has opted out already stays as it is.
+         *     Percent-encode the contact: `%2B14155550101`. An earlier opt-out of the contact stays as it is.
          *
          *     Permission: `messages:send`.
          */
@@ -404,11 +404,11 @@ export type paths = {
         };
         /**
          * List messages
-         * @description Lists the messages of the team, newest first. To read on, send the `cursor` of the answer with the next request, until `has_more` is false. Messages that arrive meanwhile make no other message repeat or disappear.
+         * @description Lists the messages of the team, newest first. To read on, send the `cursor` of the answer with the next request, until `has_more` is false. Messages that arrive meanwhile make no listed message repeat or disappear.
          *
          *     The list leaves out when and why a message was sent, failed or waits: `GET /v1/messages/{id}` returns these fields.
          *
-         *     A page reads at most 10,000 messages. So with filters it can be short or empty while `has_more` is true. Filters that exclude each other give an empty page.
+         *     A page reads at most 10,000 messages. So with filters a page can be short or empty while `has_more` is true. Filters that exclude each other give an empty page.
          *
          *     Permission: `messages:read`.
          */
@@ -474,7 +474,7 @@ export type paths = {
         };
         /**
          * List webhooks
-         * @description Lists all webhooks of the team, oldest first. Those that are switched off are included.
+         * @description Lists all webhooks of the team, oldest first. Webhooks that are switched off are included.
          *
          *     Permission: `webhooks:manage`.
          */
@@ -482,7 +482,7 @@ export type paths = {
         put?: never;
         /**
          * Create a webhook
-         * @description From now on the server sends each event of these types to `url`, signed with `secret`. Only this answer shows the secret. The section *Event deliveries* has the requests that your receiver gets.
+         * @description From now on the server sends each event of the types in `events` to `url`, signed with `secret`. Only this answer shows the secret. The section *Event deliveries* has the requests that your receiver gets.
          *
          *     Permission: `webhooks:manage`.
          */
@@ -702,9 +702,9 @@ export type components = {
                 current?: number;
                 /** @description With plan_limit_exceeded: where to get a larger plan. */
                 upgrade_url?: string;
-                /** @description Only where the recipient of a send has opted out: when that was. */
+                /** @description Present only if the recipient of a send has opted out: when the recipient did so. */
                 opted_out_at?: string;
-                /** @description With the monthly limit: when the count starts again at 0. */
+                /** @description With the monthly limit: when the count of messages starts again at 0. */
                 resets_at?: string;
             };
         };
@@ -723,7 +723,7 @@ export type components = {
             /** @description When the team was created. */
             created_at: string;
             /**
-             * @description Only of the test team for which a test key acts.
+             * @description Present only if the request had a test key: the team is the test team of that key.
              * @constant
              */
             test?: true;
@@ -733,7 +733,7 @@ export type components = {
             name?: string;
         };
         Member: {
-            /** @description The id of the membership: one person has another one in each team. */
+            /** @description The id of the membership; a person has a different one in each team. */
             id: string;
             /** @description The address that the account belongs to. */
             email: string;
@@ -753,7 +753,7 @@ export type components = {
         };
         ChangeRoleRequest: {
             /**
-             * @description Only an owner can make an owner, in the dashboard.
+             * @description The role in the team. Only an owner can make an owner, in the dashboard.
              * @enum {string}
              */
             role?: "admin" | "member" | "viewer";
@@ -764,26 +764,26 @@ export type components = {
             /** @description The address that the account belongs to. */
             email: string;
             /**
-             * @description Only an owner can make an owner, in the dashboard.
+             * @description The role in the team. Only an owner can make an owner, in the dashboard.
              * @enum {string}
              */
             role: "admin" | "member" | "viewer";
-            /** @description 7 days after it was created. */
+            /** @description When the invitation expires: 7 days after it was created. */
             expires_at: string;
         };
         InvitationList: {
-            /** @description Invitations that can still be accepted, newest first. Links that the operator makes for owners are none. */
+            /** @description Invitations that can still be accepted, newest first. Links that the operator makes for owners are not listed. */
             invitations: components["schemas"]["Invitation"][];
-            /** @description Send it as cursor to get the next page; "" on an empty page. */
+            /** @description Send this value as `cursor` to get the next page; "" on an empty page. */
             cursor: string;
             /** @description false: this is the last page. */
             has_more: boolean;
         };
         InviteRequest: {
-            /** @description The address of the person to invite. Compared without regard to upper and lower case. */
+            /** @description The address of the person to invite. Upper and lower case are the same. */
             email: string;
             /**
-             * @description Only an owner can make an owner, in the dashboard.
+             * @description The role in the team. Only an owner can make an owner, in the dashboard.
              * @enum {string}
              */
             role: "admin" | "member" | "viewer";
@@ -793,24 +793,24 @@ export type components = {
             id: string;
             /** @description The iPhone’s number, in E.164. */
             phone_number: string;
-            /** @description The name that the team gives it; "" for none. */
+            /** @description The number’s name, chosen by the team; "" if it has none. */
             label: string;
             /**
              * @description active: messages are processed. paused: nothing is handed to the phone.
              * @enum {string}
              */
             status: "active" | "paused";
-            /** @description true from the first poll of its phone. */
+            /** @description true once the number’s phone has polled. */
             verified: boolean;
-            /** @description The name of the iPhone; "" before its first poll. */
+            /** @description The name of the iPhone; "" before the iPhone has polled. */
             device_name: string;
             last_seen_at: string | null;
-            /** @description Messages accepted and received since 00:00 UTC. */
+            /** @description How many messages were accepted or received since 00:00 UTC. */
             messages_today: number;
-            /** @description When the number was first verified with POST /v1/numbers/verify. */
+            /** @description When the number was created, such as by its first POST /v1/numbers/verify. */
             created_at: string;
             /**
-             * @description Only of a number whose iPhone the server simulates: its messages reach no person.
+             * @description Present only if the server simulates the number’s iPhone: its messages reach no person.
              * @constant
              */
             simulated?: true;
@@ -820,29 +820,29 @@ export type components = {
             id: string;
             /** @description The iPhone’s number, in E.164. */
             phone_number: string;
-            /** @description The name that the team gives it; "" for none. */
+            /** @description The number’s name, chosen by the team; "" if it has none. */
             label: string;
             /**
              * @description active: messages are processed. paused: nothing is handed to the phone.
              * @enum {string}
              */
             status: "active" | "paused";
-            /** @description true from the first poll of its phone. */
+            /** @description true once the number’s phone has polled. */
             verified: boolean;
-            /** @description The name of the iPhone; "" before its first poll. */
+            /** @description The name of the iPhone; "" before the iPhone has polled. */
             device_name: string;
             last_seen_at: string | null;
-            /** @description Messages accepted and received since 00:00 UTC. */
+            /** @description How many messages were accepted or received since 00:00 UTC. */
             messages_today: number;
-            /** @description When the number was first verified with POST /v1/numbers/verify. */
+            /** @description When the number was created, such as by its first POST /v1/numbers/verify. */
             created_at: string;
             /**
-             * @description Only of a number whose iPhone the server simulates: its messages reach no person.
+             * @description Present only if the server simulates the number’s iPhone: its messages reach no person.
              * @constant
              */
             simulated?: true;
             /**
-             * @description The rule for a message that the phone took and never confirmed. fail, the default: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.
+             * @description The rule for a message that the phone took and never confirmed. fail, the default: the message fails. retry_once: the message is handed out a second time, at the risk that it arrives twice.
              * @enum {string}
              */
             on_unconfirmed: "fail" | "retry_once";
@@ -852,33 +852,33 @@ export type components = {
                  * @enum {string}
                  */
                 mode: "off" | "gentle" | "strict";
-                /** @description The shortest pause between two messages of the number. */
+                /** @description The shortest pause between two messages of the number, in seconds. */
                 gap_min_seconds: number;
-                /** @description The longest pause: each one is drawn between both. */
+                /** @description The longest pause, in seconds. Each pause is a random time between the shortest and the longest. */
                 gap_max_seconds: number;
-                /** @description Messages in any 60 minutes. */
+                /** @description The most messages that the number may send within any 60 minutes. */
                 messages_per_hour: number;
-                /** @description Messages in any 24 hours. */
+                /** @description The most messages that the number may send within any 24 hours. */
                 messages_per_day: number;
-                /** @description Conversations that the number opens in any 60 minutes. */
+                /** @description The most new conversations that the number may open within any 60 minutes. */
                 new_contacts_per_hour: number;
-                /** @description Conversations that the number opens in any 24 hours. */
+                /** @description The most new conversations that the number may open within any 24 hours. */
                 new_contacts_per_day: number;
-                /** @description Messages to one contact without a reply. */
+                /** @description The most messages to one contact without a reply. */
                 unanswered_per_contact: number;
-                /** @description The fields that this number sets. The others are the defaults of the server. */
+                /** @description The fields that this number sets itself. All other fields have the defaults of the server. */
                 set_by_number: ("mode" | "gap_min_seconds" | "gap_max_seconds" | "messages_per_hour" | "messages_per_day" | "new_contacts_per_hour" | "new_contacts_per_day" | "unanswered_per_contact")[];
             };
-            /** @description Limits that the number is past: new conversations of the last hour or day, messages without a reply to a contact of the last day. gentle warns of them; strict holds messages back. */
+            /** @description Limits that the number exceeds: of new conversations in the last hour or day, or of messages without a reply to a contact of the last day. The mode gentle only warns; strict holds messages back. */
             pacing_warnings: ("new_contacts_per_hour" | "new_contacts_per_day" | "unanswered_per_contact")[];
             /**
-             * @description The received texts that the tests of the setup page have shown to arrive from the phone that is connected. unknown: not tested. words: texts of several words. full: these, and replies of one word that have a Latin vowel or y.
+             * @description Which received texts the connected phone passes on, as far as the tests of the setup page have shown. unknown: not tested. words: texts of several words. full: these, and replies of one word that have a Latin vowel or y.
              * @enum {string}
              */
             inbound_coverage: "unknown" | "words" | "full";
             health: {
                 /**
-                 * @description pending: no phone has polled yet. online: the last poll is at most 90 seconds ago. late: at most 5 minutes. offline: longer. Time without a server that answers polls does not count. A paused number has a state too: its phone polls on.
+                 * @description pending: no phone has polled yet. online: the last poll is at most 90 seconds ago. late: at most 5 minutes ago. offline: longer ago. Time in which no server answered polls does not count. A paused number has a state too: its phone polls on.
                  * @enum {string}
                  */
                 state: "pending" | "online" | "late" | "offline";
@@ -886,20 +886,20 @@ export type components = {
                 since: string;
                 last_seen_at: string | null;
                 cause: ("simulated_not_running" | "setup_link_unopened" | "setup_link_ended" | "shortcuts_not_run" | "reconnect_unfinished" | "stopped_after_message" | "stopped_while_waiting" | "no_power_or_network" | "automation_stopped") | null;
-                /** @description The cause, and the steps on the iPhone, for a person; "" for none. */
+                /** @description The cause in words, and the steps to take on the iPhone; "" if `cause` is null. */
                 advice: string;
             };
-            /** @description The iPhone changed its name or its system when its shortcut started again: another iPhone of its owner may run a copy. null if it did not in the last 30 days, and for a new phone. */
+            /** @description The iPhone changed its name or its system when its shortcut started again: another iPhone of its owner may run a copy. null if no such change was seen in the last 30 days, and for a new phone. */
             device_change: {
-                /** @description When that was seen. */
+                /** @description When the server saw the change. */
                 at: string;
                 /** @description The current name of the iPhone. */
                 device_name: string;
-                /** @description Its version of iOS now; "" where the shortcut does not say. */
+                /** @description The current iOS version of the iPhone; "" if the shortcut did not report it. */
                 os: string;
-                /** @description The name of the iPhone before. */
+                /** @description The name of the iPhone before the change. */
                 previous_device_name: string;
-                /** @description Its version of iOS before; "" where the shortcut did not say. */
+                /** @description The iOS version before the change; "" if the shortcut did not report it. */
                 previous_os: string;
             } | null;
         };
@@ -912,18 +912,18 @@ export type components = {
             id: string;
             /** @description The iPhone’s number, in E.164. */
             phone_number: string;
-            /** @description The name that the team gives it; "" for none. */
+            /** @description The number’s name, chosen by the team; "" if it has none. */
             label: string;
             /**
              * @description active: messages are processed. paused: nothing is handed to the phone.
              * @enum {string}
              */
             status: "active" | "paused";
-            /** @description true from the first poll of its phone. */
+            /** @description true once the number’s phone has polled. */
             verified: boolean;
         };
         UpdateNumberRequest: {
-            /** @description 0 to 100 characters. */
+            /** @description The number’s name, 0 to 100 characters. */
             label?: string;
             /**
              * @description active: messages are processed. paused: nothing is handed to the phone.
@@ -931,30 +931,30 @@ export type components = {
              */
             status?: "active" | "paused";
             /**
-             * @description The rule for a message that the phone took and never confirmed. fail, the default: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.
+             * @description The rule for a message that the phone took and never confirmed. fail, the default: the message fails. retry_once: the message is handed out a second time, at the risk that it arrives twice.
              * @enum {string}
              */
             on_unconfirmed?: "fail" | "retry_once";
-            /** @description It replaces the number’s whole pacing setting: fields that are left out have the defaults of the server. null clears it. */
+            /** @description Replaces the number’s whole pacing setting: fields that are left out have the defaults of the server. null clears the setting. */
             pacing?: {
                 /**
-                 * @description default: the setting PACING of the server.
+                 * @description default: the mode of the server’s setting PACING.
                  * @enum {string}
                  */
                 mode?: "default" | "off" | "gentle" | "strict";
-                /** @description The shortest pause between two messages of the number. */
+                /** @description The shortest pause between two messages of the number, in seconds. */
                 gap_min_seconds?: number;
-                /** @description The longest pause: each one is drawn between both. */
+                /** @description The longest pause, in seconds. Each pause is a random time between the shortest and the longest. */
                 gap_max_seconds?: number;
-                /** @description Messages in any 60 minutes. */
+                /** @description The most messages that the number may send within any 60 minutes. */
                 messages_per_hour?: number;
-                /** @description Messages in any 24 hours. */
+                /** @description The most messages that the number may send within any 24 hours. */
                 messages_per_day?: number;
-                /** @description Conversations that the number opens in any 60 minutes. */
+                /** @description The most new conversations that the number may open within any 60 minutes. */
                 new_contacts_per_hour?: number;
-                /** @description Conversations that the number opens in any 24 hours. */
+                /** @description The most new conversations that the number may open within any 24 hours. */
                 new_contacts_per_day?: number;
-                /** @description Messages to one contact without a reply. */
+                /** @description The most messages to one contact without a reply. */
                 unanswered_per_contact?: number;
             } | null;
         };
@@ -963,9 +963,9 @@ export type components = {
             phone_number: string;
         };
         SetupLink: {
-            /** @description Instructions for the link, for a person. */
+            /** @description What a person does with the link. */
             message: string;
-            /** @description To be opened on the iPhone that has this number, within 24 hours. */
+            /** @description The link to open on the iPhone that has this number, within 24 hours. */
             setup_url: string;
         };
         Deleted: {
@@ -983,22 +983,22 @@ export type components = {
             content: string;
             media_url: string | null;
             /**
-             * @description The current state of an outbound message; received for inbound ones.
+             * @description The current status of an outbound message; always received for an inbound one.
              * @enum {string}
              */
             status: "queued" | "polling" | "sent" | "delivered" | "failed" | "received";
             /** @enum {string} */
             direction: "inbound" | "outbound";
-            /** @description When it was accepted or received. */
+            /** @description When the server accepted the outbound message, or received the inbound one. */
             created_at: string;
             delivered_at: string | null;
             /**
-             * @description Only in a message that the iPhone received in a group: `from` alone does not identify the conversation.
+             * @description Present only if the iPhone received the message in a group: `from` alone does not identify the conversation.
              * @constant
              */
             group?: true;
             /**
-             * @description Only in a received message that may be a late repeat of an equal one: the iPhone had not passed that one on by each of its automations. Do not drop it: it may be another answer.
+             * @description Present only if the received message may be a late repeat of an earlier, equal one that not all automations of the iPhone had passed on. Do not drop the message, because it may be a new answer.
              * @constant
              */
             possible_repeat?: true;
@@ -1014,22 +1014,22 @@ export type components = {
             content: string;
             media_url: string | null;
             /**
-             * @description The current state of an outbound message; received for inbound ones.
+             * @description The current status of an outbound message; always received for an inbound one.
              * @enum {string}
              */
             status: "queued" | "polling" | "sent" | "delivered" | "failed" | "received";
             /** @enum {string} */
             direction: "inbound" | "outbound";
-            /** @description When it was accepted or received. */
+            /** @description When the server accepted the outbound message, or received the inbound one. */
             created_at: string;
             delivered_at: string | null;
             /**
-             * @description Only in a message that the iPhone received in a group: `from` alone does not identify the conversation.
+             * @description Present only if the iPhone received the message in a group: `from` alone does not identify the conversation.
              * @constant
              */
             group?: true;
             /**
-             * @description Only in a received message that may be a late repeat of an equal one: the iPhone had not passed that one on by each of its automations. Do not drop it: it may be another answer.
+             * @description Present only if the received message may be a late repeat of an earlier, equal one that not all automations of the iPhone had passed on. Do not drop the message, because it may be a new answer.
              * @constant
              */
             possible_repeat?: true;
@@ -1039,13 +1039,13 @@ export type components = {
             error_message: string | null;
             waiting_reason: ("restore_hold" | "number_paused" | "phone_offline" | "media_fetching" | "phone_busy" | "pacing_gap" | "pacing_hour" | "pacing_day" | "pacing_new_contacts" | "pacing_unanswered" | "earlier_message") | null;
             expected_at: string | null;
-            /** @description true where a phone took it and never reported the outcome. */
+            /** @description true if a phone took the message and never reported the outcome. */
             may_have_been_sent: boolean;
         };
         MessageList: {
             /** @description Newest first. */
             messages: components["schemas"]["Message"][];
-            /** @description Send it as `cursor` to get the next page. */
+            /** @description Send this value as `cursor` to get the next page. */
             cursor: string;
             /** @description false: this is the last page. */
             has_more: boolean;
@@ -1054,7 +1054,7 @@ export type components = {
             /** @description The id of the message. */
             id: string;
             /**
-             * @description Always queued, also in the answer to a repeat.
+             * @description Always queued, even in the answer to a repeated request.
              * @enum {string}
              */
             status: "queued";
@@ -1065,7 +1065,7 @@ export type components = {
             /** @description The text. */
             content: string;
             media_url: string | null;
-            /** @description When it was accepted or received. */
+            /** @description When the server accepted the outbound message, or received the inbound one. */
             created_at: string;
         };
         SendMessageRequest: {
@@ -1078,20 +1078,20 @@ export type components = {
             media_url?: string | null;
         };
         OptOut: {
-            /** @description The id of this opt-out; the next one of the contact has another. */
+            /** @description The id of this opt-out; a later opt-out of the contact has another id. */
             id: string;
             /** @description A phone number in E.164, a mail address in lower case, or another handle. */
             contact: string;
             phone_number: string | null;
             message_id: string | null;
-            /** @description When it opted out. */
+            /** @description When the contact opted out. */
             opted_out_at: string;
             ignored_start_at: string | null;
         };
         OptOutList: {
             /** @description Newest first. */
             opt_outs: components["schemas"]["OptOut"][];
-            /** @description Send it as `cursor` to get the next page. */
+            /** @description Send this value as `cursor` to get the next page. */
             cursor: string;
             /** @description false: this is the last page. */
             has_more: boolean;
@@ -1099,18 +1099,18 @@ export type components = {
         Webhook: {
             /** @description The id of the webhook. */
             id: string;
-            /** @description Where events are sent. */
+            /** @description The URL to which events are sent. */
             url: string;
             /** @description The types of events that are sent. */
             events: ("message.received" | "message.sent" | "message.delivered" | "message.failed" | "contact.opted_out" | "contact.opted_in" | "number.offline" | "number.online")[];
             phone_number: string | null;
-            /** @description false where it was switched off by a request, or by 10 failed attempts in a row. */
+            /** @description false if the webhook was switched off, by a request or by 10 failed attempts in a row. */
             active: boolean;
-            /** @description Failed attempts in a row, of all deliveries. */
+            /** @description Failed attempts in a row, over all deliveries of the webhook. */
             failure_count: number;
             last_triggered_at: string | null;
             next_secret_takes_over_at: string | null;
-            /** @description When it was made. */
+            /** @description When the webhook was created. */
             created_at: string;
         };
         WebhookList: {
@@ -1120,31 +1120,31 @@ export type components = {
         CreatedWebhook: {
             /** @description The id of the webhook. */
             id: string;
-            /** @description Where events are sent. */
+            /** @description The URL to which events are sent. */
             url: string;
             /** @description The types of events that are sent. */
             events: ("message.received" | "message.sent" | "message.delivered" | "message.failed" | "contact.opted_out" | "contact.opted_in" | "number.offline" | "number.online")[];
             phone_number: string | null;
             /** @description The secret to verify signatures with. Only this answer shows it. */
             secret: string;
-            /** @description false where it was switched off by a request, or by 10 failed attempts in a row. */
+            /** @description false if the webhook was switched off, by a request or by 10 failed attempts in a row. */
             active: boolean;
-            /** @description When it was made. */
+            /** @description When the webhook was created. */
             created_at: string;
         };
         CreateWebhookRequest: {
-            /** @description An https address without a user name. The addresses of its name are checked at each attempt. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS). */
+            /** @description An https address without a user name. The IP addresses of its host are checked at each attempt. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS). */
             url: string;
-            /** @description One or more types of events; repeats are folded. The event message.delivered is made from the plan starter on. */
+            /** @description One or more types of events; a repeated type counts once. The event message.delivered needs the plan starter or higher. */
             events: ("message.received" | "message.sent" | "message.delivered" | "message.failed" | "contact.opted_out" | "contact.opted_in" | "number.offline" | "number.online")[];
             phone_number?: string | null;
         };
         UpdateWebhookRequest: {
-            /** @description An https address without a user name. The addresses of its name are checked at each attempt. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS). */
+            /** @description An https address without a user name. The IP addresses of its host are checked at each attempt. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS). */
             url?: string;
-            /** @description One or more types of events; repeats are folded. The event message.delivered is made from the plan starter on. */
+            /** @description One or more types of events; a repeated type counts once. The event message.delivered needs the plan starter or higher. */
             events?: ("message.received" | "message.sent" | "message.delivered" | "message.failed" | "contact.opted_out" | "contact.opted_in" | "number.offline" | "number.online")[];
-            /** @description true switches it on and resets failure_count; false skips pending deliveries. */
+            /** @description true switches the webhook on and sets failure_count to 0. false switches it off and skips its pending deliveries. */
             active?: boolean;
             phone_number?: string | null;
         };
@@ -1153,7 +1153,7 @@ export type components = {
             id: string;
             /** @description The next secret. Only this answer shows it. */
             secret: string;
-            /** @description From then on it is the only one, unless POST …/rotate-secret/finish comes first. */
+            /** @description From this time on, only the next secret signs. POST …/rotate-secret/finish ends the rotation earlier. */
             takes_over_at: string;
         };
         Delivery: {
@@ -1161,7 +1161,7 @@ export type components = {
             id: string;
             /** @description The id of the webhook. */
             webhook_id: string;
-            /** @description The event that is delivered; of a test, the id in its sample. */
+            /** @description The id of the delivered event; for a test, the id in its sample. */
             event_id: string;
             /**
              * @description The type of the event.
@@ -1171,11 +1171,11 @@ export type components = {
             /** @description true for the sample of POST …/test. */
             test: boolean;
             /**
-             * @description pending: an attempt is due. failed: all attempts failed. skipped: the webhook was switched off. Failed and skipped ones can be replayed.
+             * @description pending: an attempt is due. failed: all attempts failed. skipped: the webhook was switched off. Failed and skipped deliveries can be replayed.
              * @enum {string}
              */
             status: "pending" | "succeeded" | "failed" | "skipped";
-            /** @description Attempts so far. */
+            /** @description How many attempts were made so far. */
             attempt_count: number;
             next_attempt_at: string | null;
             /** @description When the event happened. */
@@ -1185,7 +1185,7 @@ export type components = {
         DeliveryList: {
             /** @description Newest first. */
             deliveries: components["schemas"]["Delivery"][];
-            /** @description Send it as `cursor` to get the next page. */
+            /** @description Send this value as `cursor` to get the next page. */
             cursor: string;
             /** @description false: this is the last page. */
             has_more: boolean;
@@ -1195,7 +1195,7 @@ export type components = {
             id: string;
             /** @description The id of the webhook. */
             webhook_id: string;
-            /** @description The event that is delivered; of a test, the id in its sample. */
+            /** @description The id of the delivered event; for a test, the id in its sample. */
             event_id: string;
             /**
              * @description The type of the event.
@@ -1205,11 +1205,11 @@ export type components = {
             /** @description true for the sample of POST …/test. */
             test: boolean;
             /**
-             * @description pending: an attempt is due. failed: all attempts failed. skipped: the webhook was switched off. Failed and skipped ones can be replayed.
+             * @description pending: an attempt is due. failed: all attempts failed. skipped: the webhook was switched off. Failed and skipped deliveries can be replayed.
              * @enum {string}
              */
             status: "pending" | "succeeded" | "failed" | "skipped";
-            /** @description Attempts so far. */
+            /** @description How many attempts were made so far. */
             attempt_count: number;
             next_attempt_at: string | null;
             /** @description When the event happened. */
@@ -1221,9 +1221,9 @@ export type components = {
         Attempt: {
             /** @description The id of the attempt. */
             id: string;
-            /** @description When it began. */
+            /** @description When the attempt began. */
             started_at: string;
-            /** @description From the look-up of the name to the last byte. */
+            /** @description Milliseconds from the DNS look-up to the last byte of the response. */
             duration_ms: number;
             /**
              * @description succeeded, or the class of the failure. redirect: The receiver answered with a redirect (3xx), which is never followed. Change the URL to the address that it leads to. http_4xx: The receiver answered 4xx: it refused the request. Its log says why. http_5xx: The receiver answered 5xx: it failed to process the request. Its log says why. timeout: The receiver did not finish its answer in time. dns: No address was found for the host name. Check that it has an A or AAAA record. forbidden_address: The URL leads to a private, local or reserved address, or is one that Ownline never calls. Use one on the public internet. connection_refused: Nothing listens at the address and port of the URL. unreachable: No network route leads to the address. no_network: No name server answered, or this server has no route out. The fault is in the network of Ownline, not in the receiver, so the failure does not count. connection_reset: The receiver closed the connection without an answer. tls: The TLS connection failed. Check the certificate of the receiver: its name, its dates and its chain. incomplete_answer: The connection broke in the middle of the answer. invalid_answer: The answer of the receiver is not HTTP. headers_too_large: The headers of the answer are larger than 16 KB. aborted: Ownline was stopped and ended the request. The receiver is not at fault. internal_error: The request failed inside Ownline. The receiver is not at fault.
@@ -1232,16 +1232,16 @@ export type components = {
             outcome: "succeeded" | "redirect" | "http_4xx" | "http_5xx" | "timeout" | "dns" | "forbidden_address" | "connection_refused" | "unreachable" | "no_network" | "connection_reset" | "tls" | "incomplete_answer" | "invalid_answer" | "headers_too_large" | "aborted" | "internal_error";
             error_message: string | null;
             status_code: number | null;
-            /** @description Where it was sent: the webhook’s url at that time. */
+            /** @description The URL to which the attempt was sent: the webhook’s url at that time. */
             url: string;
             response_body: string | null;
-            /** @description true where the answer was longer. */
+            /** @description true if the response was longer. */
             response_truncated: boolean;
         };
         ReplayRequest: {
-            /** @description Events that happened then or later: ISO 8601 with Z or an offset. */
+            /** @description Only events that happened at this time or later: ISO 8601 with Z or an offset. */
             since: string;
-            /** @description Only events that happened before this time; left out, until now. */
+            /** @description Only events that happened before this time. Left out: all until now. */
             until?: string;
             /**
              * @description Deliveries that failed, that were skipped, or both (all).
@@ -1250,14 +1250,14 @@ export type components = {
             only: "failed" | "skipped" | "all";
         };
         QueuedReplay: {
-            /** @description How many are sent again. 100,000 is the maximum of one request: repeat the request for the rest. */
+            /** @description How many deliveries are sent again. 100,000 is the maximum of one request: repeat the request for the rest. */
             queued: number;
         };
         Event: components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageSentEvent"] | components["schemas"]["MessageDeliveredEvent"] | components["schemas"]["MessageFailedEvent"] | components["schemas"]["ContactOptedOutEvent"] | components["schemas"]["ContactOptedInEvent"] | components["schemas"]["NumberOfflineEvent"] | components["schemas"]["NumberOnlineEvent"];
         EventList: {
             /** @description Oldest first. */
             events: components["schemas"]["Event"][];
-            /** @description Send it as `after` to get the next events. On an empty page it equals the `after` of the request, or "" without one. */
+            /** @description Send this value as `after` to get the next events. On an empty page it equals the `after` of the request, or "" without one. */
             cursor: string;
             /** @description false: there are no further events yet. */
             has_more: boolean;
@@ -1287,12 +1287,12 @@ export type components = {
                 /** @description When the server received the message. */
                 received_at: string;
                 /**
-                 * @description Only in a message that the iPhone received in a group: `from` alone does not identify the conversation.
+                 * @description Present only if the iPhone received the message in a group: `from` alone does not identify the conversation.
                  * @constant
                  */
                 group?: true;
                 /**
-                 * @description Only in a received message that may be a late repeat of an equal one: the iPhone had not passed that one on by each of its automations. Do not drop it: it may be another answer.
+                 * @description Present only if the received message may be a late repeat of an earlier, equal one that not all automations of the iPhone had passed on. Do not drop the message, because it may be a new answer.
                  * @constant
                  */
                 possible_repeat?: true;
@@ -1304,7 +1304,7 @@ export type components = {
              * @enum {string}
              */
             api_version: "v1";
-            /** @description Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it. */
+            /** @description The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it. */
             sequence: number;
         };
         MessageSentEvent: {
@@ -1344,7 +1344,7 @@ export type components = {
              * @enum {string}
              */
             api_version: "v1";
-            /** @description Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it. */
+            /** @description The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it. */
             sequence: number;
         };
         MessageDeliveredEvent: {
@@ -1386,7 +1386,7 @@ export type components = {
              * @enum {string}
              */
             api_version: "v1";
-            /** @description Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it. */
+            /** @description The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it. */
             sequence: number;
         };
         MessageFailedEvent: {
@@ -1424,9 +1424,9 @@ export type components = {
                  * @enum {string}
                  */
                 error_code: "expired" | "cancelled" | "number_removed" | "opted_out" | "media_unavailable" | "media_too_large" | "device_timeout" | "device_error" | "not_delivered";
-                /** @description The reason in a sentence for a person. */
+                /** @description The reason of the failure, in a sentence for a person. */
                 error_message: string;
-                /** @description true where a phone took it and never reported the outcome. */
+                /** @description true if a phone took the message and never reported the outcome. */
                 may_have_been_sent: boolean;
             };
             /** @description The team whose event it is. */
@@ -1436,7 +1436,7 @@ export type components = {
              * @enum {string}
              */
             api_version: "v1";
-            /** @description Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it. */
+            /** @description The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it. */
             sequence: number;
         };
         ContactOptedOutEvent: {
@@ -1464,7 +1464,7 @@ export type components = {
              * @enum {string}
              */
             api_version: "v1";
-            /** @description Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it. */
+            /** @description The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it. */
             sequence: number;
         };
         ContactOptedInEvent: {
@@ -1492,7 +1492,7 @@ export type components = {
              * @enum {string}
              */
             api_version: "v1";
-            /** @description Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it. */
+            /** @description The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it. */
             sequence: number;
         };
         NumberOfflineEvent: {
@@ -1510,11 +1510,11 @@ export type components = {
                 id: string;
                 /** @description The iPhone’s number, in E.164. */
                 phone_number: string;
-                /** @description The name that the team gives it; "" for none. */
+                /** @description The number’s name, chosen by the team; "" if it has none. */
                 label: string;
-                /** @description The last poll of the iPhone. */
+                /** @description When the iPhone last polled the server. */
                 last_seen_at: string;
-                /** @description Messages that wait for the iPhone, at most 10,000. */
+                /** @description How many messages wait for the iPhone; 10,000 means that many or more. */
                 queued: number;
             };
             /** @description The team whose event it is. */
@@ -1524,7 +1524,7 @@ export type components = {
              * @enum {string}
              */
             api_version: "v1";
-            /** @description Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it. */
+            /** @description The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it. */
             sequence: number;
         };
         NumberOnlineEvent: {
@@ -1542,11 +1542,11 @@ export type components = {
                 id: string;
                 /** @description The iPhone’s number, in E.164. */
                 phone_number: string;
-                /** @description The name that the team gives it; "" for none. */
+                /** @description The number’s name, chosen by the team; "" if it has none. */
                 label: string;
-                /** @description The last poll of the iPhone. */
+                /** @description When the iPhone last polled the server. */
                 last_seen_at: string;
-                /** @description Messages that wait for the iPhone, at most 10,000. */
+                /** @description How many messages wait for the iPhone; 10,000 means that many or more. */
                 queued: number;
             };
             /** @description The team whose event it is. */
@@ -1556,7 +1556,7 @@ export type components = {
              * @enum {string}
              */
             api_version: "v1";
-            /** @description Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it. */
+            /** @description The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it. */
             sequence: number;
         };
     };
@@ -1760,7 +1760,7 @@ export interface operations {
             query?: {
                 /** @description How many invitations a page has at most. */
                 limit?: number;
-                /** @description The `cursor` of the page before. Without it, or if it is empty, you get the first page. */
+                /** @description The `cursor` of the previous page. Left out or empty: the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -1977,7 +1977,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description The id of an event: the page has the events after it. An id that is unknown stands for the time in it. Without `after`, the page begins with the oldest event that is kept. */
+                /** @description The id of an event: the page has the events after it. An unknown id stands for the time that it contains. Without `after`, the page begins with the oldest event that is kept. */
                 after?: string;
                 /** @description How many seconds the request waits for an event if there is none yet. */
                 wait?: number;
@@ -2006,7 +2006,7 @@ export interface operations {
             query?: {
                 /** @description How many opt-outs a page has at most. */
                 limit?: number;
-                /** @description The `cursor` of the page before. Without it, or if it is empty, you get the first page. */
+                /** @description The `cursor` of the previous page. Left out or empty: the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -2076,7 +2076,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Kept for 24 hours: a repeat with the same key and fields is answered like the first request, with `idempotent-replayed: true`. */
+                /** @description Identifies the send for 24 hours: a repeat with the same key and fields is answered like the first request, with `idempotent-replayed: true`. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -2102,9 +2102,9 @@ export interface operations {
     listMessages: {
         parameters: {
             query?: {
-                /** @description Only from this sender: a number, a mail address in any case, or any other handle. */
+                /** @description Only messages from this sender: a number, a mail address in upper or lower case, or any other handle. */
                 from?: string;
-                /** @description Only to this recipient. */
+                /** @description Only messages to this recipient. */
                 to?: string;
                 /** @description Only messages that have this status now. */
                 status?: "queued" | "polling" | "sent" | "delivered" | "failed" | "received";
@@ -2112,7 +2112,7 @@ export interface operations {
                 direction?: "inbound" | "outbound";
                 /** @description How many messages a page has at most. */
                 limit?: number;
-                /** @description The `cursor` of the page before. Without it, or if it is empty, you get the first page. */
+                /** @description The `cursor` of the previous page. Left out or empty: the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -2136,7 +2136,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description With a test key only: a timestamp. The message expires, or counts as unconfirmed, where that would have happened by this time. */
+                /** @description With a test key only: a timestamp. The message expires, or counts as unconfirmed, if that would have happened by this time. */
                 "x-test-clock"?: string;
             };
             path: {
@@ -2361,11 +2361,11 @@ export interface operations {
             query?: {
                 /** @description Only deliveries that have this status now. */
                 status?: "pending" | "succeeded" | "failed" | "skipped";
-                /** @description Only deliveries of such events. */
+                /** @description Only deliveries of events of this type. */
                 event_type?: "message.received" | "message.sent" | "message.delivered" | "message.failed" | "contact.opted_out" | "contact.opted_in" | "number.offline" | "number.online";
                 /** @description How many deliveries a page has at most. */
                 limit?: number;
-                /** @description The `cursor` of the page before. Without it, or if it is empty, you get the first page. */
+                /** @description The `cursor` of the previous page. Left out or empty: the first page. */
                 cursor?: string;
             };
             header?: never;

@@ -57,7 +57,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'List webhooks',
         description:
-          'Lists all webhooks of the team, oldest first. Those that are switched off are included.',
+          'Lists all webhooks of the team, oldest first. Webhooks that are switched off are included.',
         examples: listWebhooksExamples,
       },
       answers: { 200: WebhookList },
@@ -92,7 +92,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Create a webhook',
         description:
-          'From now on the server sends each event of these types to `url`, signed with `secret`. Only this answer shows the secret. The section *Event deliveries* has the requests that your receiver gets.',
+          'From now on the server sends each event of the types in `events` to `url`, signed with `secret`. Only this answer shows the secret. The section *Event deliveries* has the requests that your receiver gets.',
         examples: createWebhookExamples,
       },
       body: CreateWebhookRequest,

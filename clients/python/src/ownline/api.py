@@ -21,7 +21,7 @@ Team = TypedDict(
         "monthly_message_limit": int,
         # When the team was created.
         "created_at": str,
-        # Only of the test team for which a test key acts.
+        # Present only if the request had a test key: the team is the test team of that key.
         "test": NotRequired[Literal[True]],
     },
 )
@@ -39,7 +39,7 @@ UpdateTeamRequest = TypedDict(
 Member = TypedDict(
     "Member",
     {
-        # The id of the membership: one person has another one in each team.
+        # The id of the membership; a person has a different one in each team.
         "id": str,
         # The address that the account belongs to.
         "email": str,
@@ -65,7 +65,7 @@ MemberList = TypedDict(
 ChangeRoleRequest = TypedDict(
     "ChangeRoleRequest",
     {
-        # Only an owner can make an owner, in the dashboard.
+        # The role in the team. Only an owner can make an owner, in the dashboard.
         "role": NotRequired[Literal["admin", "member", "viewer"]],
     },
 )
@@ -86,9 +86,9 @@ Invitation = TypedDict(
         "invitation_id": str,
         # The address that the account belongs to.
         "email": str,
-        # Only an owner can make an owner, in the dashboard.
+        # The role in the team. Only an owner can make an owner, in the dashboard.
         "role": Literal["admin", "member", "viewer"],
-        # 7 days after it was created.
+        # When the invitation expires: 7 days after it was created.
         "expires_at": str,
     },
 )
@@ -97,9 +97,9 @@ Invitation = TypedDict(
 InviteRequest = TypedDict(
     "InviteRequest",
     {
-        # The address of the person to invite. Compared without regard to upper and lower case.
+        # The address of the person to invite. Upper and lower case are the same.
         "email": str,
-        # Only an owner can make an owner, in the dashboard.
+        # The role in the team. Only an owner can make an owner, in the dashboard.
         "role": Literal["admin", "member", "viewer"],
     },
 )
@@ -108,9 +108,9 @@ InviteRequest = TypedDict(
 InvitationList = TypedDict(
     "InvitationList",
     {
-        # Invitations that can still be accepted, newest first. Links that the operator makes for owners are none.
+        # Invitations that can still be accepted, newest first. Links that the operator makes for owners are not listed.
         "invitations": list[Invitation],
-        # Send it as cursor to get the next page; "" on an empty page.
+        # Send this value as `cursor` to get the next page; "" on an empty page.
         "cursor": str,
         # false: this is the last page.
         "has_more": bool,
@@ -125,20 +125,20 @@ Number = TypedDict(
         "id": str,
         # The iPhone’s number, in E.164.
         "phone_number": str,
-        # The name that the team gives it; "" for none.
+        # The number’s name, chosen by the team; "" if it has none.
         "label": str,
         # active: messages are processed. paused: nothing is handed to the phone.
         "status": Literal["active", "paused"],
-        # true from the first poll of its phone.
+        # true once the number’s phone has polled.
         "verified": bool,
-        # The name of the iPhone; "" before its first poll.
+        # The name of the iPhone; "" before the iPhone has polled.
         "device_name": str,
         "last_seen_at": Union[str, None],
-        # Messages accepted and received since 00:00 UTC.
+        # How many messages were accepted or received since 00:00 UTC.
         "messages_today": int,
-        # When the number was first verified with POST /v1/numbers/verify.
+        # When the number was created, such as by its first POST /v1/numbers/verify.
         "created_at": str,
-        # Only of a number whose iPhone the server simulates: its messages reach no person.
+        # Present only if the server simulates the number’s iPhone: its messages reach no person.
         "simulated": NotRequired[Literal[True]],
     },
 )
@@ -158,21 +158,21 @@ NumberDetailPacing = TypedDict(
     {
         # off: messages go out as fast as the phone takes them. gentle: pauses, and limits for the hour and the day. strict: new contacts and unanswered messages are limited too.
         "mode": Literal["off", "gentle", "strict"],
-        # The shortest pause between two messages of the number.
+        # The shortest pause between two messages of the number, in seconds.
         "gap_min_seconds": int,
-        # The longest pause: each one is drawn between both.
+        # The longest pause, in seconds. Each pause is a random time between the shortest and the longest.
         "gap_max_seconds": int,
-        # Messages in any 60 minutes.
+        # The most messages that the number may send within any 60 minutes.
         "messages_per_hour": int,
-        # Messages in any 24 hours.
+        # The most messages that the number may send within any 24 hours.
         "messages_per_day": int,
-        # Conversations that the number opens in any 60 minutes.
+        # The most new conversations that the number may open within any 60 minutes.
         "new_contacts_per_hour": int,
-        # Conversations that the number opens in any 24 hours.
+        # The most new conversations that the number may open within any 24 hours.
         "new_contacts_per_day": int,
-        # Messages to one contact without a reply.
+        # The most messages to one contact without a reply.
         "unanswered_per_contact": int,
-        # The fields that this number sets. The others are the defaults of the server.
+        # The fields that this number sets itself. All other fields have the defaults of the server.
         "set_by_number": list[Literal["mode", "gap_min_seconds", "gap_max_seconds", "messages_per_hour", "messages_per_day", "new_contacts_per_hour", "new_contacts_per_day", "unanswered_per_contact"]],
     },
 )
@@ -181,13 +181,13 @@ NumberDetailPacing = TypedDict(
 NumberDetailHealth = TypedDict(
     "NumberDetailHealth",
     {
-        # pending: no phone has polled yet. online: the last poll is at most 90 seconds ago. late: at most 5 minutes. offline: longer. Time without a server that answers polls does not count. A paused number has a state too: its phone polls on.
+        # pending: no phone has polled yet. online: the last poll is at most 90 seconds ago. late: at most 5 minutes ago. offline: longer ago. Time in which no server answered polls does not count. A paused number has a state too: its phone polls on.
         "state": Literal["pending", "online", "late", "offline"],
         # When the state began.
         "since": str,
         "last_seen_at": Union[str, None],
         "cause": Union[Literal["simulated_not_running", "setup_link_unopened", "setup_link_ended", "shortcuts_not_run", "reconnect_unfinished", "stopped_after_message", "stopped_while_waiting", "no_power_or_network", "automation_stopped"], None],
-        # The cause, and the steps on the iPhone, for a person; "" for none.
+        # The cause in words, and the steps to take on the iPhone; "" if `cause` is null.
         "advice": str,
     },
 )
@@ -196,15 +196,15 @@ NumberDetailHealth = TypedDict(
 NumberDetailDeviceChange = TypedDict(
     "NumberDetailDeviceChange",
     {
-        # When that was seen.
+        # When the server saw the change.
         "at": str,
         # The current name of the iPhone.
         "device_name": str,
-        # Its version of iOS now; "" where the shortcut does not say.
+        # The current iOS version of the iPhone; "" if the shortcut did not report it.
         "os": str,
-        # The name of the iPhone before.
+        # The name of the iPhone before the change.
         "previous_device_name": str,
-        # Its version of iOS before; "" where the shortcut did not say.
+        # The iOS version before the change; "" if the shortcut did not report it.
         "previous_os": str,
     },
 )
@@ -217,30 +217,30 @@ NumberDetail = TypedDict(
         "id": str,
         # The iPhone’s number, in E.164.
         "phone_number": str,
-        # The name that the team gives it; "" for none.
+        # The number’s name, chosen by the team; "" if it has none.
         "label": str,
         # active: messages are processed. paused: nothing is handed to the phone.
         "status": Literal["active", "paused"],
-        # true from the first poll of its phone.
+        # true once the number’s phone has polled.
         "verified": bool,
-        # The name of the iPhone; "" before its first poll.
+        # The name of the iPhone; "" before the iPhone has polled.
         "device_name": str,
         "last_seen_at": Union[str, None],
-        # Messages accepted and received since 00:00 UTC.
+        # How many messages were accepted or received since 00:00 UTC.
         "messages_today": int,
-        # When the number was first verified with POST /v1/numbers/verify.
+        # When the number was created, such as by its first POST /v1/numbers/verify.
         "created_at": str,
-        # Only of a number whose iPhone the server simulates: its messages reach no person.
+        # Present only if the server simulates the number’s iPhone: its messages reach no person.
         "simulated": NotRequired[Literal[True]],
-        # The rule for a message that the phone took and never confirmed. fail, the default: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.
+        # The rule for a message that the phone took and never confirmed. fail, the default: the message fails. retry_once: the message is handed out a second time, at the risk that it arrives twice.
         "on_unconfirmed": Literal["fail", "retry_once"],
         "pacing": NumberDetailPacing,
-        # Limits that the number is past: new conversations of the last hour or day, messages without a reply to a contact of the last day. gentle warns of them; strict holds messages back.
+        # Limits that the number exceeds: of new conversations in the last hour or day, or of messages without a reply to a contact of the last day. The mode gentle only warns; strict holds messages back.
         "pacing_warnings": list[Literal["new_contacts_per_hour", "new_contacts_per_day", "unanswered_per_contact"]],
-        # The received texts that the tests of the setup page have shown to arrive from the phone that is connected. unknown: not tested. words: texts of several words. full: these, and replies of one word that have a Latin vowel or y.
+        # Which received texts the connected phone passes on, as far as the tests of the setup page have shown. unknown: not tested. words: texts of several words. full: these, and replies of one word that have a Latin vowel or y.
         "inbound_coverage": Literal["unknown", "words", "full"],
         "health": NumberDetailHealth,
-        # The iPhone changed its name or its system when its shortcut started again: another iPhone of its owner may run a copy. null if it did not in the last 30 days, and for a new phone.
+        # The iPhone changed its name or its system when its shortcut started again: another iPhone of its owner may run a copy. null if no such change was seen in the last 30 days, and for a new phone.
         "device_change": Union[NumberDetailDeviceChange, None],
     },
 )
@@ -253,11 +253,11 @@ UpdatedNumber = TypedDict(
         "id": str,
         # The iPhone’s number, in E.164.
         "phone_number": str,
-        # The name that the team gives it; "" for none.
+        # The number’s name, chosen by the team; "" if it has none.
         "label": str,
         # active: messages are processed. paused: nothing is handed to the phone.
         "status": Literal["active", "paused"],
-        # true from the first poll of its phone.
+        # true once the number’s phone has polled.
         "verified": bool,
     },
 )
@@ -266,21 +266,21 @@ UpdatedNumber = TypedDict(
 UpdateNumberRequestPacing = TypedDict(
     "UpdateNumberRequestPacing",
     {
-        # default: the setting PACING of the server.
+        # default: the mode of the server’s setting PACING.
         "mode": NotRequired[Literal["default", "off", "gentle", "strict"]],
-        # The shortest pause between two messages of the number.
+        # The shortest pause between two messages of the number, in seconds.
         "gap_min_seconds": NotRequired[int],
-        # The longest pause: each one is drawn between both.
+        # The longest pause, in seconds. Each pause is a random time between the shortest and the longest.
         "gap_max_seconds": NotRequired[int],
-        # Messages in any 60 minutes.
+        # The most messages that the number may send within any 60 minutes.
         "messages_per_hour": NotRequired[int],
-        # Messages in any 24 hours.
+        # The most messages that the number may send within any 24 hours.
         "messages_per_day": NotRequired[int],
-        # Conversations that the number opens in any 60 minutes.
+        # The most new conversations that the number may open within any 60 minutes.
         "new_contacts_per_hour": NotRequired[int],
-        # Conversations that the number opens in any 24 hours.
+        # The most new conversations that the number may open within any 24 hours.
         "new_contacts_per_day": NotRequired[int],
-        # Messages to one contact without a reply.
+        # The most messages to one contact without a reply.
         "unanswered_per_contact": NotRequired[int],
     },
 )
@@ -289,13 +289,13 @@ UpdateNumberRequestPacing = TypedDict(
 UpdateNumberRequest = TypedDict(
     "UpdateNumberRequest",
     {
-        # 0 to 100 characters.
+        # The number’s name, 0 to 100 characters.
         "label": NotRequired[str],
         # active: messages are processed. paused: nothing is handed to the phone.
         "status": NotRequired[Literal["active", "paused"]],
-        # The rule for a message that the phone took and never confirmed. fail, the default: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.
+        # The rule for a message that the phone took and never confirmed. fail, the default: the message fails. retry_once: the message is handed out a second time, at the risk that it arrives twice.
         "on_unconfirmed": NotRequired[Literal["fail", "retry_once"]],
-        # It replaces the number’s whole pacing setting: fields that are left out have the defaults of the server. null clears it.
+        # Replaces the number’s whole pacing setting: fields that are left out have the defaults of the server. null clears the setting.
         "pacing": NotRequired[Union[UpdateNumberRequestPacing, None]],
     },
 )
@@ -304,9 +304,9 @@ UpdateNumberRequest = TypedDict(
 SetupLink = TypedDict(
     "SetupLink",
     {
-        # Instructions for the link, for a person.
+        # What a person does with the link.
         "message": str,
-        # To be opened on the iPhone that has this number, within 24 hours.
+        # The link to open on the iPhone that has this number, within 24 hours.
         "setup_url": str,
     },
 )
@@ -335,9 +335,9 @@ MessageReceivedEventData = TypedDict(
         "media_url": Union[str, None],
         # When the server received the message.
         "received_at": str,
-        # Only in a message that the iPhone received in a group: `from` alone does not identify the conversation.
+        # Present only if the iPhone received the message in a group: `from` alone does not identify the conversation.
         "group": NotRequired[Literal[True]],
-        # Only in a received message that may be a late repeat of an equal one: the iPhone had not passed that one on by each of its automations. Do not drop it: it may be another answer.
+        # Present only if the received message may be a late repeat of an earlier, equal one that not all automations of the iPhone had passed on. Do not drop the message, because it may be a new answer.
         "possible_repeat": NotRequired[Literal[True]],
     },
 )
@@ -357,7 +357,7 @@ MessageReceivedEvent = TypedDict(
         "team_id": str,
         # The version of the API that defines data.
         "api_version": Literal["v1"],
-        # Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it.
+        # The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it.
         "sequence": int,
     },
 )
@@ -399,7 +399,7 @@ MessageSentEvent = TypedDict(
         "team_id": str,
         # The version of the API that defines data.
         "api_version": Literal["v1"],
-        # Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it.
+        # The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it.
         "sequence": int,
     },
 )
@@ -443,7 +443,7 @@ MessageDeliveredEvent = TypedDict(
         "team_id": str,
         # The version of the API that defines data.
         "api_version": Literal["v1"],
-        # Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it.
+        # The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it.
         "sequence": int,
     },
 )
@@ -470,9 +470,9 @@ MessageFailedEventData = TypedDict(
         "failed_at": str,
         # Why the message failed.
         "error_code": Literal["expired", "cancelled", "number_removed", "opted_out", "media_unavailable", "media_too_large", "device_timeout", "device_error", "not_delivered"],
-        # The reason in a sentence for a person.
+        # The reason of the failure, in a sentence for a person.
         "error_message": str,
-        # true where a phone took it and never reported the outcome.
+        # true if a phone took the message and never reported the outcome.
         "may_have_been_sent": bool,
     },
 )
@@ -492,7 +492,7 @@ MessageFailedEvent = TypedDict(
         "team_id": str,
         # The version of the API that defines data.
         "api_version": Literal["v1"],
-        # Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it.
+        # The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it.
         "sequence": int,
     },
 )
@@ -525,7 +525,7 @@ ContactOptedOutEvent = TypedDict(
         "team_id": str,
         # The version of the API that defines data.
         "api_version": Literal["v1"],
-        # Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it.
+        # The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it.
         "sequence": int,
     },
 )
@@ -558,7 +558,7 @@ ContactOptedInEvent = TypedDict(
         "team_id": str,
         # The version of the API that defines data.
         "api_version": Literal["v1"],
-        # Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it.
+        # The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it.
         "sequence": int,
     },
 )
@@ -571,11 +571,11 @@ NumberOfflineEventData = TypedDict(
         "id": str,
         # The iPhone’s number, in E.164.
         "phone_number": str,
-        # The name that the team gives it; "" for none.
+        # The number’s name, chosen by the team; "" if it has none.
         "label": str,
-        # The last poll of the iPhone.
+        # When the iPhone last polled the server.
         "last_seen_at": str,
-        # Messages that wait for the iPhone, at most 10,000.
+        # How many messages wait for the iPhone; 10,000 means that many or more.
         "queued": int,
     },
 )
@@ -595,7 +595,7 @@ NumberOfflineEvent = TypedDict(
         "team_id": str,
         # The version of the API that defines data.
         "api_version": Literal["v1"],
-        # Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it.
+        # The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it.
         "sequence": int,
     },
 )
@@ -608,11 +608,11 @@ NumberOnlineEventData = TypedDict(
         "id": str,
         # The iPhone’s number, in E.164.
         "phone_number": str,
-        # The name that the team gives it; "" for none.
+        # The number’s name, chosen by the team; "" if it has none.
         "label": str,
-        # The last poll of the iPhone.
+        # When the iPhone last polled the server.
         "last_seen_at": str,
-        # Messages that wait for the iPhone, at most 10,000.
+        # How many messages wait for the iPhone; 10,000 means that many or more.
         "queued": int,
     },
 )
@@ -632,7 +632,7 @@ NumberOnlineEvent = TypedDict(
         "team_id": str,
         # The version of the API that defines data.
         "api_version": Literal["v1"],
-        # Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it.
+        # The position of the event among those of its message, contact or number: 1, 2, 3 … Order these events by it.
         "sequence": int,
     },
 )
@@ -646,7 +646,7 @@ EventList = TypedDict(
     {
         # Oldest first.
         "events": list[Event],
-        # Send it as `after` to get the next events. On an empty page it equals the `after` of the request, or "" without one.
+        # Send this value as `after` to get the next events. On an empty page it equals the `after` of the request, or "" without one.
         "cursor": str,
         # false: there are no further events yet.
         "has_more": bool,
@@ -659,13 +659,13 @@ EventList = TypedDict(
 OptOut = TypedDict(
     "OptOut",
     {
-        # The id of this opt-out; the next one of the contact has another.
+        # The id of this opt-out; a later opt-out of the contact has another id.
         "id": str,
         # A phone number in E.164, a mail address in lower case, or another handle.
         "contact": str,
         "phone_number": Union[str, None],
         "message_id": Union[str, None],
-        # When it opted out.
+        # When the contact opted out.
         "opted_out_at": str,
         "ignored_start_at": Union[str, None],
     },
@@ -677,7 +677,7 @@ OptOutList = TypedDict(
     {
         # Newest first.
         "opt_outs": list[OptOut],
-        # Send it as `cursor` to get the next page.
+        # Send this value as `cursor` to get the next page.
         "cursor": str,
         # false: this is the last page.
         "has_more": bool,
@@ -690,7 +690,7 @@ AcceptedMessage = TypedDict(
     {
         # The id of the message.
         "id": str,
-        # Always queued, also in the answer to a repeat.
+        # Always queued, even in the answer to a repeated request.
         "status": Literal["queued"],
         # The recipient.
         "to": str,
@@ -699,7 +699,7 @@ AcceptedMessage = TypedDict(
         # The text.
         "content": str,
         "media_url": Union[str, None],
-        # When it was accepted or received.
+        # When the server accepted the outbound message, or received the inbound one.
         "created_at": str,
     },
 )
@@ -731,15 +731,15 @@ Message = TypedDict(
         # The text.
         "content": str,
         "media_url": Union[str, None],
-        # The current state of an outbound message; received for inbound ones.
+        # The current status of an outbound message; always received for an inbound one.
         "status": Literal["queued", "polling", "sent", "delivered", "failed", "received"],
         "direction": Literal["inbound", "outbound"],
-        # When it was accepted or received.
+        # When the server accepted the outbound message, or received the inbound one.
         "created_at": str,
         "delivered_at": Union[str, None],
-        # Only in a message that the iPhone received in a group: `from` alone does not identify the conversation.
+        # Present only if the iPhone received the message in a group: `from` alone does not identify the conversation.
         "group": NotRequired[Literal[True]],
-        # Only in a received message that may be a late repeat of an equal one: the iPhone had not passed that one on by each of its automations. Do not drop it: it may be another answer.
+        # Present only if the received message may be a late repeat of an earlier, equal one that not all automations of the iPhone had passed on. Do not drop the message, because it may be a new answer.
         "possible_repeat": NotRequired[Literal[True]],
     },
 )
@@ -750,7 +750,7 @@ MessageList = TypedDict(
     {
         # Newest first.
         "messages": list[Message],
-        # Send it as `cursor` to get the next page.
+        # Send this value as `cursor` to get the next page.
         "cursor": str,
         # false: this is the last page.
         "has_more": bool,
@@ -770,15 +770,15 @@ MessageDetail = TypedDict(
         # The text.
         "content": str,
         "media_url": Union[str, None],
-        # The current state of an outbound message; received for inbound ones.
+        # The current status of an outbound message; always received for an inbound one.
         "status": Literal["queued", "polling", "sent", "delivered", "failed", "received"],
         "direction": Literal["inbound", "outbound"],
-        # When it was accepted or received.
+        # When the server accepted the outbound message, or received the inbound one.
         "created_at": str,
         "delivered_at": Union[str, None],
-        # Only in a message that the iPhone received in a group: `from` alone does not identify the conversation.
+        # Present only if the iPhone received the message in a group: `from` alone does not identify the conversation.
         "group": NotRequired[Literal[True]],
-        # Only in a received message that may be a late repeat of an equal one: the iPhone had not passed that one on by each of its automations. Do not drop it: it may be another answer.
+        # Present only if the received message may be a late repeat of an earlier, equal one that not all automations of the iPhone had passed on. Do not drop the message, because it may be a new answer.
         "possible_repeat": NotRequired[Literal[True]],
         "sent_at": Union[str, None],
         "failed_at": Union[str, None],
@@ -786,7 +786,7 @@ MessageDetail = TypedDict(
         "error_message": Union[str, None],
         "waiting_reason": Union[Literal["restore_hold", "number_paused", "phone_offline", "media_fetching", "phone_busy", "pacing_gap", "pacing_hour", "pacing_day", "pacing_new_contacts", "pacing_unanswered", "earlier_message"], None],
         "expected_at": Union[str, None],
-        # true where a phone took it and never reported the outcome.
+        # true if a phone took the message and never reported the outcome.
         "may_have_been_sent": bool,
     },
 )
@@ -797,18 +797,18 @@ Webhook = TypedDict(
     {
         # The id of the webhook.
         "id": str,
-        # Where events are sent.
+        # The URL to which events are sent.
         "url": str,
         # The types of events that are sent.
         "events": list[Literal["message.received", "message.sent", "message.delivered", "message.failed", "contact.opted_out", "contact.opted_in", "number.offline", "number.online"]],
         "phone_number": Union[str, None],
-        # false where it was switched off by a request, or by 10 failed attempts in a row.
+        # false if the webhook was switched off, by a request or by 10 failed attempts in a row.
         "active": bool,
-        # Failed attempts in a row, of all deliveries.
+        # Failed attempts in a row, over all deliveries of the webhook.
         "failure_count": int,
         "last_triggered_at": Union[str, None],
         "next_secret_takes_over_at": Union[str, None],
-        # When it was made.
+        # When the webhook was created.
         "created_at": str,
     },
 )
@@ -828,16 +828,16 @@ CreatedWebhook = TypedDict(
     {
         # The id of the webhook.
         "id": str,
-        # Where events are sent.
+        # The URL to which events are sent.
         "url": str,
         # The types of events that are sent.
         "events": list[Literal["message.received", "message.sent", "message.delivered", "message.failed", "contact.opted_out", "contact.opted_in", "number.offline", "number.online"]],
         "phone_number": Union[str, None],
         # The secret to verify signatures with. Only this answer shows it.
         "secret": str,
-        # false where it was switched off by a request, or by 10 failed attempts in a row.
+        # false if the webhook was switched off, by a request or by 10 failed attempts in a row.
         "active": bool,
-        # When it was made.
+        # When the webhook was created.
         "created_at": str,
     },
 )
@@ -846,9 +846,9 @@ CreatedWebhook = TypedDict(
 CreateWebhookRequest = TypedDict(
     "CreateWebhookRequest",
     {
-        # An https address without a user name. The addresses of its name are checked at each attempt. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).
+        # An https address without a user name. The IP addresses of its host are checked at each attempt. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).
         "url": str,
-        # One or more types of events; repeats are folded. The event message.delivered is made from the plan starter on.
+        # One or more types of events; a repeated type counts once. The event message.delivered needs the plan starter or higher.
         "events": list[Literal["message.received", "message.sent", "message.delivered", "message.failed", "contact.opted_out", "contact.opted_in", "number.offline", "number.online"]],
         "phone_number": NotRequired[Union[str, None]],
     },
@@ -858,11 +858,11 @@ CreateWebhookRequest = TypedDict(
 UpdateWebhookRequest = TypedDict(
     "UpdateWebhookRequest",
     {
-        # An https address without a user name. The addresses of its name are checked at each attempt. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).
+        # An https address without a user name. The IP addresses of its host are checked at each attempt. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).
         "url": NotRequired[str],
-        # One or more types of events; repeats are folded. The event message.delivered is made from the plan starter on.
+        # One or more types of events; a repeated type counts once. The event message.delivered needs the plan starter or higher.
         "events": NotRequired[list[Literal["message.received", "message.sent", "message.delivered", "message.failed", "contact.opted_out", "contact.opted_in", "number.offline", "number.online"]]],
-        # true switches it on and resets failure_count; false skips pending deliveries.
+        # true switches the webhook on and sets failure_count to 0. false switches it off and skips its pending deliveries.
         "active": NotRequired[bool],
         "phone_number": NotRequired[Union[str, None]],
     },
@@ -876,7 +876,7 @@ RotatedSecret = TypedDict(
         "id": str,
         # The next secret. Only this answer shows it.
         "secret": str,
-        # From then on it is the only one, unless POST …/rotate-secret/finish comes first.
+        # From this time on, only the next secret signs. POST …/rotate-secret/finish ends the rotation earlier.
         "takes_over_at": str,
     },
 )
@@ -889,15 +889,15 @@ Delivery = TypedDict(
         "id": str,
         # The id of the webhook.
         "webhook_id": str,
-        # The event that is delivered; of a test, the id in its sample.
+        # The id of the delivered event; for a test, the id in its sample.
         "event_id": str,
         # The type of the event.
         "event_type": Literal["message.received", "message.sent", "message.delivered", "message.failed", "contact.opted_out", "contact.opted_in", "number.offline", "number.online"],
         # true for the sample of POST …/test.
         "test": bool,
-        # pending: an attempt is due. failed: all attempts failed. skipped: the webhook was switched off. Failed and skipped ones can be replayed.
+        # pending: an attempt is due. failed: all attempts failed. skipped: the webhook was switched off. Failed and skipped deliveries can be replayed.
         "status": Literal["pending", "succeeded", "failed", "skipped"],
-        # Attempts so far.
+        # How many attempts were made so far.
         "attempt_count": int,
         "next_attempt_at": Union[str, None],
         # When the event happened.
@@ -912,7 +912,7 @@ DeliveryList = TypedDict(
     {
         # Newest first.
         "deliveries": list[Delivery],
-        # Send it as `cursor` to get the next page.
+        # Send this value as `cursor` to get the next page.
         "cursor": str,
         # false: this is the last page.
         "has_more": bool,
@@ -925,18 +925,18 @@ Attempt = TypedDict(
     {
         # The id of the attempt.
         "id": str,
-        # When it began.
+        # When the attempt began.
         "started_at": str,
-        # From the look-up of the name to the last byte.
+        # Milliseconds from the DNS look-up to the last byte of the response.
         "duration_ms": int,
         # succeeded, or the class of the failure. redirect: The receiver answered with a redirect (3xx), which is never followed. Change the URL to the address that it leads to. http_4xx: The receiver answered 4xx: it refused the request. Its log says why. http_5xx: The receiver answered 5xx: it failed to process the request. Its log says why. timeout: The receiver did not finish its answer in time. dns: No address was found for the host name. Check that it has an A or AAAA record. forbidden_address: The URL leads to a private, local or reserved address, or is one that Ownline never calls. Use one on the public internet. connection_refused: Nothing listens at the address and port of the URL. unreachable: No network route leads to the address. no_network: No name server answered, or this server has no route out. The fault is in the network of Ownline, not in the receiver, so the failure does not count. connection_reset: The receiver closed the connection without an answer. tls: The TLS connection failed. Check the certificate of the receiver: its name, its dates and its chain. incomplete_answer: The connection broke in the middle of the answer. invalid_answer: The answer of the receiver is not HTTP. headers_too_large: The headers of the answer are larger than 16 KB. aborted: Ownline was stopped and ended the request. The receiver is not at fault. internal_error: The request failed inside Ownline. The receiver is not at fault.
         "outcome": Literal["succeeded", "redirect", "http_4xx", "http_5xx", "timeout", "dns", "forbidden_address", "connection_refused", "unreachable", "no_network", "connection_reset", "tls", "incomplete_answer", "invalid_answer", "headers_too_large", "aborted", "internal_error"],
         "error_message": Union[str, None],
         "status_code": Union[int, None],
-        # Where it was sent: the webhook’s url at that time.
+        # The URL to which the attempt was sent: the webhook’s url at that time.
         "url": str,
         "response_body": Union[str, None],
-        # true where the answer was longer.
+        # true if the response was longer.
         "response_truncated": bool,
     },
 )
@@ -949,15 +949,15 @@ DeliveryDetail = TypedDict(
         "id": str,
         # The id of the webhook.
         "webhook_id": str,
-        # The event that is delivered; of a test, the id in its sample.
+        # The id of the delivered event; for a test, the id in its sample.
         "event_id": str,
         # The type of the event.
         "event_type": Literal["message.received", "message.sent", "message.delivered", "message.failed", "contact.opted_out", "contact.opted_in", "number.offline", "number.online"],
         # true for the sample of POST …/test.
         "test": bool,
-        # pending: an attempt is due. failed: all attempts failed. skipped: the webhook was switched off. Failed and skipped ones can be replayed.
+        # pending: an attempt is due. failed: all attempts failed. skipped: the webhook was switched off. Failed and skipped deliveries can be replayed.
         "status": Literal["pending", "succeeded", "failed", "skipped"],
-        # Attempts so far.
+        # How many attempts were made so far.
         "attempt_count": int,
         "next_attempt_at": Union[str, None],
         # When the event happened.
@@ -972,7 +972,7 @@ DeliveryDetail = TypedDict(
 QueuedReplay = TypedDict(
     "QueuedReplay",
     {
-        # How many are sent again. 100,000 is the maximum of one request: repeat the request for the rest.
+        # How many deliveries are sent again. 100,000 is the maximum of one request: repeat the request for the rest.
         "queued": int,
     },
 )
@@ -981,9 +981,9 @@ QueuedReplay = TypedDict(
 ReplayRequest = TypedDict(
     "ReplayRequest",
     {
-        # Events that happened then or later: ISO 8601 with Z or an offset.
+        # Only events that happened at this time or later: ISO 8601 with Z or an offset.
         "since": str,
-        # Only events that happened before this time; left out, until now.
+        # Only events that happened before this time. Left out: all until now.
         "until": NotRequired[str],
         # Deliveries that failed, that were skipped, or both (all).
         "only": Literal["failed", "skipped", "all"],
@@ -1006,9 +1006,9 @@ ErrorError = TypedDict(
         "current": NotRequired[int],
         # With plan_limit_exceeded: where to get a larger plan.
         "upgrade_url": NotRequired[str],
-        # Only where the recipient of a send has opted out: when that was.
+        # Present only if the recipient of a send has opted out: when the recipient did so.
         "opted_out_at": NotRequired[str],
-        # With the monthly limit: when the count starts again at 0.
+        # With the monthly limit: when the count of messages starts again at 0.
         "resets_at": NotRequired[str],
     },
 )
