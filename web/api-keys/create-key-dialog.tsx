@@ -18,7 +18,7 @@ import { texts } from './texts.ts';
 /** Preselected permissions, which suit a program that sends. Every role that may create keys has them. */
 const startingPermissions: ReadonlySet<Permission> = new Set(['messages:send', 'numbers:read']);
 
-/** Warns the only role that may choose team:write, because the key can do what an admin does in the team. */
+/** Warns about team:write, which only owners may choose, because the key can then do what an admin does in the team. */
 const hintOf = (permission: Permission) =>
   permission === 'team:write' ? texts.create.teamWriteHint : permission;
 

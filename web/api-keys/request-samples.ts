@@ -15,7 +15,7 @@ export interface SampleRequest {
  * The sample request for a key's permissions.
  * @param from a number of the team
  * @param to the recipient
- * @returns undefined where the permissions only allow changes
+ * @returns undefined if the permissions only allow changes
  */
 export function firstRequest(grants: readonly Grant[], from: string, to: string): SampleRequest | undefined {
   if (allows(grants, 'messages:send')) {

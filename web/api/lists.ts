@@ -39,7 +39,7 @@ export function useList<Page, Row>({ queryKey, queryFn, loadOlder }: ListQuery<P
   };
 }
 
-/** Lets the next read of each list of a team read all loaded rows. */
+/** Makes the next read of each list of a team read all loaded rows instead of the newest page. */
 export function rereadWholeLists(teamId: string): void {
   queryClient.setQueriesData<LoadedList<unknown, unknown>>(
     { queryKey: [teamId], predicate: ({ state }) => isList(state.data) },

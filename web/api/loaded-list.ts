@@ -9,7 +9,7 @@ export interface LoadedList<Page, Row> {
   /** The newest page, with its other fields. */
   readonly newest: Page;
   readonly rows: readonly Row[];
-  /** The position before which older rows begin. */
+  /** The cursor at which older rows continue. */
   readonly cursor: string;
   readonly hasMore: boolean;
   /** Whether rows that leave the newest page stay loaded. */

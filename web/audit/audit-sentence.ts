@@ -13,7 +13,7 @@ type Describe = (target: string, details: Details) => Phrase;
 
 const text = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** A noun with the name of what it stands for, if there is one: `the API key “Booking”`, or `the API key`. */
+/** A noun with its name, if it has one: `the API key “Booking”`, or `the API key`. */
 const noun = (kind: keyof typeof texts.nouns, name: unknown) =>
   text(name) === '' ? texts.nouns[kind].plain : texts.nouns[kind].named({ name: text(name) });
 

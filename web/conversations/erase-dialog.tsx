@@ -92,7 +92,7 @@ function Facts({ found }: { readonly found: Erasure }): ReactNode {
 
 type Counted = typeof texts.messages;
 
-/** The server counts up to one more than the maximum. */
+/** The server's count stops one above the maximum: such a count is shown as more than the maximum. */
 const upToMax = (count: number, exactly: Counted, more: Counted) =>
   count > erasureCountMax ? more({ count: erasureCountMax }) : exactly({ count });
 

@@ -81,7 +81,7 @@ export function ThreadMessages({
   );
 }
 
-/** Messages of one side form a group if each follows within this time. Only the last of them shows its time. */
+/** Messages of one side form a group if each follows the previous one within this time. The last one shows its time. */
 const groupGapMs = 5 * 60_000;
 
 function endsGroup(message: ConversationMessage, next: ConversationMessage | undefined): boolean {

@@ -112,7 +112,7 @@ function Content({
   );
 }
 
-/** The reason why the person cannot send in a conversation, with the next step; undefined where they can. */
+/** The reason why the person cannot send in a conversation, with the next step; undefined if they can. */
 function useHindrance({ number, contact, opt_out }: ConversationMessageList): string | undefined {
   const team = useTeam();
   const administrators = useAdministratorNames();

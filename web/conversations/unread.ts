@@ -11,7 +11,7 @@ export const isUnread = ({ unread_count }: Pick<Conversation, 'unread_count'>) =
 export const unreadText = ({ unread_count }: Pick<Conversation, 'unread_count'>) =>
   unread_count >= countMax ? `${countMax - 1}+` : String(unread_count);
 
-/** The id to which the read mark of an open conversation moves; undefined where nothing is unread. */
+/** The id to which the read mark of an open conversation moves; undefined if nothing is unread. */
 export function markOf(latest: ConversationMessageList | undefined): string | undefined {
   return latest && isUnread(latest) ? latest.messages[0]?.id : undefined;
 }

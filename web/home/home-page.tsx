@@ -46,7 +46,7 @@ export function HomePage(): ReactNode {
   );
 }
 
-/** Whether the first steps are shown, until the first message was sent. */
+/** Whether the first steps are shown: until a phone has sent the first message. */
 const isBeginning = ({ first_run }: Home) => !first_run.has_delivered;
 
 function UsageCard({ usage }: { readonly usage: UsageSummary }): ReactNode {

@@ -23,7 +23,7 @@ interface Matter {
 
 /**
  * Shows either that everything is fine, or each thing that needs a person, with a link to its page. During a restore
- * hold the banner above says that nothing is sent, so the card does not say that all is fine.
+ * hold, when the banner says that nothing is sent, the card does not say that everything is fine.
  */
 export function StandingCard({ home }: { readonly home: Home }): ReactNode {
   const team = useTeam();

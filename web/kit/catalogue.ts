@@ -2,8 +2,8 @@ import { createElement, Fragment, type ReactNode } from 'react';
 import { pageLocale } from './format.ts';
 
 /**
- * A text with values, which its key names: `"since {at}": "Since {at}"`. Numbers are formatted. With an element among
- * the values it is a node, otherwise a string.
+ * A text with values, which its key names: `"since {at}": "Since {at}"`. Numbers are formatted. If a value is an
+ * element, the result is a React node, otherwise a string.
  */
 interface Sentence<Name extends string> {
   (values: Readonly<Record<Name, string | number>>): string;

@@ -6,8 +6,8 @@ const dayMonthYear = new Intl.DateTimeFormat(pageLocale, { day: 'numeric', month
 const weekday = new Intl.DateTimeFormat(pageLocale, { weekday: 'long', day: 'numeric', month: 'short' });
 
 /**
- * Formats the time of something that has happened: `just now`, `5 min ago`, `Nov 4`. A time after `now` is just now: a
- * page reads the clock every 15 s only.
+ * Formats the time of something that has happened: `just now`, `5 min ago`, `Nov 4`. A time shortly after `now` is
+ * `just now`, too, because a page reads the clock only every 15 s.
  */
 export function pastTime(at: string, now: number): string {
   return inUnits(texts.past, now - Date.parse(at)) ?? dayNear(at, now);

@@ -48,7 +48,9 @@ export function dismissNews(): void {
   news.clear();
 }
 
-/** The lower right, on phones above the tab bar. While a dialog or drawer is open, the lower left, on phones the top. */
+/**
+ * A toast's place: lower right, on phones above the tab bar. Under a dialog or drawer: lower left, on phones the top.
+ */
 const place = classNames(
   'fixed right-4 bottom-4 z-60 flex w-[min(22rem,calc(100vw-2rem))] flex-col gap-2',
   'max-md:bottom-[calc(4.75rem+env(safe-area-inset-bottom))]',

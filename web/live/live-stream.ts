@@ -16,10 +16,9 @@ export type LiveHandlers = { readonly [Name in LiveEventName]: (data: LiveEvents
 };
 
 /**
- * Follows the live stream of a team while the tab is visible. Hidden tabs would use up the
- * six connections that a browser opens to a host. A new stream begins with `hello`, after which the page reads
- * everything again.
- * @returns a function that ends it
+ * Follows the live stream of a team while the tab is visible. Streams of hidden tabs would use up the six connections
+ * that a browser opens to a host. A new stream begins with `hello`; then the page reads everything again.
+ * @returns a function that ends the stream
  */
 export function followLiveStream(teamId: string, handlers: LiveHandlers): () => void {
   let source: EventSource | undefined;

@@ -4,8 +4,9 @@ import type { Query, QueryClient } from '@tanstack/react-query';
 const running = new WeakMap<Query, boolean>();
 
 /**
- * Reads again what the page shows under a query key. Hints that arrive during a read make one more read after it:
- * beginning the read anew would never end on a busy team. A query that no page shows is read when a page shows it.
+ * Reads again what the page shows under a query key. Hints that arrive during a read cause one more read after it;
+ * restarting the read at each hint would never end on a busy team. A query that no page shows is read when a page shows
+ * it.
  */
 export function reread(
   client: QueryClient,
@@ -26,7 +27,7 @@ async function rereadOne(client: QueryClient, query: Query): Promise<void> {
     return;
   }
   do {
-    // A first read is not begun anew, and its answer may be older than the hint.
+    // A first read is not restarted. Its answer may be older than the hint, so one more read follows.
     running.set(query, query.state.data === undefined && query.state.fetchStatus === 'fetching');
     await client.invalidateQueries({ queryKey, exact: true });
   } while (running.get(query));

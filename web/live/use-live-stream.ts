@@ -19,7 +19,7 @@ const statesMs = [3_000, 15_000] as const;
 
 const isOfConversations = (path: unknown) => path === unreadPath || path === 'conversations';
 
-/** Keys of queries that also show something of a resource type. */
+/** Keys of further queries that show a resource type, although the keys begin with another one. */
 const alsoShown: Partial<Record<ResourceType, readonly (readonly string[])[]>> = {
   // A conversation shows whether its number is paused.
   number: [['message', 'thread']],

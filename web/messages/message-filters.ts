@@ -20,8 +20,8 @@ export function sourcesOf({
 }
 
 /**
- * Merges pages that were read from one cursor. The merged page ends where the first of them ends; older messages belong
- * to the next page.
+ * Merges pages of several sources that were read from one cursor. The merged page ends at the earliest end of these
+ * pages; older messages belong to the next page.
  */
 export function mergeSources(pages: readonly MessageLog[]): MessageLog {
   const [only] = pages;

@@ -34,7 +34,7 @@ export function MessagesPage(): ReactNode {
   const filters = useSearch({ from: '/teams/$teamId/messages' });
   const navigate = useNavigate();
   const log = useList(messagesQuery(team.id, filters));
-  // Listed messages have no reason for waiting, so it is derived from the state of the number.
+  // Messages in a list have no field for the reason of their wait, so it is derived from the state of the number.
   const numbers = useQuery(homeQuery(team.id)).data?.numbers ?? [];
   const nameOf = useNumberNames();
   const change = (changed: MessagesSearch) =>

@@ -72,7 +72,7 @@ export function SetupLinkView({
     );
   }
   const isReachable = !isOwnAddress(link.url);
-  // The code waits for the note above it, which says that something is missing.
+  // The code is shown only once the note above it has loaded, because the note may say that something is missing.
   const isCodeShown = progress === 'unopened' && isReachable && !published.isPending;
   return (
     <div className="flex flex-col gap-5">

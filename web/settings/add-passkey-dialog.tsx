@@ -16,7 +16,7 @@ import { texts } from './texts.ts';
 export function AddPasskeyDialog({ isOpen, onClose }: DialogState): ReactNode {
   const { account } = useOverview();
   const { isRecent, session } = useRecentSignIn();
-  // A created passkey is kept, so that it can be sent again with the password.
+  // A created passkey is kept, so that the next request can send it with the password.
   const made = useRef<object>(undefined);
   const work = useMutation({
     mutationFn: async ({ name = '', current_password }: Readonly<Record<string, string>>) => {

@@ -20,7 +20,7 @@ export const canMakePasskeys = typeof PublicKeyCredential === 'function';
  * Creates a passkey in the browser.
  * @param options of `POST /app/account/passkeys/options`
  * @returns the field `response` of `POST /app/account/passkeys`
- * @throws NoPasskeyError where the person closed the browser's dialog, or the device has a passkey already
+ * @throws NoPasskeyError if the person closed the browser's dialog, or the device has a passkey already
  */
 export async function createPasskey(options: Record<string, unknown>): Promise<object> {
   const { challenge, user, excludeCredentials = [] } = options as unknown as OptionsJson;

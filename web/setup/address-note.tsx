@@ -25,7 +25,9 @@ function OperatorMessage({ text }: { readonly text: MessageText }): ReactNode {
   );
 }
 
-/** The problem of the server's address, with a message to the operator. @param isHopeless the page has nothing else */
+/**
+ * The problem of the server's address, with a message to the operator. @param isHopeless the page shows nothing else
+ */
 export function AddressNote({ isHopeless }: { readonly isHopeless: boolean }): ReactNode {
   const { state, texts } = useSetup();
   const { address } = texts;
@@ -55,34 +57,34 @@ export function AddressNote({ isHopeless }: { readonly isHopeless: boolean }): R
   );
 }
 
-/** The steps; in a closed box if a new link has to come first, unless the person has begun. */
+/** A box for the steps. It is closed if a new link has to come first, unless the person has begun. */
 export function AddressBox({ children }: { readonly children: ReactNode }): ReactNode {
   const { texts, state } = useSetup();
   const isToChange = state.address.problem === 'private' || state.address.problem === 'plain_http';
   return isToChange && state.code === null ? <Fold title={texts.address.anyway}>{children}</Fold> : children;
 }
 
-/** The forms that this iPhone may have, and for which nothing adds the shortcuts; none once the link was claimed. */
+/** The forms that this iPhone may have, but for which no button adds the shortcuts; none once the link was claimed. */
 function useMissingForms(): readonly FileForm[] {
   const { state, form } = useSetup();
   const possible = forms.filter((one) => (form ?? one) === one && state.code === null);
   return possible.filter((one) => state.install[one].kind === 'by_hand');
 }
 
-/** True if nothing adds the shortcuts, whichever form the iPhone needs, and no technician has begun to build them. */
+/** True if no button adds the shortcuts, whichever form the iPhone needs, and no technician has begun to build them. */
 export function useIsByHand(): boolean {
   const { form } = useSetup();
   return useMissingForms().length === (form ? 1 : forms.length);
 }
 
-/** The iOS for which nothing adds the shortcuts, while it is not known which one the iPhone has. */
+/** Names the iOS for which no button adds the shortcuts, while the iPhone's iOS is not known. */
 export function MissingFormNote(): ReactNode {
   const { texts } = useSetup();
   const [missing] = useMissingForms();
   return missing && <p className="mt-2">{texts.byHand.only({ ios: texts.form[missing] })}</p>;
 }
 
-/** The server offers no button that adds the shortcuts: its operator has to prepare that, or a technician builds them. */
+/** Says that no button adds the shortcuts: the operator has to publish them, or a technician builds them. */
 export function ByHandNote(): ReactNode {
   const { texts, state, form } = useSetup();
   const { byHand } = texts;

@@ -11,7 +11,7 @@ import { CheckLine, CheckTitle, Circle } from './signs.tsx';
 
 const card = `px-5 py-4 ${surface}`;
 
-/** The page on a computer: the way to the iPhone, and its progress. */
+/** The page on a computer: how to open it on the iPhone, and the progress there. */
 export function ComputerView(): ReactNode {
   const { texts } = useSetup();
   const isByHand = useIsByHand();

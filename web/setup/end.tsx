@@ -7,7 +7,7 @@ import { CheckTitle, kindOf } from './signs.tsx';
 
 const heading = 'text-2xl leading-tight font-semibold';
 
-/** The page after the link was closed: what works, and how to do what is left without it. */
+/** The page after this browser closed the link: the checks that are done, and how to do the others without the link. */
 export function ClosedPage(): ReactNode {
   const { texts, state } = useSetup();
   const { closed } = texts;
@@ -38,7 +38,7 @@ interface ChecksProps {
   readonly title: string;
   readonly hint?: string;
   readonly checks: readonly SetupCheck[];
-  /** How to do each. */
+  /** How to do each of these without the link. */
   readonly remedies?: Readonly<Record<ReturnType<typeof kindOf>, string>>;
 }
 
@@ -60,7 +60,7 @@ function Checks({ title, hint = '', checks, remedies }: ChecksProps): ReactNode 
   );
 }
 
-/** The page of a link that was closed or replaced, is too old or never was one. */
+/** The page of a link that was closed or replaced, has expired, or never existed. */
 export function OverPage(): ReactNode {
   const { over } = useSetup().texts;
   return (
@@ -88,7 +88,7 @@ export function AllDone(): ReactNode {
   );
 }
 
-/** A closed box with the early end of the link, and what is left. */
+/** A closed box with the button that closes the link early, and a list of what is left. */
 export function EndEarly(): ReactNode {
   const { texts, state, connection } = useSetup();
   if (isAllDone(state)) return null;

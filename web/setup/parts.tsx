@@ -17,7 +17,7 @@ function LinkButton({ look = 'primary', ...rest }: LinkButtonProps): ReactNode {
   return <a {...rest} className={classNames(buttonStyle({ look }), wide)} />;
 }
 
-/** The requests of the page that a person sends. */
+/** The requests that a person sends from the page. */
 type Request = 'claim' | 'form' | 'ticks' | 'test-text' | 'lock-test' | 'done';
 
 type RequestButtonProps = ComponentProps<typeof Button> & { readonly request: Request };
@@ -47,7 +47,7 @@ function RefusedNote({ request }: { readonly request: Request }): ReactNode {
   );
 }
 
-/** Which iOS the iPhone has, until its poll says it: a question, or what is assumed, with a button to correct it. */
+/** Which iOS the iPhone has, until a poll reports it: a question, or the assumed iOS with a button to correct it. */
 export function FormQuestion(): ReactNode {
   const { texts, state, connection, form } = useSetup();
   if (state.phone) return null;
@@ -91,7 +91,7 @@ export function Start(): ReactNode {
 
 const names = { inbound: 'Ownline Inbound', outbox: 'Ownline Outbox' } as const;
 
-/** Opens the way to one of the shortcuts. The same tap copies the setup code, which the iPhone asks for. */
+/** Opens the file or iCloud link of one shortcut. The same tap copies the setup code, for which the iPhone asks. */
 export function InstallButton({ name }: { readonly name: keyof typeof names }): ReactNode {
   const { texts, state, connection, form = 27 } = useSetup();
   const frame = useRef<HTMLDivElement>(null);
@@ -111,7 +111,7 @@ export function InstallButton({ name }: { readonly name: keyof typeof names }): 
   );
 }
 
-/** Makes the signed files: they failed before, or are for another iOS than at the start. */
+/** Requests the signed files if signing failed before, or the files are for another iOS than at the start. */
 function PrepareButton({ form }: { readonly form: FileForm }): ReactNode {
   const { texts, busy, connection } = useSetup();
   return (
@@ -180,7 +180,7 @@ export function PollLine(): ReactNode {
   );
 }
 
-/** Squares for what only the person can see. */
+/** Checkboxes for what only the person can see. */
 export function Ticks({ names }: { readonly names: readonly SetupTick[] }): ReactNode {
   const { texts, state, connection, locale } = useSetup();
   return (

@@ -46,8 +46,8 @@ export function PhoneView(): ReactNode {
 }
 
 /**
- * Decides which step is open: the first one that is not done, or the one that the person opened, until that is done. While
- * the person types, no step closes.
+ * Decides which step is open: the one that the person opened, until it is done, and otherwise the first step that is
+ * not done. While the person types, no step closes.
  */
 function useOpenStep(steps: readonly Step[], done: readonly Step[]) {
   const [chosen, choose] = useState<Step['name'] | 'none'>();
@@ -71,7 +71,7 @@ function useOpenStep(steps: readonly Step[], done: readonly Step[]) {
   return [open, (name: Step['name']) => choose(name === open ? 'none' : name)] as const;
 }
 
-/** Scrolls to a step that has opened by itself. If the focus was in the closed step, it goes on to the heading. */
+/** Scrolls to a step that has opened by itself. If the focus was in the closed step, it moves to the heading. */
 function useShownStep(name: string | undefined): void {
   const shown = useRef(name);
   useEffect(() => {

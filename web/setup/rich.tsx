@@ -4,7 +4,7 @@ type RichProps<Values> =
   | { readonly text: string; readonly values?: undefined }
   | { readonly text: string | ((values: Values) => string); readonly values: Values };
 
-/** Renders a text of the catalogue, with its bold words. A text that is chosen by its name may leave out values. */
+/** Renders a text of the catalogue, with its bold words. A text that is looked up by name may have no values. */
 export function Rich<Values>({ text, values }: RichProps<Values>): ReactNode {
   const words = typeof text === 'string' ? text : text(values as Values);
   return words.split(/\*\*(.+?)\*\*/).map((part, index) => {

@@ -5,7 +5,7 @@ import { readError } from '#web/api/api-answer.ts';
 const retryMs = 1_000;
 const retryMaxMs = 15_000;
 
-/** A refused request: a reason that the page has words for, else the server's English message. */
+/** A refused request: with a reason for which the page has words, or else with the server's English message. */
 interface Refusal {
   readonly path: string;
   readonly reason: SetupRefusal | 'connection' | undefined;
@@ -18,15 +18,15 @@ export interface SetupSnapshot {
   /** `closed`: this page has closed the link. `over`: the link no longer works. */
   readonly phase: 'open' | 'closed' | 'over';
   readonly isConnected: boolean;
-  /** The request that is under way. */
+  /** The request that is in progress. */
   readonly busy: string | undefined;
   /** The request that was refused last. */
   readonly refused: Refusal | undefined;
 }
 
 /**
- * Follows the state of a setup link by a long poll, and sends what the person does. Lost
- * connections are repeated, and at once when the page is seen again.
+ * Follows the state of a setup link by a long poll, and sends the person's actions. After a lost connection it repeats
+ * the request, and at once when the page becomes visible again.
  */
 export class SetupConnection {
   /** The address of the page. */
@@ -80,7 +80,7 @@ export class SetupConnection {
       } catch {
         if (signal.aborted) continue;
         failures += 1;
-        // The first failure may be that of a request which slept with the page.
+        // The first failure may be that of a request that was in progress while the page slept.
         if (failures > 1) this.#change({ isConnected: false });
         await pause(Math.min(retryMs * 2 ** (failures - 1), retryMaxMs), signal);
       }
@@ -109,7 +109,7 @@ export class SetupConnection {
     this.#isFinishing = false;
   }
 
-  /** The link is over. While this page closes it, the answer to that decides, whichever answer arrives first. */
+  /** Notes that the link has ended. While this page closes the link, only the answer to its own request counts. */
   #leave(isFinish = false): void {
     if (this.#snapshot.phase === 'open' && this.#isFinishing === isFinish) this.#change({ phase: 'over' });
   }

@@ -23,7 +23,7 @@ export function useSetup(): Setup & { readonly state: SetupState } {
   return useContext(SetupContext) as Setup & { readonly state: SetupState };
 }
 
-/** True if a step is done: the first one once the link was claimed, any other once its checks are. */
+/** True if a step is done: the first step once the link was claimed, any other step once its checks are done. */
 export function isStepDone(state: SetupState, { name, checks }: Step): boolean {
   if (name === 'prepare') return state.code !== null;
   const own = state.checks.filter((check) => checks.test(check.name));
@@ -36,7 +36,7 @@ export const isAllDone = ({ checks }: SetupState) => checks.every(({ state }) =>
 export const numberOf = ({ number }: SetupState) =>
   formatPhoneNumber(number.phone_number).replaceAll(' ', '\u00a0');
 
-/** The number of the second phone, as far as a test went to it. */
+/** The number of the second phone, if a test text went to it. */
 export const testedNumber = ({ text }: SetupState) =>
   text.to ? formatPhoneNumber(text.to).replaceAll(' ', '\u00a0') : '…';
 

@@ -31,7 +31,7 @@ export function Mark({
   );
 }
 
-/** The circle of a check of the server, with its meaning for screen readers. */
+/** The circle that shows the state of a check, with its meaning for screen readers. */
 export function Circle({ state }: { readonly state: State }): ReactNode {
   const { texts } = useSetup();
   const path = { open: '', busy: '', done: check, failed: cross }[state];
@@ -71,7 +71,7 @@ export function EnglishNote({ text }: { readonly text: string | null }): ReactNo
   );
 }
 
-/** The kind of a check: all tests of replies are of one. */
+/** The kind of a check: all checks of replies have the same kind. */
 export const kindOf = (name: SetupCheckName) =>
   (name.startsWith('reply_') ? 'reply' : name) as keyof Texts['checks'];
 

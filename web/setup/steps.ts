@@ -4,7 +4,7 @@ import type { Texts } from './texts.ts';
 /** The app of the iPhone in which a person does something, or the second phone. */
 type Place = 'page' | 'settings' | 'shortcuts' | 'second_phone';
 
-/** One thing to do. Its counts are those of an iPhone whose other settings are as it came (test/setup/taps.test.ts). */
+/** One thing to do. The counts are for an iPhone with factory settings otherwise (test/setup/taps.test.ts). */
 export interface Instruction {
   readonly text: keyof Texts['instructions'];
   readonly place: Place;
@@ -14,9 +14,9 @@ export interface Instruction {
   readonly screens: number;
   readonly typed?: readonly string[];
   readonly drawing?: DrawingName;
-  /** The part of the page that belongs to it, such as a button or a list. */
+  /** The part of the page that belongs to the instruction, such as a button or a list. */
   readonly part?: PartName;
-  /** The ways to install for which it is shown; by default all. */
+  /** The ways to install for which the instruction is shown; by default all. */
   readonly ways?: readonly InstallWay['kind'][];
 }
 
@@ -70,9 +70,9 @@ const prepare = (messages: 'messages' | 'messages26'): Step => ({
 
 const offered = ['links', 'files', 'signed'] as const;
 
-/** Getting one of the shortcuts: a button, the download of a file, and adding it. */
+/** Instructions to add one of the shortcuts: a button, the download of a file, and Add Shortcut. */
 function add(name: 'inbound' | 'outbox'): readonly Instruction[] {
-  // The second time, the drawings are known.
+  // The drawings are shown for the first shortcut only.
   const drawn = (drawing: DrawingName) => (name === 'inbound' ? { drawing } : {});
   return [
     page(name, 1, 0, { part: name, ways: offered }),

@@ -8,13 +8,13 @@ import { testedNumber, useSetup } from './setup-context.ts';
 import { CheckLine, EnglishNote } from './signs.tsx';
 import { useUnchanged } from './use-unchanged.ts';
 
-/** How long a test text may stay as it is before the page offers to run the shortcut. */
+/** How long the status of a test text may stay the same before the page offers to run the shortcut. */
 const stillAfterMs = 60_000;
 
-/** How long the page may still be seen during a lock test before it asks to lock the iPhone. */
+/** How long the page may stay visible during a lock test before it asks to lock the iPhone. */
 const notLockedAfterMs = 20_000;
 
-/** Sends the test, and says what became of it. */
+/** Sends the test text, and shows its status. */
 export function TestText(): ReactNode {
   const { texts, state, connection } = useSetup();
   const { to, count, error, error_code } = state.text;
@@ -69,7 +69,7 @@ export function TestText(): ReactNode {
   );
 }
 
-/** Whether the test has arrived, once it was sent. */
+/** A question whether the test text arrived, once it was sent. */
 export function Arrived(): ReactNode {
   const { texts, state } = useSetup();
   const isSent = state.checks.some((check) => check.name === 'text' && check.state === 'done');
@@ -121,7 +121,7 @@ export function LockResult(): ReactNode {
   );
 }
 
-/** The replies to text, each with its circle, and help for the first one that has not come in. */
+/** The replies to send to the number, each with its circle, and help for the first one that has not come in. */
 export function Replies(): ReactNode {
   const { texts, state, form } = useSetup();
   const needed = state.replies.filter(({ set }) => set === 'needed');

@@ -35,7 +35,7 @@ function storage(): Storage | undefined {
   }
 }
 
-/** The language that was chosen on this device, else the first one of the browser that the page speaks. */
+/** The language that was chosen on this device, otherwise the browser's first language in which the page has texts. */
 export function preferredLanguage(): Language {
   const wanted = [storage()?.getItem(key) ?? '', ...navigator.languages.map(languageOf)];
   return wanted.find(isLanguage) ?? 'en';

@@ -27,7 +27,7 @@ export interface CurrentTeam extends AccountTeam {
   readonly can: (permission: Permission | PersonalPermission) => boolean;
 }
 
-/** The team in the page's address; undefined where the person is no member of it. */
+/** The team in the page's address; undefined if the person is no member of it. */
 export function useFoundTeam(): CurrentTeam | undefined {
   const teamId = useParams({ from: '/teams/$teamId', shouldThrow: false })?.teamId;
   const team = useOverview().teams.find(({ id }) => id === teamId);

@@ -5,7 +5,7 @@ import { Card } from '#web/kit/card.tsx';
 import { CopyButton } from '#web/kit/copy.tsx';
 import { texts } from './texts.ts';
 
-/** Shows the pages, or after the end of the session the texts that were not sent. */
+/** Shows the pages; after the end of the session, it shows the texts that were not sent. */
 export function UntilSignedOut({ children }: { readonly children: ReactNode }): ReactNode {
   const isSignedOut = useSyncExternalStore(signedOut.subscribe, signedOut.get);
   if (!isSignedOut) return children;

@@ -8,7 +8,7 @@ import { BodyBlock } from './body-block.tsx';
 import { adviceOf, attemptText } from './delivery-text.ts';
 import { texts } from './texts.ts';
 
-/** A line down to the next item of the list. */
+/** The classes of a line that leads to the next item of the list. */
 const lineToNext = classNames(
   'not-last:before:absolute not-last:before:top-6 not-last:before:bottom-0 not-last:before:left-3',
   'not-last:before:w-px not-last:before:bg-line',

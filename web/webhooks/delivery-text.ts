@@ -5,8 +5,8 @@ import { deliveryTones } from './delivery-tones.ts';
 import { texts } from './texts.ts';
 
 /**
- * The colour and text of a delivery's badge. Retries have their own, and so do deliveries that were skipped after a
- * failed attempt.
+ * The colour and text of a delivery's badge, with own ones for retries and for deliveries skipped after a failed
+ * attempt.
  */
 export function statusOf({ status, attempt_count }: Delivery): readonly [Tone, string] {
   if (status === 'pending' && attempt_count > 0) return ['warn', texts.statuses.retrying];

@@ -47,7 +47,7 @@ interface HealthOf {
   readonly health: WebhookHealth | undefined;
 }
 
-/** The failure that the page explains: that of a test event only if no event fails. */
+/** The failure that the page explains. A failed test event is explained only if no real event fails. */
 const failureOf = (webhook: Webhook, last: LastAttempt | undefined, health: WebhookHealth | undefined) =>
   webhook.active && webhook.failure_count === 0 ? last : health?.last_failure;
 

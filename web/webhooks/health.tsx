@@ -31,8 +31,8 @@ export function useLastAttempt(webhookId: string): LastAttempt | undefined {
 }
 
 /**
- * The state of a webhook. `failing`: the last attempt failed, or a test event to its present address did. `off`: disabled
- * by consecutive failures. `paused`: disabled by a request.
+ * The state of a webhook. `failing`: the last attempt failed, or the last test event to its current URL failed. `off`:
+ * disabled by consecutive failures. `paused`: disabled by a request.
  */
 export function stateOf(webhook: Webhook, last: LastAttempt | undefined): HealthState {
   const { active, failure_count: failures, url } = webhook;

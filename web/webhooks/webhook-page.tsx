@@ -64,7 +64,7 @@ function LoadedWebhook({ webhook }: { readonly webhook: Webhook }): ReactNode {
   );
 }
 
-/** Tells during a secret rotation that both secrets sign, and until when. */
+/** Says during a secret rotation that both secrets sign, and until when. */
 function RotationNote({ webhook, onTask }: Omit<WebhookPart, 'onOpen'>): ReactNode {
   const team = useTeam();
   const { next_secret_takes_over_at: at } = webhook;
