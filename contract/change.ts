@@ -1,6 +1,6 @@
 /**
- * Resource types whose changes the dashboard follows live. `message` includes hand-outs, `number` phones and setup
- * links, and `delivery` attempts.
+ * Resource types whose changes the dashboard follows. `message` includes hand-outs, `delivery` attempts, `number`
+ * phones.
  */
 export const resourceTypes = [
   'team',

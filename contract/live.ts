@@ -16,9 +16,7 @@ export const LiveHello = strictObject({
 });
 export type LiveHello = Type.Static<typeof LiveHello>;
 
-/**
- * `changed` names those resource types of `hello` that may have changed. The client reads again what it shows of these.
- */
+/** `changed` names resource types of `hello` that may have changed. The client reads again what it shows of these. */
 export const LiveChanged = strictObject({ resources });
 export type LiveChanged = Type.Static<typeof LiveChanged>;
 

@@ -36,10 +36,7 @@ export const Invitation = strictObject({
 });
 export type Invitation = Type.Static<typeof Invitation>;
 
-/**
- * The answer to a member who invites a person; an API key gets an `Invitation`. If no mail is sent, the member passes
- * the link on.
- */
+/** The answer to a member, with the link if no mail is sent, to pass on. An API key gets an `Invitation`. */
 export const MadeInvitation = strictObject({
   ...Invitation.properties,
   accept_url: Type.Optional(

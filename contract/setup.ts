@@ -33,10 +33,7 @@ export type SetupState = {
     /** The setting to change: BASE_URL, DEVICE_URL or APP_URL. */
     readonly setting: string;
   };
-  /**
-   * The form for the iOS that the phone reported in a poll, otherwise the form that the person chose; null if neither
-   * is known.
-   */
+  /** The form for the iOS that a poll reported, otherwise the form that the person chose; null if neither is known. */
   readonly form: FileForm | null;
   readonly install: Readonly<Record<FileForm, InstallWay>>;
   /** The setup code, once a click has asked for it; null before. */
@@ -78,8 +75,7 @@ export type SetupCheckName =
   | 'locked_reply';
 
 /**
- * Things that a person ticks, because the server can't see them. Both forms have `arrived`; form 27 has `switches`, and
- * form 26 the other three.
+ * Things that a person ticks, because the server can't see them. Both forms have `arrived`, only form 27 `switches`.
  */
 export type SetupTick = 'switches' | 'arrived' | 'charger' | 'wifi' | 'time';
 

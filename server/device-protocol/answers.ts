@@ -38,10 +38,7 @@ function mediaPath({ message_id, media_name }: HandOut): string {
   return media_name === null ? 'none' : `/v1/device/media/${publicId('msg', message_id)}/${media_name}`;
 }
 
-/**
- * The answer that refuses an inbound message or a status report: HTTP 200, because a shortcut can't read the HTTP
- * status.
- */
+/** The refusal of an inbound message or status report: HTTP 200, because a shortcut can't read the HTTP status. */
 export const refuse = (reason: string) => ({ body: { ok: '0', reason } });
 
 /** Answers an inbound message or status that could not be handled, with the reason. */

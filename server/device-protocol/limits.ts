@@ -8,8 +8,7 @@ export const pollsPerMinute = 300;
 export const reportingPollWindowMs = 5;
 
 /**
- * The same for all other polls. Most of them follow a long poll that ended without a message, so their wait delays no
- * message.
+ * The same for all other polls. Most of them follow an empty answer to a long poll, so their wait delays no message.
  */
 export const idlePollWindowMs = 40;
 

@@ -24,10 +24,7 @@ export interface PollRequest {
   readonly description: DeviceDescription;
   /** Aborted once the phone has disconnected. */
   readonly disconnect: AbortSignal;
-  /**
-   * Runs a write of a poll under a permit of its team, unless a group commit includes the write. Claims and look-ups
-   * need no permit.
-   */
+  /** Runs a write under a permit of the poll's team. Group commits, such as claims and look-ups, need none. */
   readonly withPermit: HandlerContext['withPermit'];
 }
 

@@ -91,9 +91,7 @@ export async function sniffMediaType(head: Uint8Array): Promise<MediaType | unde
   return tiffMarks.includes(mark) ? accepted.get('image/tiff') : undefined;
 }
 
-/**
- * False for contacts and calendar entries, because an iPhone would write them into the text instead of sending a file.
- */
+/** False for contacts and calendar entries, because an iPhone would write them into the text, not send a file. */
 export function isSendable(type: string): boolean {
   return type !== 'text/vcard' && type !== 'text/calendar';
 }

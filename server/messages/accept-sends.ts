@@ -159,9 +159,7 @@ async function findIdempotentRepeats(
   );
 }
 
-/**
- * Throws the error of a batch. If the database went away, the new error says that the message may have been accepted.
- */
+/** Throws the error of a batch. If the database went away, the error says that the message may have been accepted. */
 export function throwOutcomeUnknown(error: unknown): never {
   const isStored = !(error instanceof NoConnectionError) && errorCodeOf(error) !== diskFullCode;
   if (!isStored || !isDatabaseAway(error)) throw error;

@@ -24,9 +24,7 @@ export interface ClaimFacts extends Omit<HandOut, 'message_id'> {
   readonly n: number;
   /** False if the number is paused or deleted; null if another transaction has locked it. */
   readonly is_active: boolean | null;
-  /**
-   * Whether the poll is the newest of the number's current session; null if another transaction has locked the session.
-   */
+  /** Whether the poll is the newest of the current session; null if another transaction has locked the session. */
   readonly is_newest: boolean | null;
   /** Whether a message has returned to the queue since the snapshot. */
   readonly is_requeued: boolean | null;

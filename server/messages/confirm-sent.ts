@@ -29,10 +29,7 @@ type ReportFacts = {
   readonly is_known: boolean;
   /** Whether the message's status allows the confirmation. */
   readonly may_confirm: boolean;
-  /**
-   * Whether the reporting session has the message. Then no poll is woken, because the session's next poll asks for
-   * messages anyway.
-   */
+  /** Whether the reporting session has the message. If so, no poll is woken: the session's next poll asks anyway. */
   readonly is_holder: boolean;
 } & (MessageRow | { readonly team_id: null; readonly id: null });
 

@@ -53,9 +53,7 @@ export const messagePageExaminedMax = 10_000;
  */
 export const sendsWaitingMax = 5_000;
 
-/**
- * Upper bound on waiting look-ups in a process, and likewise on claims and on reports: more than one for each phone.
- */
+/** Upper bound on waiting look-ups in a process, and on claims and on reports: more than one for each phone. */
 export const phonesWaitingMax = 50_000;
 
 /** Time that the first claim or report of a batch waits for others (decision 0039). */

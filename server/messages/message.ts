@@ -29,10 +29,7 @@ export interface MessageRow {
   readonly media_url: string | null;
   /** True if the message went to several recipients. */
   readonly is_group: boolean;
-  /**
-   * True if the message may repeat an earlier one: the texts are equal, and some automations had not called for the
-   * earlier text.
-   */
+  /** True if the text equals an earlier one that some automations had not passed on, so it may be a late repeat. */
   readonly possible_repeat: boolean;
   readonly status: MessageStatus;
   readonly created_at: Date;

@@ -23,10 +23,7 @@ interface HealthReport {
 const footnote =
   'You get this because you are an owner or an admin of the team. At most one mail an hour says that a number is offline.';
 
-/**
- * The mails about numbers that went offline and numbers that came back: at most one mail of each kind, with all numbers
- * of the kind.
- */
+/** The mails about numbers that went offline or came back: at most one of each kind, with all numbers of the kind. */
 export function healthMails(report: HealthReport): MailContent[] {
   const { offline, online } = report;
   return [

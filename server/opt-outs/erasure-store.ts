@@ -59,9 +59,7 @@ export const removeErasure = query<ErasureKey & Pick<ErasureRow, 'until_id'>>(
   'DELETE FROM erasures WHERE team_id = :team_id AND contact = :contact AND until_id = :until_id RETURNING *',
 ).hasRow;
 
-/**
- * The SQL condition that a contact of a team is being erased. The look-up is cheap, because the table is usually empty.
- */
+/** The SQL condition that a contact of a team is being erased. It is cheap, because the table is usually empty. */
 export function sqlIsBeingErased(teamId: string, contact: string): string {
   return `EXISTS (SELECT FROM erasures x WHERE x.team_id = ${teamId} AND x.contact = ${contact} OFFSET 0)`;
 }

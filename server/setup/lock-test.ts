@@ -43,9 +43,7 @@ function unlockTime({ facts: { lock_started_at: at }, lockText }: LockTestInput)
   return new Date(Math.max(at.getTime() + unlockAfterMs, textMs + unlockAfterTextMs));
 }
 
-/**
- * The time until which the page asks to keep the iPhone locked; undefined once neither the test nor its reply can pass.
- */
+/** The time until which the iPhone has to stay locked; undefined once neither the test nor its reply can pass. */
 export function shownUnlockTime(input: LockTestInput): Date | undefined {
   const at = unlockTime(input);
   const outcome = lockOutcome(input);

@@ -24,8 +24,7 @@ function findUnsent(error: unknown) {
 }
 
 /**
- * Finds the error of the connection, the cause of fetch's error. If several addresses failed, it is the error of the
- * last.
+ * Finds the connection's error, the cause of fetch's error. If several addresses failed, it is the last one's error.
  */
 function connectionError(error: unknown): NodeJS.ErrnoException {
   const { cause = error } = error as Error;

@@ -7,10 +7,7 @@ import {
 } from '#server/database/purge-walk.ts';
 import { transactionQuery } from '#server/database/query.ts';
 
-/**
- * Deliveries with their attempts, as a table that retention shortens. A pending delivery stays, even if a replay made
- * an old one pending.
- */
+/** Deliveries with their attempts, as a table that retention shortens. A pending delivery stays, even an old one. */
 export const deliveryHistory: History<OldTeamRow> = {
   name: 'deliveries',
   findNext: nextIdOf('deliveries'),

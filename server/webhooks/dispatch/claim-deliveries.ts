@@ -72,7 +72,7 @@ interface EventColumns {
 }
 
 /**
- * A claimed delivery and the queues that the claim saw; a claim without deliveries gives one row without a delivery.
+ * A claimed delivery and the queues that the claim saw. A claim without deliveries gives one row with the queues only.
  */
 type ClaimRow = { readonly seen: readonly SeenWebhook[] | null; readonly next_due_at: Date | null } & (
   | (ClaimedDelivery & EventColumns)

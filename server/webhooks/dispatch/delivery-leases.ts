@@ -57,9 +57,7 @@ export const endDeliveryLeases = transactionQuery(
   'UPDATE due_deliveries SET leased_until = NULL, lease = NULL WHERE lease IS NOT NULL',
 ).run;
 
-/**
- * Extends the leases of running attempts before the service's time steps ahead, so that the leases do not end early.
- */
+/** Extends the leases of running attempts before the service's time steps ahead, so that none ends early. */
 export function postponeDeliveryLeases(trx: Transaction, step: HookEvents['clockStepped']): Promise<void> {
   return postpone.run(trx, { ...step, after: step.now });
 }
