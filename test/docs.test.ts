@@ -29,7 +29,7 @@ const section = (number: string) =>
   specification.split(/^##+ /m).find((part) => part.startsWith(`${number} `)) ?? '';
 
 describe('the documents agree with the code', () => {
-  it('docs/configuration.md has each setting that is read, and no other', () => {
+  it('docs/configuration.md has exactly the settings that the code reads', () => {
     const names = [
       ...read('server/platform/config.ts').matchAll(
         /(?<=settings(?:\.\w+\(\s*|, |, '[A-Z\d_]+', ))'([A-Z\d_]+)'/g,
@@ -89,7 +89,7 @@ describe('the documents agree with the code', () => {
     assert.deepEqual(absent, [], 'docs/commands.md names each command');
   });
 
-  it('the table of contents of docs/operations.md has each section, and each section that is named exists', () => {
+  it('docs/operations.md has each of its sections in its table of contents, and other files name only sections that exist', () => {
     const operations = read('docs/operations.md');
     const sections = [...operations.matchAll(/^## (.+)$/gm)].map(([, name = '']) => name);
     const listed = [...operations.matchAll(/\[([^\]]+)\]\(#([a-z-]+)\)/g)];
@@ -109,20 +109,20 @@ describe('the documents agree with the code', () => {
     assertNone(named, ({ name }) => !sections.includes(name));
   });
 
-  it('docs/operations.md has the database connections of a process', () => {
+  it('docs/operations.md has the number of database connections of a process', () => {
     assert.ok(
       read('docs/operations.md').includes(`Each process takes up to ${connectionsMax} connections`),
       `up to ${connectionsMax} connections`,
     );
   });
 
-  it('the README says that no iPhone was tried as long as the page about iPhones does, and stays a screen and a half', () => {
+  it('the README says that no iPhone was tried for as long as docs/connect-an-iphone.md says so, and stays short', () => {
     const untried = /has been tried on a real iPhone yet/;
     assert.equal(untried.test(read('README.md')), untried.test(read('docs/connect-an-iphone.md')));
     assert.ok(read('README.md').split('\n').length <= 75);
   });
 
-  it('README.md and docs/operations.md have the limits of the pace of a number', () => {
+  it('README.md and docs/operations.md have the pacing limits of a number', () => {
     const pacing = defaultPacing('gentle');
     const shown = [
       `${pacing.gap_min_seconds} to ${pacing.gap_max_seconds} s between two messages`,
@@ -191,7 +191,7 @@ describe('the documents agree with the code', () => {
     assert.deepEqual(Object.fromEntries(shown), Object.fromEntries(expected));
   });
 
-  it('the examples of clients/typescript/README.md contain no types, as the page says', () => {
+  it('the examples of clients/typescript/README.md contain no type annotations, as that page says', () => {
     const examples = [...read('clients/typescript/README.md').matchAll(/^```ts .+\n([\s\S]*?)^```$/gm)];
     assert.ok(examples.length > 5);
     for (const [, text = ''] of examples) assert.equal(stripTypeScriptTypes(text), text);

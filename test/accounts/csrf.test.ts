@@ -78,7 +78,7 @@ describe('forged requests (specification section 12.3)', () => {
     assert.deepEqual(await state(), before);
   });
 
-  it('every state-changing route accepts either of the two headers that name this server’s origin', async () => {
+  it('every state-changing route accepts a request whose Origin or sec-fetch-site shows that this server’s page sent it', async () => {
     const routes = unsafe(['account', 'visitor', 'page', 'team']).filter(
       ({ path }) => !path.includes('sign-out'),
     );
@@ -123,7 +123,7 @@ describe('forged requests (specification section 12.3)', () => {
     assert.match(answer.text, /role="alert"[^>]*>This request must come from a page of/);
   });
 
-  it('a GET from another site is answered, so that a link to a page opens it', async () => {
+  it('a GET that comes from another site is answered, so that links on other sites open pages of this server', async () => {
     for (const path of ['/', '/sign-in', '/app/account']) {
       const answer = await browser.request('GET', path, { headers: { 'sec-fetch-site': 'cross-site' } });
       assert.ok(answer.status < 400, `${path}: ${answer.status}`);

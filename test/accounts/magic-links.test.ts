@@ -282,7 +282,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     assert.equal(sent.length, 1);
   });
 
-  it('a client network with a session of the account gets links even after others used up the limit', async () => {
+  it('a client network with a session of the account gets magic links even after other networks used up the address’s limit', async () => {
     nextHour();
     await signedIn({ baseUrl }, email, password, { 'x-forwarded-for': '203.0.113.7' });
     for (let n = 0; n < 9; n += 1) await ask(email, `198.51.100.${n}`);
@@ -301,14 +301,14 @@ describe('requests for magic links (specification section 12.2)', () => {
     assert.equal((await ask('nobody@example.com', '198.51.100.2')).status, 200);
   });
 
-  it('an invalid address is answered 400 and not counted', async () => {
+  it('a request for a magic link to an invalid address is answered 400 and does not count towards the limit', async () => {
     nextHour();
     for (const wrong of ['', 'ada', 'ada@', 'a b@example.com', `${'a'.repeat(300)}@example.com`])
       assert.equal((await ask(wrong)).status, 400, wrong);
     assert.equal((await ask(`${email}\n`)).status, 200, 'white space around it is left out');
   });
 
-  it('a requested link leads to the next path of the page that it was requested on', async () => {
+  it('a requested magic link leads to the `next` path of the page on which it was requested', async () => {
     nextHour();
     const browser = new Browser(baseUrl);
     const form = await browser.get('/sign-in?next=/invite/abc');
@@ -320,7 +320,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     assert.deepEqual([entered.status, entered.headers.get('location')], [303, '/invite/abc']);
   });
 
-  it('no answer waits until a mail is sent, and a stopping server finishes sending', async () => {
+  it('no answer to a request for a magic link waits for the mail, and a stopping server finishes sending', async () => {
     nextHour();
     let release = () => {};
     const gate = new Promise<void>((resolve) => {

@@ -167,7 +167,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal((await enter(authenticator.get(await requestOptions()))).status, 200, 'it still works');
   });
 
-  it('a signature counter that did not grow is refused as a copy’s, unless the counter is always 0 (§12.2/passkeys)', async () => {
+  it('a passkey whose signature counter did not grow is refused as a copy, unless its counter is always 0 (§12.2/passkeys)', async () => {
     const { authenticator } = await newPasskey();
     assert.equal((await enter(authenticator.get(await requestOptions(), { counter: 10 }))).status, 200);
     for (const counter of [10, 9, 0]) {
@@ -181,7 +181,7 @@ describe('passkeys (specification section 12.2)', () => {
     for (const _ of [1, 2]) assert.equal((await enter(still.get(await requestOptions()))).status, 200);
   });
 
-  it('a passkey and its copy that answer at once with one counter value sign in once', async () => {
+  it('a passkey and its copy that answer at the same time with one counter value sign in once', async () => {
     const { authenticator } = await newPasskey();
     const challenges = await Promise.all(Array.from({ length: 6 }, requestOptions));
     const answers = await Promise.all(

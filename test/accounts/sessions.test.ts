@@ -174,7 +174,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.equal(await isSignedIn(grace), true);
   });
 
-  it('expired rows of sessions, links, challenges and counts are deleted (section 12.2)', async (t) => {
+  it('expired sessions, magic links, passkey challenges and throttle counters are deleted (section 12.2)', async (t) => {
     const https = await startTestService({ APP_URL: 'https://texts.example.com' });
     t.after(() => https.close());
     const account = await newAccount(https, { email, password });

@@ -66,7 +66,7 @@ describe('switching the account on the sign-in page and on invitations (specific
     assert.match((await browser.open(link)).text, /name="email"/);
   });
 
-  it('a second submit without a form token gets a page that leads to the sign-in', async () => {
+  it('a second submit of a form without a form token gets a page that leads to the sign-in', async () => {
     const link = await invite('twice@example.com');
     const browser = new Browser(service.baseUrl);
     const form = { name: 'Ada', password };
@@ -79,7 +79,7 @@ describe('switching the account on the sign-in page and on invitations (specific
     );
   });
 
-  it('only the second submit of the same form signs in, and not another holder of the link', async () => {
+  it('a link that two browsers submit with one form token signs in both, and no browser with another token', async () => {
     const link = await invite('again@example.com');
     const browsers = [new Browser(service.baseUrl), new Browser(service.baseUrl)];
     const page = await new Browser(service.baseUrl).open(link);
@@ -134,7 +134,7 @@ describe('switching the account on the sign-in page and on invitations (specific
     }
   });
 
-  it('a second submit does not sign in if another form began the session, or it joined another team', async () => {
+  it('a second submit of a form does not sign in if another form began the session, or the session joined another team', async () => {
     const form = { name: 'Ada', password, form_token: 'the form of one who signs in again' };
     const email = 'again-by-password@example.com';
     const again = await invite(email);

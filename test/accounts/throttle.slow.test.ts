@@ -191,7 +191,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
       assert.equal((await signIn(last, email)).status, 303);
     });
 
-    it('right passwords of a known browser are not counted', async () => {
+    it('right passwords of a known browser do not count towards its limit', async () => {
       const { email, account } = await begin();
       const owner = await knownTo(account);
       for (const _ of each(15, () => 0)) assert.equal((await signIn(owner, email)).status, 303);

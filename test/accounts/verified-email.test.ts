@@ -70,7 +70,7 @@ describe('an account that a stranger prepared for another person’s address (sp
     assert.equal((await enter(email)).status, 401);
   });
 
-  it('a second submit of the form does not sign in once a link has verified the address', async () => {
+  it('a second submit of the sign-in form does not sign in once a link has verified the address', async () => {
     const email = newEmail();
     const link = await invite(await service.newTeam(), email);
     const someone = new Browser(service.baseUrl);

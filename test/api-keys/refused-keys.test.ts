@@ -36,7 +36,7 @@ describe('the limit of refused API keys per client network (specification sectio
     assert.equal((await attempt(0)).status, 401);
   });
 
-  it('valid keys of a limited network are served, also right after a start, and count for no limit (§7.2/refused-keys)', async () => {
+  it('valid keys of a client network at its limit are served, also right after a start, and count towards no limit (§7.2/refused-keys)', async () => {
     nextMinute(service.clock);
     const wrong = () => tryKey(newApiKey('a1b2'), '203.0.113.2');
     assert.deepEqual(await statusesOf(400, wrong), { 401: perMinute, 429: 400 - perMinute });
@@ -45,7 +45,7 @@ describe('the limit of refused API keys per client network (specification sectio
       assert.deepEqual(await statusesOf(perMinute, () => tryKey(key, '203.0.113.2')), { 200: perMinute });
   });
 
-  it('refused keys count for the network of the address that the proxy added (§7.2/refused-keys)', async () => {
+  it('a refused key counts for the client address that the trusted proxy added to X-Forwarded-For (§7.2/refused-keys)', async () => {
     nextMinute(service.clock);
     const sent = (n: number) => tryKey(newApiKey('a1b2'), `198.51.100.${n}, 203.0.113.3`);
     assert.deepEqual(await statusesOf(perMinute + 5, sent), { 401: perMinute, 429: 5 });

@@ -16,7 +16,7 @@ const run = promisify(execFile);
 describe('docs/test-keys.md', () => {
   const service = givenService({ PACING: 'gentle' });
 
-  it('its program for CI runs as printed (§5.4/test-key)', async () => {
+  it('the CI program on the page about test keys runs as printed (§5.4/test-key)', async () => {
     const page = await PageBlocks.read('docs/test-keys.md');
     const { key } = await newTestClient(service);
     const env = { ...process.env, OWNLINE: service.baseUrl, KEY: key };
@@ -29,7 +29,7 @@ describe('docs/test-keys.md', () => {
     ]);
   });
 
-  it('its table has the recipient of each outcome', async () => {
+  it('the page about test keys lists the recipient that produces each outcome', async () => {
     const page = await readFile(join(repository, 'docs/test-keys.md'), 'utf8');
     const recipients = [...page.matchAll(/^\| `(\+\d+)` \|.*`(\w+)`.* \|$/gm)].map(
       ([, to = '', last = '']) => [to, last],

@@ -57,7 +57,7 @@ describe('test keys (§5.4/test-key)', () => {
     assert.equal((await api.get('/v1/team')).status, 401);
   });
 
-  it('neither side sees anything of the other (§5.4/test-data-apart)', async () => {
+  it('a test key sees no data of live keys, and a live key none of test keys (§5.4/test-data-apart)', async () => {
     const { api, team } = await newTestClient(service);
     const owner = await newMember(service, team, 'owner');
     const { phoneNumber } = await connectNumber(service, team);
@@ -98,7 +98,7 @@ describe('test keys (§5.4/test-key)', () => {
     }
   });
 
-  it('a test key opts out fictional contacts only, because no erasure reaches test data (§5.4/test-data-apart)', async () => {
+  it('a test key can opt out fictional contacts only, because an erasure does not reach test data (§5.4/test-data-apart)', async () => {
     const { api } = await newTestClient(service);
     for (const contact of ['+447911123456', 'ada@example.com', '55501']) {
       const refused = await api.request('PUT', `/v1/opt-outs/${encodeURIComponent(contact)}`);
@@ -107,7 +107,7 @@ describe('test keys (§5.4/test-key)', () => {
     assert.deepEqual((await api.get('/v1/opt-outs')).json.opt_outs, []);
   });
 
-  it('an event of a test message names the test team, and its delivery is of a webhook of a test key (§5.4/test-data-apart)', async () => {
+  it('an event of a test message names the test team, and goes only to webhooks that a test key created (§5.4/test-data-apart)', async () => {
     const { api, team } = await newTestClient(service);
     const testTeamId = (await api.get('/v1/team')).json.id;
     assert.notEqual(testTeamId, team.publicId);
@@ -128,7 +128,7 @@ describe('test keys (§5.4/test-key)', () => {
     assert.deepEqual(await deliveries(team.api, live.json.id), []);
   });
 
-  it('an Idempotency-Key names one message on each side (§5.4/test-data-apart, §5.4/test-counts)', async () => {
+  it('a live key and a test key of a team can each send one message with the same Idempotency-Key (§5.4/test-data-apart, §5.4/test-counts)', async () => {
     const { api, team } = await newTestClient(service);
     const { phoneNumber } = await connectNumber(service, team);
     const headers = { 'idempotency-key': 'order-1' };
@@ -141,7 +141,7 @@ describe('test keys (§5.4/test-key)', () => {
     assert.deepEqual([again.json.id, again.headers.get('idempotent-replayed')], [test.json.id, 'true']);
   });
 
-  it('test messages count in no month of the team, and the plan holds otherwise (§5.4/test-counts)', async () => {
+  it('test messages do not count towards the team’s month, and a test key has the features of the team’s plan (§5.4/test-counts)', async () => {
     const { api, team } = await newTestClient(service, { plan: 'free' });
     const owner = await newMember(service, team, 'owner');
     const limited = { plan: 'free', monthlyMessageLimit: 1 } as const;
@@ -160,7 +160,7 @@ describe('test keys (§5.4/test-key)', () => {
     assert.ok(!('test' in (await team.api.get('/v1/team')).json), 'a live key has no mark');
   });
 
-  it('test messages and the test line count in no metric of messages and numbers (§5.4/test-counts)', async () => {
+  it('test messages and the simulated number of test keys do not change the metrics of messages and numbers (§5.4/test-counts)', async () => {
     /** Metrics of messages and numbers, without the age of the queue, which time alone changes. */
     const scrape = async () => {
       service.clock.advance(15_001);
@@ -179,7 +179,7 @@ describe('test keys (§5.4/test-key)', () => {
     assert.deepEqual(await scrape(), before);
   });
 
-  it('a test team has the test line, and nothing connects a phone to it', async () => {
+  it('a test team has one simulated number, and no phone can be connected to that number', async () => {
     const { api, team } = await newTestClient(service);
     const [line] = (await api.get('/v1/numbers')).json.numbers as { id: string }[];
     assertEach(['phone_number', 'verified', 'simulated', 'status'], (name) => field(line, name), [
@@ -205,7 +205,7 @@ describe('test keys (§5.4/test-key)', () => {
     assert.equal((await api.post('/v1/messages/send', hello)).status, 400);
   });
 
-  it('a test key may not change the team (§5.4/test-permissions)', async () => {
+  it('a test key is refused every change of the team (§5.4/test-permissions)', async () => {
     const { api, team } = await newTestClient(service);
     const invitation = { email: 'ada@example.com', role: 'viewer' };
     assert.equal((await api.post('/v1/team/members/invite', invitation)).status, 403);

@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import { repository } from '#test/support/processes/spawned-service.ts';
 
 /** Every way to stop `npm start`, also in its first start, is a run of `npm run campaign -- stops`. */
-it('signals within a second count as one, and a signal after that second exits at once with 1 (specification section 10.3)', async () => {
+it('signals within a second of the first count as one, and a later signal makes the process exit at once with 1 (specification section 10.3)', async () => {
   const script = `
     import { Lifecycle } from '#server/platform/process/lifecycle.ts';
     import { createLogger } from '#server/platform/process/logger.ts';

@@ -18,7 +18,7 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('texts for members name the operator of the server, and never a shell command (section 12.2)', () => {
+  it('texts for members name the operator of the server, and contain no shell command (section 12.2)', () => {
     const forPeople = /^server\/(accounts|teams|api-keys|usage|numbers|messages|webhooks|dashboard)\//;
     // Without a build no page of the dashboard can be read, so its error names the operator with the command.
     const withCommand = 'server/dashboard/web/web-files.ts';

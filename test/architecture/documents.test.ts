@@ -44,7 +44,7 @@ describe('the rules for citations and names (docs/architecture.md)', () => {
     assertNone(decisions, (path) => statSync(join(root, path)).size > 2_048);
   });
 
-  it('each term of the glossary is in its files, or else in another document, and no name has a word that it rules out', () => {
+  it('each term of the glossary is used in the files it names or in another document, and no name has a ruled-out word', () => {
     const glossary = readFileSync(join(root, 'docs/glossary.md'), 'utf8');
     const rows = [...glossary.matchAll(/^\|([^|]+)\|([^|]+)\|([^|]*)\|([^|]*)\|$/gm)].filter(
       ([, term = '']) => !/^ term $|^-+$/.test(term),

@@ -11,7 +11,7 @@ const conceptsMax = 20;
 describe('docs/follow-one-message.md', () => {
   const [road = '', table = ''] = readFileSync('docs/follow-one-message.md', 'utf8').split('## Concepts');
 
-  it('each function that the road links to is declared in its file', () => {
+  it('each function that docs/follow-one-message.md links to is declared in the linked file', () => {
     const links = [...road.matchAll(/\[([\w, ]+)\]\(\.\.\/(server\/[^)]+\.ts)\)/g)];
     assert.ok(links.length > 30, `${links.length} links`);
     const missing = links.flatMap(([, names = '', file = '']) => {
@@ -24,12 +24,12 @@ describe('docs/follow-one-message.md', () => {
     assert.deepEqual(missing, []);
   });
 
-  it('the road names each action of the state tables', () => {
+  it('docs/follow-one-message.md names each action of the state tables', () => {
     const actions = [...Object.keys(messageSteps), ...Object.keys(deliverySteps)];
     assertNone(actions, (action) => !new RegExp(`\\b${action}\\b`).test(road));
   });
 
-  it(`a message meets at most ${conceptsMax} concepts, and the road has each of them in bold`, () => {
+  it(`a message meets at most ${conceptsMax} concepts, and docs/follow-one-message.md has each of them in bold`, () => {
     const listed = [...table.matchAll(/^\| ([^|]+) \| [^|]+ \|$/gm)].map(([, name]) => name).slice(1);
     assert.ok(listed.length <= conceptsMax, `${listed.length} concepts`);
     const bold = [...road.matchAll(/\*\*([^*]+)\*\*/g)].map(([, name]) => name);

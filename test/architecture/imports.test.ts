@@ -79,7 +79,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('every folder of server/ is in the order of slices', () => {
+  it('the order of slices contains every folder of server/', () => {
     const slices = new Set(files.map((file) => sliceOf(file.path)));
     const known = new Set<string>([...order, 'root', 'simulated-phone', 'webhook-listener']);
     assertNone([...slices], (slice) => !known.has(slice));
@@ -94,7 +94,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('files do not import each other in a circle', () => {
+  it('no files import each other in a cycle', () => {
     const all = [...files, ...readSources('web/**/*.{ts,tsx}')];
     const importsOf = new Map(all.map((file) => [file.path, readImports(file).map(({ path }) => path)]));
     const done = new Set<string>();
@@ -111,7 +111,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     );
   });
 
-  it('the folders of a slice import each other in one direction', () => {
+  it('the imports between folders of a slice have one direction', () => {
     const orders: Readonly<Record<string, readonly string[]>> = {
       'server/accounts': [
         'account',

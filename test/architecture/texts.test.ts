@@ -44,7 +44,7 @@ function textsOf(catalogue: Entry): readonly { readonly key: string; readonly te
 const readTexts = (path: string) => textsOf(JSON.parse(readFileSync(join(root, path), 'utf8')));
 
 describe('texts of the dashboard', () => {
-  it('no text for people is outside the catalogues', () => {
+  it('no text that people read is outside the catalogues', () => {
     const found = sources.flatMap(({ path, text }) =>
       inCode.flatMap((pattern) =>
         [...text.matchAll(new RegExp(pattern, `${pattern.flags}g`))]
@@ -56,14 +56,14 @@ describe('texts of the dashboard', () => {
     assert.deepEqual(found, []);
   });
 
-  it('only web/kit writes numbers, times and lists by the rules of a language', () => {
+  it('only web/kit formats numbers, times and lists by language', () => {
     const found = readSources('web/!(kit)/**/*.{ts,tsx}').filter(({ text }) =>
       /\bIntl\.|\.toLocale/.test(text),
     );
     assertEach(found, ({ path }) => path, []);
   });
 
-  it('a text has the values that its key names', () => {
+  it('each text of a catalogue uses exactly the values that its key names', () => {
     const found = catalogues.flatMap((path) =>
       readTexts(path)
         .filter(({ key, text }) => namesIn(key).symmetricDifference(namesIn(text)).size > 0)
@@ -72,7 +72,7 @@ describe('texts of the dashboard', () => {
     assert.deepEqual(found, []);
   });
 
-  it('each text is used in its folder', () => {
+  it('each text of a catalogue is used in the folder of that catalogue', () => {
     const found = catalogues.flatMap((path) => {
       const code = readSources(`{${dirname(path)},web/kit,contract}/*.{ts,tsx}`).map(({ text }) => text);
       return readTexts(path)

@@ -42,7 +42,7 @@ describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => 
     }
   };
 
-  it('100 equal refusals of one caller make two rows, the second of them at the minute’s end', async () => {
+  it('100 equal refusals of one caller make two rows, and the second row is written at the minute’s end', async () => {
     team = await service.newTeam();
     const narrow: Grant[] = ['messages:read'];
     const key = await service.makeKey(team.id, narrow);
@@ -83,7 +83,7 @@ describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => 
     assert.deepEqual((await untilRows(5)).at(-1)?.details, {}, 'at once again');
   });
 
-  it('a stop writes the counted refusals', async () => {
+  it('a stop of the process writes the refusals that were counted but not yet in the audit log', async () => {
     team = await service.newTeam();
     const key = await service.makeKey(team.id, ['messages:read']);
     const other = await service.startAnother();
@@ -92,7 +92,7 @@ describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => 
     assertEach(await rowsOf(team), ({ details }) => details, [{}, { repeats: 6 }]);
   });
 
-  it('10,000 different refusals make a bounded number of rows, and the log says that there were more', async () => {
+  it('10,000 different refusals make a bounded number of audit rows, and the log says that there were more', async () => {
     team = await service.newTeam();
     const logged: string[] = [];
     const logger = pino({ base: null }, { write: (line) => void logged.push(line) });

@@ -41,7 +41,7 @@ describe('retention of the audit log (§12.6/retention)', () => {
     for (const of of owners) assert.deepEqual(await entries(of), []);
   });
 
-  it('AUDIT_DAYS=0, the default, keeps everything', async () => {
+  it('AUDIT_DAYS=0, the default, keeps every audit entry', async () => {
     await addEntries({ teamId: team.id }, 3_000);
     service.clock.advance(4_000 * dayMs);
     await purge(readConfig({}));

@@ -146,7 +146,7 @@ describe('the audit log (specification section 12.6)', () => {
     assert.equal(field(wrong.json, 'error.param'), 'cursor');
   });
 
-  it('entries of an account are read by that account, and not by its teams', async () => {
+  it('entries about an account are in the audit log of that account, and not in those of its teams', async () => {
     const person = await newMember(service, team, 'member');
     const answer = await person.get('/app/account/audit');
     const own = (answer.json.entries as Entry[]).map(({ action }) => action);
@@ -154,7 +154,7 @@ describe('the audit log (specification section 12.6)', () => {
     assert.ok(!(await entries()).some(({ action }) => action.startsWith('account.')));
   });
 
-  it('the entries that an account reads hide the name and address of other actors (§12.6/audit-log)', async () => {
+  it('the account’s audit log hides the name and address of actors other than that account (§12.6/audit-log)', async () => {
     const person = await newMember(service, team, 'member');
     const removed = await owner.delete(owner.in(`/team/members/${person.memberId}`));
     assert.equal(removed.status, 200, removed.text);
@@ -170,7 +170,7 @@ describe('the audit log (specification section 12.6)', () => {
     assert.deepEqual([own?.actor.name, own?.ip], [person.email, '127.0.0.1']);
   });
 
-  it('a refusal is recorded whatever the request’s path contains, even if a form of another origin sent it (§12.6/audit-log)', async () => {
+  it('a refusal is recorded whatever its request’s path contains, even if a form of another origin sent the request (§12.6/audit-log)', async () => {
     assert.equal((await owner.delete(owner.in('/keys/key_%00x'))).status, 404);
     const headers = { 'sec-fetch-site': 'cross-site' };
     assert.equal((await owner.request('POST', owner.in('/team/leave'), { headers })).status, 403);

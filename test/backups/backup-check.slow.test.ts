@@ -59,7 +59,7 @@ describe('the check of a nightly backup (specification section 10.10)', () => {
     assert.match(lines.join(''), /read back and loaded into an empty database/);
   });
 
-  it('a nightly backup of DATABASE_URL says that it was not loaded', async () => {
+  it('a nightly backup of the database at DATABASE_URL is not loaded, and the result says so', async () => {
     const { databaseUrl } = service;
     const run = await runOnce(nightly({ databaseUrl }));
     assert.match(
@@ -69,7 +69,7 @@ describe('the check of a nightly backup (specification section 10.10)', () => {
     assert.match(lines.join(''), /"unproved":"It was not loaded/);
   });
 
-  it('a nightly backup is not loaded if the disk has too little space, and says how much it takes', {
+  it('a nightly backup is not loaded if the disk has too little space, and the result names the space that a load takes', {
     skip: !canMountDisk(),
   }, async () => {
     await mkdir(join(folder, 'disk'));
@@ -82,7 +82,7 @@ describe('the check of a nightly backup (specification section 10.10)', () => {
     }
   });
 
-  it('a nightly backup that a restore would refuse fails, and leaves no file and no scratch database', async () => {
+  it('a nightly backup whose data a restore would refuse fails, and leaves no file and no scratch database', async () => {
     const before = await readdir(folder);
     await withBrokenRule(service, async () => {
       const run = await runOnce(nightly());
@@ -91,7 +91,7 @@ describe('the check of a nightly backup (specification section 10.10)', () => {
     assert.deepEqual(await readdir(folder), before);
   });
 
-  it('the time of a running backup counts a check in another database of the server', async () => {
+  it('the duration of a running backup includes the load of its check into another database', async () => {
     const { pool } = service.runtime.database;
     assert.equal(await readRunningSeconds(pool), 0);
     const check = await holdCheckSession();

@@ -88,7 +88,7 @@ describe('the nightly backup (specification section 10.10)', () => {
     await rm(join(backups, foreign));
   });
 
-  it('the operators get a mail when backups begin to fail and when they work again, and failures delete nothing', async () => {
+  it('the operators get a mail when backups begin to fail and when they work again, and failures delete no older backup', async () => {
     const before = await files();
     await rm(passphrase);
     const abandoned = join(backups, `${before[0]}.0a1b2c3d.partial`);
@@ -111,7 +111,7 @@ describe('the nightly backup (specification section 10.10)', () => {
     assert.equal((await files()).length, 2);
   });
 
-  it('a nightly backup into a folder that does not exist says what to do, in one line without a stack', async () => {
+  it('a nightly backup into a folder that does not exist logs what to do in one line, without a stack', async () => {
     const missing = join(folder, 'none');
     const { runtime } = service;
     const backup = { folder: missing, keep: 2, passphraseFile: undefined };

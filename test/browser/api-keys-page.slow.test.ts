@@ -68,7 +68,7 @@ describe('the page API keys in a browser', () => {
     assert.equal(await dialog.getByLabel('Name', { exact: true }).inputValue(), key);
   });
 
-  it('the sample request of a new key waits for the numbers of the team, and names no placeholder', async () => {
+  it('the sample request of a new key is shown once the team’s numbers are loaded, and then has a real number', async () => {
     const page = await open(owner, '/keys');
     const release = Promise.withResolvers<void>();
     await page.route('**/numbers', async (route) => {
@@ -101,7 +101,7 @@ describe('the page API keys in a browser', () => {
       (form: Locator) => form.getByLabel('Send and cancel messages').uncheck(),
     ],
   ] as const) {
-    it(`the key ${name} is shown with a sample request that its permissions allow, in each language and from its line (§5.4/test-key)`, async () => {
+    it(`the key ${name} is shown with a sample request that its permissions allow, in each language and with the right sender (§5.4/test-key)`, async () => {
       const page = await open(owner, '/keys');
       const dialog = await begin(page, name);
       await change(dialog);

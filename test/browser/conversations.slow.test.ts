@@ -46,7 +46,7 @@ describe('conversations in a browser (specification section 12.14)', () => {
     await assertSound(page, 'dashboard-conversations-thread');
   });
 
-  it('opening a conversation lowers the unread count at once, and a reply leaves no unread message', async () => {
+  it('opening a conversation lowers the unread count at once, and after a reply the conversation has no unread messages', async () => {
     const quiet = await service.newTeam();
     const grace = await newMember(service, quiet, 'member');
     const iphone = await connectNumber(service, quiet);
@@ -114,7 +114,7 @@ describe('conversations in a browser (specification section 12.14)', () => {
   });
 
   for (const look of looks) {
-    it(`${look.width} px: the reply stays in the window while the page has no connection`, async () => {
+    it(`${look.width} px: the reply field stays in the window while the page has no connection`, async () => {
       const page = await open(bob, { look, provokes: /./ });
       const reply = page.getByRole('textbox', { name: 'Reply' });
       await reply.waitFor();
@@ -148,7 +148,7 @@ describe('conversations in a browser (specification section 12.14)', () => {
     await assertSound(page, 'people-sign-in-ended');
   });
 
-  it('a failed message can be sent again as it is, or be edited as another one', async () => {
+  it('a failed message can be sent again unchanged, or be edited and sent as a new one', async () => {
     const contact = '+14155550145';
     const page = await open(contact);
     await send(contact, 'The first try');
@@ -315,7 +315,7 @@ describe('conversations in a browser (specification section 12.14)', () => {
     await assertSound(other, 'dashboard-conversations-limit-of-member');
   });
 
-  it('a refusal after the person left the page is shown there, and the text waits in the conversation', async () => {
+  it('a refusal that arrives after the person left the conversation appears on the open page, and the text waits in the conversation', async () => {
     const contact = '+14155550147';
     await receive(number, contact, 'Hello');
     const page = await open(contact, { provokes: refusals });

@@ -87,7 +87,7 @@ describe('every page of the dashboard', () => {
   });
 
   for (const [column, state] of ['empty', 'full'].entries()) {
-    it(`every page of a team that is ${state} says what it has, passes the page checks and has no dead link`, async () => {
+    it(`every page of a team that is ${state} shows its content, passes the page checks and has no dead link`, async () => {
       const newest = await newMember(service, await service.newTeam(), 'owner');
       const { json } = await newest.get(newest.in('/keys'));
       for (const { id } of json.keys as { id: string }[]) await newest.delete(newest.in(`/keys/${id}`));
@@ -115,7 +115,7 @@ describe('every page of the dashboard', () => {
     });
   }
 
-  it('each page shows the parts that a role includes, and names the person to ask for the others', async () => {
+  it('each page shows only the parts that a role includes, and names the person to ask for the other parts', async () => {
     await receive(number, '+14155550142', 'Are you open on Sunday?');
     await owner.post(owner.in('/team/members/invite'), { email: 'grace@example.com', role: 'viewer' });
     const webhook = await newWebhook(team.api);
@@ -163,7 +163,7 @@ describe('every page of the dashboard', () => {
     }
   });
 
-  it('each page shows a change by another client at once, also one that came while the browser was offline', async () => {
+  it('each page shows a change by another client at once, and a change from an offline time once it is online', async () => {
     const hello = (text: string) => () => receive(number, '+14155550150', text);
     const newKey = (name: string) => owner.post(owner.in('/keys'), { name, permissions: ['team:read'] });
     const changes: readonly (readonly [path: string, change: () => Promise<unknown>, shown: string])[] = [
@@ -209,7 +209,7 @@ describe('every page of the dashboard', () => {
     await page.getByText('Without a hint').waitFor();
   });
 
-  it('a change of deliveries rereads only the newest page of a long delivery log', async () => {
+  it('a change of deliveries rereads only the newest page of a long log of deliveries', async () => {
     const webhook = await newWebhook(team.api);
     for (let n = 0; n < 60; n += 1) await newDelivery(service, team, webhook.id, { ageMs: 60_000 + n });
     const page = await open(owner, `/webhooks/${webhook.id}`);
@@ -228,7 +228,7 @@ describe('every page of the dashboard', () => {
     assert.ok(reads.length > 0 && reads.every((search) => !search.includes('cursor')), `${reads}`);
   });
 
-  it('the arrow of a conversation goes back in the history, or replaces the page if it was opened by its address', async () => {
+  it('the back arrow of a conversation goes back in the browser history, or opens the list if the conversation was opened by its address', async () => {
     const contact = '+14155550160';
     await receive(number, contact, 'Hello');
     const page = await open(owner, '/conversations', { look: phone });
@@ -251,7 +251,7 @@ describe('every page of the dashboard', () => {
     assert.equal(await entriesOf(page), direct);
   });
 
-  it('the drawers of a message and of a delivery go back in the history, whatever closes them', async () => {
+  it('closing the drawer of a message or delivery goes back in the browser history, whatever closes the drawer', async () => {
     const webhook = await newWebhook(team.api);
     await newDelivery(service, team, webhook.id);
     await receive(number, '+14155550161', 'In the drawer');

@@ -51,7 +51,7 @@ describe('Home in a browser', () => {
     await page.getByRole('link', { name: /No iPhone is connected/ }).waitFor();
   });
 
-  it('Home shows an owner at once what API keys changed of the team, and a member nothing of it (§5.3/key-changes-told)', async () => {
+  it('Home shows an owner at once which changes API keys made to the team, and shows a member none of them (§5.3/key-changes-told)', async () => {
     const team = await service.newTeam();
     const grace = await newMember(service, team, 'member', { name: 'Grace Example' });
     const page = await open(await newMember(service, team, 'owner'), '', { look: phone });
@@ -73,7 +73,7 @@ describe('Home in a browser', () => {
     assert.equal(await other.getByText('Changes to the team by API keys').count(), 0);
   });
 
-  it('Home guides an owner to a first message by a simulated iPhone, which gets a reply', async () => {
+  it('Home guides an owner to a first message by a simulated iPhone, and the message gets a reply', async () => {
     const page = await open(await newMember(service, await service.newTeam(), 'owner'), '', { look: phone });
     await page.getByRole('button', { name: 'Try a simulated iPhone' }).click();
     await page.getByRole('link', { name: 'Write to a fictional number' }).click();
@@ -87,7 +87,7 @@ describe('Home in a browser', () => {
     await assertSound(page, 'dashboard-home-fine');
   });
 
-  it('Home leads to the failed messages of the last day', async () => {
+  it('Home links to the messages that failed in the last day', async () => {
     const team = await service.newTeam();
     const number = await connectNumber(service, team);
     await send(team, number, 'The first');

@@ -58,7 +58,7 @@ describe('the page of messages in a browser', () => {
     await page.getByRole('dialog').getByText('this iPhone has reported no delivery').waitFor();
   });
 
-  it("the filters of the messages are in the page's address, and find both directions of a contact", async () => {
+  it('the filters of the page of messages are in its address, and find both directions of a contact', async () => {
     const page = await open(member, '/messages?status=failed');
     await page.getByText('This one was a mistake.').waitFor();
     assert.equal(await page.getByRole('row').count(), 2, 'the head and one message');
@@ -87,7 +87,7 @@ describe('the page of messages in a browser', () => {
     await page.getByRole('row').filter({ hasText: 'This one was a mistake.' }).nth(1).waitFor();
   });
 
-  it('a message that its iPhone did not confirm is not called unsent, and its advice stands there once', async () => {
+  it('the page does not call an unconfirmed message unsent, and shows its advice once', async () => {
     const silent = await connectNumber(service, team);
     const id = await team.api.send({ from: silent.phoneNumber, to: ada, content: 'Your glasses are here.' });
     assert.equal((await silent.wire.poll()).id, id);

@@ -124,7 +124,7 @@ describe('the pages of numbers in a browser', () => {
     assert.equal(await dialog.getByText('Open on this iPhone').count(), 0);
   });
 
-  it('a note above the QR code says which shortcuts are not published, with a message for the operator', async () => {
+  it('a note above the QR code names the shortcuts that are not published, with a message to send to the operator', async () => {
     const owner = await newMember(service, await service.newTeam(), 'owner');
     for (const [folders, title, settings] of [
       [
@@ -195,7 +195,7 @@ describe('the pages of numbers in a browser', () => {
     assert.deepEqual([json.label, json.status, json.on_unconfirmed], ['Front desk', 'active', 'retry_once']);
   });
 
-  it('pacing can be changed, a number can set its own limit, and exceeded limits are shown', async () => {
+  it('pacing can be changed, a number can have a limit of its own, and exceeded limits are shown', async () => {
     const { team, owner } = await newSetting();
     const { phoneNumber, numberId, wire } = await connectNumber(service, team);
     const path = `/numbers/${numberId}`;
@@ -278,7 +278,7 @@ describe('the pages of numbers in a browser', () => {
     assert.equal((await owner.get(owner.in(`/numbers/${numberId}`))).json.device_name, 'New iPhone');
   });
 
-  it('an iPhone that reports another name causes a warning', async () => {
+  it('an iPhone that reports another device name causes a warning', async () => {
     const { team, owner } = await newSetting();
     const { numberId, wire } = await connectNumber(service, team);
     const takeover = async (device_name: string, os: string) => {
@@ -299,7 +299,7 @@ describe('the pages of numbers in a browser', () => {
     await watched.getByText('to look into it').waitFor();
   });
 
-  it('deleting a number asks first, says that waiting messages fail, and makes them fail', async () => {
+  it('deleting a number asks for confirmation, says that waiting messages fail, and then fails them', async () => {
     const { team, owner } = await newSetting();
     const { phoneNumber, numberId } = await connectNumber(service, team);
     const id = await team.api.send({ from: phoneNumber, to, content: 'Too late' });

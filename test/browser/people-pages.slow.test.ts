@@ -88,7 +88,7 @@ describe('the pages of people in a browser (specification section 12.2)', () => 
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
   });
 
-  it('an unknown address links to the start page, and the page of plans to the sign-in', async () => {
+  it('the page of an unknown address links to the start page, and the page of plans to the sign-in', async () => {
     const person = await newMember(service, await service.newTeam({ plan: 'free' }), 'owner', { password });
     const page = await visit(`${service.baseUrl}/plans/none`);
     await assertShows(page, 'astray', [/There is no page at this address/], [/Go to the start/]);

@@ -18,7 +18,7 @@ describe('the dashboard of the demo team, as the README shows it', () => {
     ['conversations', thread, desktop, 'No problem, Jamie. Dr. Chen will wait for you.'],
     ['thread-phone', thread, phone, 'No problem, Jamie. Dr. Chen will wait for you.'],
   ] as const) {
-    it(`the README's picture ${name} is drawn without a complaint of the browser`, async () => {
+    it(`the README’s picture ${name} is drawn without an error in the browser’s console`, async () => {
       const page = await open(demo.owner, path, { look });
       await page.getByText(shown).first().waitFor();
       // At the first load the page may show the system's font; at the second its own font is in the cache.

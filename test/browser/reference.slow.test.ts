@@ -40,7 +40,7 @@ describe('the reference in a browser (§9/openapi)', () => {
     return serious.length === 0 ? [] : [...serious, ...hashes];
   };
 
-  it('the API reference has no style element that its policy does not name', async () => {
+  it('the content security policy of the API reference has the hash of each style element of the page', async () => {
     await until('it is styled', async () =>
       page.evaluate(`[...document.styleSheets].some(({ cssRules }) => cssRules.length > 1_000)`),
     );
@@ -65,14 +65,14 @@ describe('the reference in a browser (§9/openapi)', () => {
     );
   });
 
-  it('the field of the API key has a placeholder that is no key (§9/openapi)', async () => {
+  it('the API key field of the API reference has a placeholder that is no valid key (§9/openapi)', async () => {
     await page.goto(`${service.baseUrl}/docs`);
     await page.getByText('Send a message').first().waitFor();
     await page.getByPlaceholder('own_live_your_key').first().waitFor();
     assert.doesNotMatch(await page.content(), /QUxMIFlPVV/);
   });
 
-  it('the API reference fills in no filter of a list by itself', async () => {
+  it('the API reference presets no filter of a list', async () => {
     await page.goto(`${service.baseUrl}/docs#tag/messages/GET/v1/messages`);
     const sample = page.getByText(/curl .*\/v1\/messages\?/).first();
     await sample.waitFor();

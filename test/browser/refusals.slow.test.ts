@@ -38,7 +38,7 @@ describe('refusals as pages show them', () => {
     return { page, dialog, field, limit };
   }
 
-  it('a refused field is marked with the reason beside it, and keeps what was typed', async () => {
+  it('a field with a refused value shows the reason beside it, and keeps the typed value', async () => {
     for (const [form, path, typed, reason] of [
       ['key', '/keys', 'a\u202eb', /name/],
       ['webhook', '/webhooks', 'http://example.com/hooks', /https/],
@@ -71,7 +71,7 @@ describe('refusals as pages show them', () => {
       ['webhook', '/webhooks', 'https://example.com/hooks', 'The plan Free allows 5 webhooks'],
       ['invitation', '/team/invitations', 'guest@example.com', 'The plan Free allows 1 member'],
     ] as const) {
-      it(`the dialog for a further ${form} says the plan's limit before and after it is sent, and keeps what was typed`, async () => {
+      it(`the dialog for a further ${form} shows the plan’s limit before and after submitting, and keeps the typed values`, async () => {
         const { page, dialog, field, limit } = await submit(small, path, form, typed);
         const note = dialog.getByRole('alert');
         await note.waitFor();

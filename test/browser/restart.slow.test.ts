@@ -64,7 +64,7 @@ describe('an open page over a restart of the server', () => {
     return Math.min(...times);
   }
 
-  it('an open page shows changes within a second, and after a restart of the server catches up without a reload', async () => {
+  it('an open page shows changes within a second, and after a restart of the server shows missed changes without a reload', async () => {
     const page = await newPage(browser, desktop);
     await page.context().addCookies([{ name: 'ownline', value: session, url: running.baseUrl }]);
     await page.goto(`${running.baseUrl}/teams/${team}/messages`);

@@ -13,7 +13,7 @@ describe('the banner of a restored server in a browser (specification section 10
 
   const bannerOf = (page: Page) => page.getByRole('region', { name: 'Restored server' });
 
-  it('the restore banner counts waiting work, and only owners can cancel it and resume', async (context) => {
+  it('the banner after a restore counts waiting work, and only owners can cancel that work and resume', async (context) => {
     const first = await findFirstTeam(service.runtime.database.pool);
     assert.ok(first);
     const team = {

@@ -90,7 +90,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await assertSound(page, 'people-sign-in-passkey-refused');
   });
 
-  it("a passkey among the field's suggestions signs in without a click on a button", async () => {
+  it('a person signs in with a passkey from the suggestions of the address field, without a click on a button', async () => {
     const { page, settings } = await openAsOwner('suggested@example.com');
     const answer = await addAuthenticator(page);
     await addPasskey(page, 'Work laptop');
@@ -146,7 +146,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await page.getByText('The passkey is added').waitFor();
   });
 
-  it('the sign-in page shows no error if the browser offers no suggestions of passkeys', async () => {
+  it('the sign-in page shows no error if the browser can’t suggest passkeys', async () => {
     const { page } = await openAsOwner('quiet@example.com');
     await loseSession(page, addressOf(''));
     await page.addInitScript(`(() => {

@@ -24,7 +24,7 @@ describe('getting the shortcuts on the setup page', () => {
     [true, 'Get Ownline Inbound'],
     [false, 'Open the list'],
   ] as const) {
-    it(`a signing command that ${signs ? 'works' : 'fails'} is waited for, and tried again by a button (§11.8/sign-command)`, async (context) => {
+    it(`the page waits for a signing command that ${signs ? 'works' : 'fails'}, and a button runs the command again (§11.8/sign-command)`, async (context) => {
       const waits = 'until [ -e "$(dirname "$0")/go" ]; do sleep 0.05; done; ';
       const works = 'printf AEA1 > "$2"; cat "$1" >> "$2"';
       const command = await makeSigningCommand(waits + (signs ? works : 'exit 1'));
@@ -50,7 +50,7 @@ describe('getting the shortcuts on the setup page', () => {
     });
   }
 
-  it('a page without shortcuts for an iOS says for which, and the person can correct the iOS', async (context) => {
+  it('a setup page without shortcuts for the chosen iOS names the missing settings, and the person can choose the other iOS', async (context) => {
     const { setupUrl } = await startSetup(context, {
       SHORTCUT_OUTBOX_URL: 'https://www.icloud.com/shortcuts/a1',
       SHORTCUT_INBOUND_URL: 'https://www.icloud.com/shortcuts/a2',

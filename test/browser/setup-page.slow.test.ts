@@ -44,7 +44,7 @@ describe('the setup page in a browser', () => {
     assert.equal(await page.locator('h2 > [aria-expanded=true]').count(), 1, 'the others are closed');
   };
 
-  it('the page of an address that no iPhone can open has only a message to send to a person', async () => {
+  it('the setup page at an address that no iPhone can open shows a message to forward to the operator instead of the steps', async () => {
     const { setupUrl } = await connectNumber(service, team);
     const page = await visit(setupUrl);
     await page.getByText('does not work on an iPhone yet').waitFor();
@@ -55,7 +55,7 @@ describe('the setup page in a browser', () => {
     await openStep(page, 'Add two shortcuts');
   });
 
-  it('the page on a computer has the QR code and the progress, and the keyboard can end the link (§11.8/closed)', async () => {
+  it('the setup page on a computer has the QR code and the progress, and the keyboard can close the link (§11.8/closed)', async () => {
     const { setupUrl } = await connectNumber(service, team);
     const page = await visit(`${setupUrl}?view=computer`, { provokes: /404/ });
     await page.getByText('of 5 steps done').waitFor();
@@ -93,7 +93,7 @@ describe('the setup page in a browser', () => {
     await assertSound(page, 'setup-over');
   });
 
-  it('a person says which iOS the iPhone has, and each step opens by its heading, alone', async () => {
+  it('a person chooses the iPhone’s iOS, and opening the heading of a step closes the other steps', async () => {
     const { json } = await team.api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
     const page = await visit(`${json.setup_url}?view=phone`, { look: phone });
     assert.ok(await page.getByRole('button', { name: 'Start', exact: true }).isDisabled());
@@ -116,7 +116,7 @@ describe('the setup page in a browser', () => {
     assert.equal(await page.locator('h2 > [aria-expanded=true]').count(), 0, 'the heading closes it again');
   });
 
-  it('a browser that blocks its storage shows the page in its language', async () => {
+  it('the setup page changes its language even if the browser blocks its storage', async () => {
     const { setupUrl } = await connectNumber(service, team);
     const page = await newPage(browser, phone);
     await page.addInitScript(
@@ -128,7 +128,7 @@ describe('the setup page in a browser', () => {
     await page.context().close();
   });
 
-  it('both views list the checks that are left', async () => {
+  it('the views for computer and iPhone list the checks that are left', async () => {
     const { setupUrl, page } = await openSteps();
     const computer = await visit(`${setupUrl}?view=computer`);
     for (const view of [page, computer]) {
@@ -141,7 +141,7 @@ describe('the setup page in a browser', () => {
     }
   });
 
-  it('without script the page leads to the list to build by hand', async () => {
+  it('without JavaScript the setup page links to the list for building the shortcuts by hand', async () => {
     const { setupUrl } = await connectNumber(service, team);
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
@@ -151,7 +151,7 @@ describe('the setup page in a browser', () => {
     await context.close();
   });
 
-  it('a step that is done closes by itself, and not while the person types', async () => {
+  it('a step closes by itself once it is done, but not while the person types', async () => {
     const { page, wire, setupUrl } = await openSteps();
     await openStep(page, 'Add two shortcuts');
     await page.getByRole('checkbox').click();
@@ -174,7 +174,7 @@ describe('the setup page in a browser', () => {
     await openStep(page, 'Test it locked');
   });
 
-  it('the page goes on by itself after a lost connection, and says so meanwhile', async () => {
+  it('the setup page says that it lost its connection, and goes on by itself once the server answers', async () => {
     const { page, wire } = await openSteps(27, /Failed to load|ERR_INTERNET|failed: /);
     await openStep(page, 'Add two shortcuts');
     await stepOf(page, 'Let replies come in').click();
@@ -186,7 +186,7 @@ describe('the setup page in a browser', () => {
     await page.getByText('No connection to Ownline').waitFor({ state: 'detached' });
   });
 
-  it('quick ticks are all stored, other pages follow, and a tick that could not be stored is undone', async () => {
+  it('quick ticks are all stored, other open pages show them, and a tick that could not be stored is undone', async () => {
     const { page, setupUrl } = await openSteps(26, /\/ticks|Failed to load/);
     const other = await visit(`${setupUrl}?view=phone`);
     for (const one of [page, other]) await stepOf(one, 'Keep it running').click();
@@ -204,7 +204,7 @@ describe('the setup page in a browser', () => {
     await page.getByRole('checkbox', { name: 'Charger', checked: true }).waitFor();
   });
 
-  it('a refused test says why in words of the page (§11.8/test-text)', async () => {
+  it('a refused test text shows the reason in words of the page (§11.8/test-text)', async () => {
     const { page } = await openSteps(27, /400/);
     await stepOf(page, 'Let it send').click();
     await page.getByLabel('Number of the second phone').fill('12');
@@ -214,7 +214,7 @@ describe('the setup page in a browser', () => {
   });
 
   for (const language of ['de', 'es']) {
-    it(`the page in the language ${language} has no English sentence, and numbers and times of its own`, async () => {
+    it(`the setup page in the language ${language} has no English sentence, and formats numbers and times for the language`, async () => {
       const [english, own] = [await readTexts('en'), await readTexts(language)];
       const ownTexts = new Set(textsOf(own));
       // A sentence of several words that both languages share was forgotten by the translation.

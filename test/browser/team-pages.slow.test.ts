@@ -101,7 +101,7 @@ describe('the page Team in a browser: members, invitations and audit log', () =>
     [['Laptop'], ['Booking', 'Monitor']],
     [['Booking', 'Laptop', 'Monitor'], []],
   ] as const) {
-    it(`an admin who removes a member is asked which of the member's keys to revoke: ${revoked.length} of three`, async () => {
+    it(`the dialog for removing a member asks an admin which of the member’s keys to revoke: ${revoked.length} of three`, async () => {
       const { sam, grace } = await newTeamOfAll();
       await newKeysOf(grace, ['Booking', 'Laptop', 'Monitor']);
       const page = await openMembers(sam, { look: phone });
@@ -121,7 +121,7 @@ describe('the page Team in a browser: members, invitations and audit log', () =>
     });
   }
 
-  it('a member sees the members and whom to ask, and can only leave', async () => {
+  it('a member sees the list of members and whom to ask for changes, and can only leave the team', async () => {
     const { grace } = await newTeamOfAll();
     const page = await openMembers(grace, { provokes: refusals });
     await page.getByText('ask Ada Example or Sam Example').waitFor();
@@ -175,7 +175,7 @@ describe('the page Team in a browser: members, invitations and audit log', () =>
     await rowOf(page, 'Grace').waitFor();
   });
 
-  it("without mail an invitation's link is shown once and can be copied, and Copy link makes a new one", async () => {
+  it("without mail an invitation's link is shown once for copying, and the button Copy link makes a new link", async () => {
     const ada = await newMember(service, await service.newTeam(), 'owner', { name: 'Ada Example' });
     const page = await open(ada, '/team/invitations', { look: phone });
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.baseUrl });
@@ -205,7 +205,7 @@ describe('the page Team in a browser: members, invitations and audit log', () =>
     await page.getByRole('heading', { name: 'No open invitations' }).waitFor();
   });
 
-  it('too many mails to an address are refused with the time of the next try', async () => {
+  it('an invitation beyond the mail limit of its address is refused with the time of the next try', async () => {
     const ada = await newMember(mailing, await mailing.newTeam(), 'owner', { name: 'Ada Example' });
     const body = { email: 'often@example.com', role: 'viewer' };
     let { json } = await ada.post(ada.in('/team/members/invite'), body);
@@ -218,7 +218,7 @@ describe('the page Team in a browser: members, invitations and audit log', () =>
     await assertSound(page, 'dashboard-invitations-throttled');
   });
 
-  it('audit entries are sentences with names, origin and time, mark refusals, and load on demand', async () => {
+  it('the audit log shows entries as sentences with names, origin and time, marks refusals, and loads more on demand', async () => {
     const { team, ada, grace, vera } = await newTeamOfAll();
     for (let nth = 1; nth <= 50; nth += 1) await ada.put(ada.in('/team'), { name: `Example ${nth}` });
     const number = await connectNumber(service, team);

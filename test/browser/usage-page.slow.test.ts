@@ -28,7 +28,7 @@ describe('the page of usage in a browser', () => {
     await putAccepted(service, small.id, 100);
   });
 
-  it('the usage page shows days, limits and plans, and this month for one that is none', async () => {
+  it('the usage page shows days, limits and plans, and the current month if the address names no valid month', async () => {
     const page = await open(full, '/usage?month=2026-13');
     await page.getByText('812 messages sent, 649 received').waitFor();
     await page.getByText('Your plan', { exact: true }).waitFor();
@@ -59,7 +59,7 @@ describe('the page of usage in a browser', () => {
     assert.deepEqual([...new Set(labels.map(String))], [`${labels[0]?.[0]},0`], 'one line each, in the card');
   });
 
-  it('an owner goes from the usage page to the page of plans, chooses one and reads the command for another', async () => {
+  it('an owner goes from the usage page to the page of plans, chooses a plan, and reads the command for a larger plan', async () => {
     const team = await service.newTeam({ plan: 'free' });
     const page = await open(await newMember(service, team, 'owner'), '/usage', { look: phone });
     await page.getByRole('link', { name: 'Manage the plan' }).click();

@@ -84,7 +84,7 @@ describe('the demo team', () => {
     return givenDemo(service);
   }
 
-  it('each page of the demo has something to show, and its texts are in every state', async () => {
+  it('each page of the demo has content, which includes every status, error code, direction and role', async () => {
     const { owner } = await remake();
     const found = {} as Record<ListName, Item[]>;
     for (const [path, name] of lists) found[name] = await readAll(owner, path, name);
@@ -135,7 +135,7 @@ describe('the demo team', () => {
     assert.equal(field(home.found, 'waiting_messages'), 3);
   });
 
-  it('there is one demo, whose link signs its owner in, and the numbers of the guides stay free', async () => {
+  it('a second demo is refused, its link signs the owner in, and the demo uses no phone number of the guides', async () => {
     const { filled } = await remake();
     await assert.rejects(fillDemo(service.runtime), /There is a demo already, team_.*--remove/);
     const browser = new Browser(service.baseUrl);
@@ -167,7 +167,7 @@ describe('the demo team', () => {
     assert.deepEqual(await storedMails(service), []);
   });
 
-  it('people of the demo join no other team, and a removal leaves none of their accounts', async () => {
+  it('members of the demo can join no other team, and removing the demo deletes their accounts', async () => {
     const { owner } = await remake();
     const link = await newOwnerLink(service, await service.newTeam());
     const browser = new Browser(service.baseUrl, { cookie: owner.cookie });
@@ -184,7 +184,7 @@ describe('the demo team', () => {
     assert.deepEqual(left, []);
   });
 
-  it('a removal reads tables for longer than other statements may run', async () => {
+  it('removing the demo may take longer than the time limit of other statements', async () => {
     await remake();
     const makeFast = await makeDeletionSlow(service, 2);
     const { databaseUrl } = service;
@@ -197,7 +197,7 @@ describe('the demo team', () => {
     }
   });
 
-  it('removing the demo leaves every table as it was, and no row names it', async () => {
+  it('removing the demo restores every table to its earlier row counts, and leaves no row that refers to the demo', async () => {
     const number = await connectNumber(service, team);
     await newMember(service, team, 'owner');
     await receive(number, '+14155550142', 'STOP');
@@ -227,7 +227,7 @@ describe('the demo team', () => {
     await assert.rejects(removeDemo(service.runtime), /There is no demo team/);
   });
 
-  it('ownline demo runs beside a server, and the first start names it', async () => {
+  it('ownline demo runs beside a server, and the file of the first start names this command', async () => {
     const commands = new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl });
     const made = await commands.json('demo');
     assert.deepEqual(Object.keys(made), ['id', 'name', 'url', 'email', 'expires_at', 'messages']);

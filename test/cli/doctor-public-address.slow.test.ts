@@ -129,13 +129,13 @@ describe('ownline doctor and the public address', () => {
     assertFails(stored.failed, 'body', /Headers of an answer/, /cache-control/);
   });
 
-  it('a proxy’s limit of 1 MB for bodies fails the check of large bodies only', async () => {
+  it('a proxy’s limit of 1 MB for bodies fails only the check of large bodies', async () => {
     const { checks, failed } = await examine({ faults: { bodyMaxBytes: 1_000_000 } });
     assertFails(failed, 'large_body', /413/, /client_max_body_size/);
     assert.equal(stateOf(checks, 'body'), 'ok');
   });
 
-  it('a proxy with a shorter time-out than the hold fails, whether it answers or disconnects', async () => {
+  it('a proxy whose time-out is shorter than a long poll fails, whether it answers or disconnects', async () => {
     const answering = await examine({ faults: { waitsMs: 500 }, isQuick: false });
     assertFails(answering.failed, 'hold', /held for 1 s does not come through.*504/, /proxy_read_timeout/);
     const cutting = await examine({ faults: { cutsAfterMs: 500, hasHttp2: false }, isQuick: false });

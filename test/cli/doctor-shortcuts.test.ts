@@ -40,7 +40,7 @@ describe('ownline doctor and the published shortcuts', () => {
   };
   const lines = (checks: readonly Check[]) => checks.map(({ state, message }) => `${state} ${message}`);
 
-  it('ownline doctor says of each form how iPhones get the shortcuts, and what to set if nothing is published', async () => {
+  it('ownline doctor says how iPhones of each iOS range get the shortcuts, and which settings publish them', async () => {
     const [older, newer, ...others] = await examine({});
     assert.deepEqual(others, []);
     assert.match(
@@ -67,7 +67,7 @@ describe('ownline doctor and the published shortcuts', () => {
     ]);
   });
 
-  it('ownline doctor finds the shortcuts of this release behind their links, also as Shortcuts shares them', async () => {
+  it('ownline doctor accepts links to the shortcuts of this release, also in the form in which the Shortcuts app shares them', async () => {
     const link = (shortcut: Shortcut, form: 26 | 27) =>
       records.share(shortcut.name, asShared(buildWorkflow(shortcut, undefined, form)));
     const checks = await examine({
@@ -143,7 +143,7 @@ describe('ownline doctor and the published shortcuts', () => {
       /^failed .* does not run while the iPhone is locked/,
     ],
   ] satisfies [string, Workflow, RegExp][])
-    it(`ownline doctor names ${title} in a published shortcut`, async () => {
+    it(`ownline doctor reports ${title} in a published shortcut`, async () => {
       const [check, ...others] = await examineInbound(records.share(inbound.name, changed));
       assert.deepEqual(others, []);
       assert.match(`${check?.state} ${check?.message}`, expected);
@@ -153,7 +153,7 @@ describe('ownline doctor and the published shortcuts', () => {
       );
     });
 
-  it('ownline doctor names an automation that waits for something else', () => {
+  it('ownline doctor reports an automation with the wrong trigger', () => {
     for (const [shortcut, from, to, missing] of [
       [outbox, '"WFConnectionType":"both"', '"WFConnectionType":"connected"', 'WFPlugInTrigger both'],
       [inbound, /\{"Operator".*?\}\}/, '$&,$&', 'WFMessageTrigger “ ”'],
@@ -164,7 +164,7 @@ describe('ownline doctor and the published shortcuts', () => {
     }
   });
 
-  it('ownline doctor fails for a link to another shortcut or to none, and warns if the link could not be checked', async () => {
+  it('ownline doctor fails for a link to another shortcut or to none, and warns if it could not check the link', async () => {
     const record = (address: string) =>
       JSON.stringify({
         fields: { name: { value: inbound.name }, shortcut: { value: { downloadURL: address } } },

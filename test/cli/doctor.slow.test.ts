@@ -115,7 +115,7 @@ describe('ownline doctor', () => {
     assert.deepEqual(statesOf(keyless.of('secrets_key')), ['secrets_key failed']);
   });
 
-  it('ownline doctor checks the address that the service recorded, and says where the address is from', async () => {
+  it('ownline doctor checks the service’s address, and says whether it is from the service’s record or from the settings', async () => {
     const messageOf = async (settings: Readonly<Record<string, string>>) => {
       const [check] = (await examine([], settings)).of('service');
       return `${check?.state} ${check?.message}`;
@@ -154,7 +154,7 @@ describe('ownline doctor', () => {
     assert.ok(checks.some(({ message }) => message.includes(`https://${tag}.phones.invalid`)));
   });
 
-  it('ownline doctor names each wrong or misspelt setting, and a wrong secrets key', async () => {
+  it('ownline doctor names each wrong or misspelt setting, and reports a wrong secrets key', async () => {
     const wrong = await examine([], { PORT: 'x', BASE_URL: 'nowhere', DATABSE_URL: 'x' });
     assert.equal(wrong.code, 1);
     assert.deepEqual(new Set(statesOf(wrong.checks)), new Set(['settings failed']));
@@ -190,7 +190,7 @@ describe('ownline doctor', () => {
     assert.deepEqual(statesOf((await examine()).of('webhook_secrets')), ['webhook_secrets ok']);
   });
 
-  it('ownline doctor names files that other users may read, and the file of the first start', async () => {
+  it('ownline doctor names files that other users can read, and the file with the first start’s key and link', async () => {
     const { dataDir } = service;
     assert.deepEqual(statesOf(await checkFiles({ dataDir })), ['files ok']);
     await chmod(join(dataDir, 'secrets.key'), 0o644);
@@ -204,7 +204,7 @@ describe('ownline doctor', () => {
     await rm(join(dataDir, 'first-start.txt'));
   });
 
-  it('ownline doctor shows the disk and the free space of BACKUP_DIR, and how the latest backup ended', async () => {
+  it('ownline doctor shows the disk and free space of BACKUP_DIR, and the result of the latest backup', async () => {
     const now = service.clock.nowMs();
     const run = {
       started_at: new Date(now - 60_000),
@@ -231,7 +231,7 @@ describe('ownline doctor', () => {
       assert.deepEqual(await check({ databaseUrl: '' }, last), ['backup_folder ok', 'backup warning']);
   });
 
-  it('ownline doctor says of BACKUP_DIR whether the service has written there, or only this command could', async () => {
+  it('ownline doctor says whether the service wrote to BACKUP_DIR, or only this command could', async () => {
     const messageWith = async (file: string | null) => {
       const at = service.clock.now();
       const run = { started_at: at, finished_at: at, file, bytes: 1_000, error: null, unproved: null };

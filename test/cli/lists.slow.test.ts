@@ -54,7 +54,7 @@ describe('the list commands', () => {
     }
   });
 
-  it('key list shows the working keys without their secrets, so that a lost key can be found and revoked', async () => {
+  it('key list shows the active keys without their secrets, so that a lost key can be found and revoked', async () => {
     const made = await commands.json(
       ...['key', 'create', '--team', team.publicId, '--name', 'lost', '--permissions', 'messages:send'],
     );

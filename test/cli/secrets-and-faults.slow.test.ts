@@ -26,7 +26,7 @@ describe('secrets of commands', () => {
     assert.match(errors, /required option '--setup-url <url>'/);
   });
 
-  it('webhook listen reads its secret from the environment or standard input', async () => {
+  it('webhook listen reads the webhook’s secret from the environment or standard input', async () => {
     const ways: [string[], Record<string, string>, string][] = [
       [[], { OWNLINE_WEBHOOK_SECRET: 'whsec_c2VjcmV0,whsec_bmV4dA' }, ''],
       [['--secret', '-'], {}, 'whsec_c2VjcmV0\n'],
@@ -48,7 +48,7 @@ describe('secrets of commands', () => {
   });
 });
 
-describe('phone simulate names the fault of a connection', () => {
+describe('phone simulate names the reason why it can’t connect', () => {
   const fault = async (url: string) =>
     (await commands.run([...simulate, '--setup-url', `${url}/setup/x`])).errors;
 

@@ -47,13 +47,13 @@ for (const language of clientLanguages)
       return linesOf(await ended);
     }
 
-    it(`the client for ${language.name} passes an empty Idempotency-Key on, and makes up no other one`, async () => {
+    it(`the client for ${language.name} sends a given Idempotency-Key even if it is empty, and does not replace it by a generated one`, async () => {
       proxy.interrupt();
       const [error] = await run('send', ['+14155550100', '+14155550101', 'Hello', '']);
       assert.deepEqual((error as unknown[]).slice(0, 3), ['invalid_request', 400, 'Idempotency-Key']);
     });
 
-    it(`the client for ${language.name} reads all pages of a list, also those of a later release`, async () => {
+    it(`the client for ${language.name} reads all pages of a list, even if a later release adds another list to the answers`, async () => {
       const { phoneNumber } = await connectNumber(service, team);
       const contents = ['one', 'two', 'three', 'four', 'five'];
       for (const content of contents) await team.api.send({ from: phoneNumber, to: '+14155550101', content });
@@ -78,7 +78,7 @@ for (const language of clientLanguages)
       assert.deepEqual(others, []);
     });
 
-    it(`the client for ${language.name} gives the Idempotency-Key of a send whose answer it cannot read`, async () => {
+    it(`an error of the client for ${language.name} contains the Idempotency-Key of a send whose answer the client cannot read`, async () => {
       const { phoneNumber } = await connectNumber(service, team);
       proxy.interrupt('cut_json');
       const [error] = await run('send', [phoneNumber, '+14155550101', 'Hello']);
@@ -89,7 +89,7 @@ for (const language of clientLanguages)
       assert.deepEqual(others, []);
     });
 
-    it(`the reader of the client for ${language.name} continues after its cursor, and repeats the event that it had not finished`, async () => {
+    it(`the event reader of the client for ${language.name} continues after its cursor, and repeats an event that was not processed to its end`, async () => {
       const reading = await service.newTeam();
       const { wire } = await connectNumber(service, reading);
       const receive = (text: string) => wire.call('inbound', { from: '+14155550101', text });
@@ -108,7 +108,7 @@ for (const language of clientLanguages)
       assert.deepEqual(linesOf(await second.ended), ['two', 'three', 'four']);
     });
 
-    it(`the reader of the client for ${language.name} tells of a gap, and goes on with the events that are left (§4.5/gap)`, async () => {
+    it(`the event reader of the client for ${language.name} reports a gap, and continues with the events that still exist (§4.5/gap)`, async () => {
       const reading = await service.newTeam();
       const { wire } = await connectNumber(service, reading);
       const lost = publicId('evt', firstIdAt(0) as EventId);
@@ -120,7 +120,7 @@ for (const language of clientLanguages)
       assert.deepEqual(linesOf(await reader.ended), [`gap after ${lost}`, 'one', 'two']);
     });
 
-    it(`the reader of the example for ${language.name} prints a gap (§4.5/gap)`, async () => {
+    it(`the event reader of the example for ${language.name} prints a gap in the events (§4.5/gap)`, async () => {
       const reading = await service.newTeam();
       const { wire } = await connectNumber(service, reading);
       await wire.call('inbound', { from: '+14155550101', text: 'left' });
@@ -199,7 +199,7 @@ for (const language of clientLanguages)
           assert.equal(await verifyTime(time), 'The time of the delivery is not a number of seconds.', time);
       });
 
-      it(`the client for ${language.name} accepts no signature where the secret is empty or not one of a webhook`, async () => {
+      it(`the client for ${language.name} accepts no signature if the secret is empty or is no webhook secret`, async () => {
         const body = Buffer.from('{"id":"evt_forged","type":"number.online","data":{}}');
         const time = String(Math.floor(Date.now() / 1_000));
         const unpadded = `whsec_${Buffer.alloc(32).toString('base64').replace('=', '')}`;
@@ -268,7 +268,7 @@ for (const language of clientLanguages)
         await events.ended;
       });
 
-      it(`the examples for ${language.name} begin with the events from now on, and end at SIGTERM`, async () => {
+      it(`the examples for ${language.name} read only events from now on, and end at SIGTERM`, async () => {
         const reading = await service.newTeam();
         const { wire } = await connectNumber(service, reading);
         const receive = (text: string) => wire.call('inbound', { from: '+14155550101', text });
@@ -294,7 +294,7 @@ for (const language of clientLanguages)
         }
       });
 
-      it(`the reader of the example for ${language.name} ends at SIGTERM while the server fails`, async () => {
+      it(`the event reader of the example for ${language.name} ends at SIGTERM while the server fails`, async () => {
         proxy.interrupt('error_page', 'maintenance');
         const reader = start('stop', { OWNLINE_URL: proxy.url });
         await until('the reader repeats its request', () => proxy.requests.length === 2);
@@ -313,7 +313,7 @@ for (const language of clientLanguages)
         );
       });
 
-      it(`the client for ${language.name} with the settings of the example tries twice`, async () => {
+      it(`the client for ${language.name} tries a request twice if it has the settings of the example`, async () => {
         proxy.interrupt();
         assert.equal(await outputOf('settings', { OWNLINE_URL: proxy.url }), '1');
         proxy.interrupt('error_page', 'error_page');
@@ -321,7 +321,7 @@ for (const language of clientLanguages)
         assert.equal(proxy.requests.length, 2);
       });
 
-      it(`the receiver of the client for ${language.name} accepts a delivery and refuses another request`, async () => {
+      it(`the webhook receiver of the client for ${language.name} accepts a delivery and refuses another request`, async () => {
         const url = `http://127.0.0.1:${port}/`;
         const { json: webhook } = await customer.api.post('/v1/webhooks', {
           url,
@@ -352,7 +352,7 @@ for (const language of clientLanguages)
         await receiver.ended;
       });
 
-      it(`the receiver of the client for ${language.name} prints why it cannot verify with a mistyped secret`, async () => {
+      it(`the webhook receiver of the client for ${language.name} prints why it cannot verify a delivery with a mistyped secret`, async () => {
         const receiver = start('receiver', { OWNLINE_WEBHOOK_SECRET: 'whsec_mistyped' });
         await until('the receiver prints the reason', async () => {
           await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).catch(() => undefined);
@@ -362,7 +362,7 @@ for (const language of clientLanguages)
         await receiver.ended;
       });
 
-      it(`the example of errors for ${language.name} names the plan's end, and what else was refused`, async () => {
+      it(`the example of error handling for ${language.name} names the plan’s limit, and the reason of other refusals`, async () => {
         assert.match(await outputOf('errors'), /^invalid_request: .+ \(from, request .+\)$/);
         const free = await service.newTeam({ plan: 'free' });
         await connectNumber(service, free, freeNumber);
@@ -371,7 +371,7 @@ for (const language of clientLanguages)
         assert.match(refused, /^The plan ends here: http/);
       });
 
-      it(`the example of errors for ${language.name} repeats a send with its key, so that it is accepted once`, async () => {
+      it(`the example of error handling for ${language.name} repeats a send with its Idempotency-Key, so that it is accepted once`, async () => {
         proxy.interrupt('lost_answer');
         const [failure = '', id] = (await outputOf('repeat', { OWNLINE_URL: proxy.url })).split('\n');
         assert.match(

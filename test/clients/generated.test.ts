@@ -10,7 +10,7 @@ import type { OpenApi } from '../../clients/python/generate.ts';
 describe('the generated files of the clients (specification section 9)', () => {
   const service = givenService();
 
-  it('a list in pages has the name of the end of its path, by which the client for TypeScript reads it', async () => {
+  it('the last segment of a paginated list’s path is the name of its field, as the client for TypeScript expects', async () => {
     const response = await fetch(`${service.baseUrl}/v1/openapi.json`);
     const { paths, components } = (await response.json()) as OpenApi;
     const lists = Object.entries(paths).filter(([, { get }]) =>
@@ -24,7 +24,7 @@ describe('the generated files of the clients (specification section 9)', () => {
     }
   });
 
-  it('the generated files of the clients are those of the served OpenAPI document', async () => {
+  it('the generated files of the clients match the OpenAPI document that the server serves', async () => {
     for (const { path, text } of await generateClientFiles(service.baseUrl))
       assert.ok(
         readFileSync(join(repository, path), 'utf8') === text,

@@ -27,7 +27,7 @@ describe('the reason why fetch failed, in the client for TypeScript (specificati
     [['read ETIMEDOUT'], 'read ETIMEDOUT', true],
     [['read EHOSTUNREACH'], 'read EHOSTUNREACH', true],
   ] as const)
-    it(`after ${addresses.join(' and then ')} the request ${isSent ? 'may have arrived' : 'cannot have arrived'}`, () => {
+    it(`after the connection errors ${addresses.join(' and then ')} the client says that the request ${isSent ? 'may have arrived' : 'cannot have arrived'}`, () => {
       const [first, ...others] = addresses.map(failure);
       const cause = others.length > 0 ? failureOfAll(addresses.map(failure)) : first;
       const error = new TypeError('fetch failed', { cause });

@@ -11,7 +11,7 @@ describe('the installation of the client for Python (specification section 9)', 
   const folder = givenFolder('ownline-client-');
   const hasDebianPackages = succeeds('/usr/bin/python3', ['-c', 'import ensurepip, setuptools, wheel']);
 
-  it('two lines of its README install it without a network, whatever python3 is in the PATH', {
+  it('two commands of the Python client’s README install it without a network, whatever python3 is in the PATH', {
     skip: hasDebianPackages
       ? false
       : 'python3-venv, python3-setuptools or python3-wheel of Debian is missing',

@@ -91,7 +91,7 @@ for (const language of clientLanguages)
       assert.equal(proxy.requests.length, 1);
     });
 
-    it(`a request of the reader of the client for ${language.name} waits 25 s, whatever the time for an answer is`, async () => {
+    it(`a request of the event reader of the client for ${language.name} waits 25 s for its answer, whatever time-out the client has`, async () => {
       const reading = await service.newTeam();
       const { wire } = await connectNumber(service, reading);
       proxy.interrupt();
@@ -104,7 +104,7 @@ for (const language of clientLanguages)
       assertEach(proxy.requests, ({ call }) => call, ['GET /v1/events?wait=25']);
     });
 
-    it(`the reader of the client for ${language.name} waits 5 s between two tries at most`, async () => {
+    it(`the event reader of the client for ${language.name} waits at most 5 s between two tries`, async () => {
       const reading = await service.newTeam();
       const { wire } = await connectNumber(service, reading);
       await wire.call('inbound', { from: '+14155550101', text: 'Hello' });
@@ -116,7 +116,7 @@ for (const language of clientLanguages)
       checkWaits(waits, [0.5, 1, 2, 4, ...Array.from({ length: 16 }, () => 5)]);
     });
 
-    it(`the reader of the client for ${language.name} waits two minutes if Retry-After asks for more, and a send fails then`, async () => {
+    it(`the event reader of the client for ${language.name} waits two minutes if Retry-After asks for more, and a send fails then`, async () => {
       const reading = await service.newTeam();
       const { wire } = await connectNumber(service, reading);
       await wire.call('inbound', { from: '+14155550101', text: 'Hello' });
@@ -140,7 +140,7 @@ for (const language of clientLanguages)
       for (const id of ['', '.', '..']) await assert.rejects(run('get', [id]), /id must be an id of/);
     });
 
-    it(`the client for ${language.name} refuses an address that is not one of http or https, or has a path`, async () => {
+    it(`the client for ${language.name} refuses a server address that is not http or https, or has a path`, async () => {
       const addresses = [
         'localhost:3000',
         'ftp://127.0.0.1',
@@ -158,7 +158,7 @@ for (const language of clientLanguages)
         );
     });
 
-    it(`the client for ${language.name} takes an empty address or key for none, and not that of the environment`, async () => {
+    it(`the client for ${language.name} treats an empty address or key as missing, and does not read the environment instead`, async () => {
       const values = [
         [proxy.url, ''],
         ['', team.api.key],
@@ -168,7 +168,7 @@ for (const language of clientLanguages)
       assert.deepEqual(await run('construct', [`${proxy.url}/`, team.api.key]), [true]);
     });
 
-    describe('the reason of no_answer', () => {
+    describe('the reason in a no_answer error', () => {
       for (const { address, url, ending } of [
         {
           address: 'a closed port',
@@ -186,13 +186,13 @@ for (const language of clientLanguages)
           ending: ': TLS failed. Does the service have https at this address?',
         },
       ])
-        it(`the client for ${language.name} names ${address}, and the server cannot have accepted the request`, async () => {
+        it(`the error of the client for ${language.name} names ${address}, and says that the server cannot have accepted the request`, async () => {
           const OWNLINE_URL = await url();
           const message = await messageOf('createWebhook', [], { OWNLINE_URL });
           assert.equal(message, `${OWNLINE_URL}/v1/webhooks gave no answer${ending}`);
         });
 
-      it(`the client for ${language.name} names the end of a connection, and says of a change that the server may have accepted it`, async () => {
+      it(`the error of the client for ${language.name} names a closed connection, and says that the server may have accepted the change`, async () => {
         proxy.interrupt('lost_answer');
         assert.match(await messageOf('createWebhook', []), accepted);
         proxy.interrupt(...Array.from({ length: 7 }, () => 'lost_answer' as const));
@@ -201,7 +201,7 @@ for (const language of clientLanguages)
         assert.equal(proxy.requests.length, 7);
       });
 
-      it(`the client for ${language.name} names a time-out`, async () => {
+      it(`the error of the client for ${language.name} names a time-out`, async () => {
         const silent = createServer(() => undefined);
         await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
         const message = await messageOf('createWebhook', ['0.5'], { OWNLINE_URL: urlOf(silent) });
@@ -209,7 +209,7 @@ for (const language of clientLanguages)
         silent.close();
       });
 
-      it(`the client for ${language.name} remembers that an earlier try may have been accepted`, async () => {
+      it(`the error of the client for ${language.name} says if an earlier try may have been accepted`, async () => {
         const ending = createServer((request, response) => {
           ending.close();
           request.resume().once('end', () => response.destroy());

@@ -24,7 +24,7 @@ describe('API answers as the pages read them', () => {
     });
   }
 
-  it('an HTML page with status 200 is an error, and an empty answer is not', () => {
+  it('an HTML page with status 200 is read as an error, and an empty answer is not', () => {
     assert.throws(
       () => readAnswer(200, '<!doctype html>'),
       (error) => error instanceof ApiError && error.status === 200 && unreadable.test(error.message),

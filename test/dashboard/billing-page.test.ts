@@ -116,7 +116,7 @@ describe('the page of plans and limits, which every upgrade_url names (specifica
     assert.deepEqual(await planOf(team), ['pro', 10_000]);
   });
 
-  it('the page tells an owner on a plan above PLAN_CHANGES that only the operator can give it again', async () => {
+  it('the page tells an owner on a plan above PLAN_CHANGES that only the operator can assign that plan again', async () => {
     for (const [plan, again] of [
       ['enterprise', true],
       ['pro', false],
@@ -128,7 +128,7 @@ describe('the page of plans and limits, which every upgrade_url names (specifica
     }
   });
 
-  it('the page offers the next larger plan first, and none where all are smaller', async () => {
+  it('the page offers the next larger plan first, and offers no first plan if all others are smaller', async () => {
     for (const [plan, first] of [
       ['free', 'starter'],
       ['starter', 'pro'],
@@ -141,7 +141,7 @@ describe('the page of plans and limits, which every upgrade_url names (specifica
     }
   });
 
-  it('a smaller plan is asked about, with the limits that the team has reached and what the plan lacks', async () => {
+  it('a smaller plan needs a confirmation that names the limits that the team has reached and the features that the plan lacks', async () => {
     const team = await byOwner.newTeam({ plan: 'pro' });
     const owner = await newMember(byOwner, team, 'owner');
     await newMember(byOwner, team, 'viewer');
@@ -172,7 +172,7 @@ describe('the page of plans and limits, which every upgrade_url names (specifica
     assert.ok(!(await page(owner)).includes('action="/billing"'));
   });
 
-  it('owners can’t change a limit that the operator set apart from the plan, by any plan', async () => {
+  it('owners can’t change a limit that the operator set for the team, whatever plan they choose', async () => {
     for (const limit of [50, 5_000]) {
       const team = await byOwner.newTeam({ plan: 'starter', monthlyLimit: limit });
       const owner = await newMember(byOwner, team, 'owner');
@@ -193,7 +193,7 @@ describe('the page of plans and limits, which every upgrade_url names (specifica
     }
   });
 
-  it('only owners manage the plan, and all others see it and get 403', async () => {
+  it('only owners change the plan: other members see it, and their requests get 403', async () => {
     const team = await byOwner.newTeam({ plan: 'starter' });
     await newMember(byOwner, team, 'owner');
     await changePlan(byOwner.runtime, team.id, { plan: 'pro', monthlyMessageLimit: 10_000 }, operator);
@@ -212,7 +212,7 @@ describe('the page of plans and limits, which every upgrade_url names (specifica
     assert.equal((await submit(stranger, 'free', { team_id: team.publicId })).status, 404);
   });
 
-  it('the form of the plan leads a visitor to the sign-in, and refuses an unknown plan', async () => {
+  it('the plan form leads a visitor without a session to the sign-in, and refuses an unknown plan', async () => {
     const team = await byOwner.newTeam({ plan: 'starter' });
     const owner = await newMember(byOwner, team, 'owner');
     assert.equal((await submit(owner, 'gold')).status, 400);
@@ -241,7 +241,7 @@ describe('the page of plans and limits, which every upgrade_url names (specifica
     }
   });
 
-  it('PLAN_CHANGES is operator or owner: with a plan, and a wrong value is reported with all other problems', () => {
+  it('PLAN_CHANGES is operator or owner: with a plan, and an error for another value lists all other problems too', () => {
     const largest = (text?: string) =>
       readConfig(text === undefined ? {} : { PLAN_CHANGES: text }).largestChosenPlan;
     assert.deepEqual([undefined, 'operator', 'owner:free', 'owner:enterprise'].map(largest), [

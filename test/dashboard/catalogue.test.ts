@@ -16,25 +16,25 @@ const texts = catalogue(
 );
 
 describe('the catalogue of texts', () => {
-  it('fills in values, and formats numbers', () => {
+  it('a text gets its values filled in, and numbers formatted for the language', () => {
     assert.deepEqual(
       [texts.title, texts.groups.of({ name: '{at}' }), texts.ends({ at: 'now', count: 1_234 })],
       ['Messages', 'Messages of {at}', 'It ends now, with 1,234'],
     );
   });
 
-  it('chooses the form of a text by the count and the language', () => {
+  it('a text has the plural form of the count and the language', () => {
     const polish = catalogue({ 'days {count}': { one: 'dzień', few: 'dni', other: 'dnia' } }, 'pl');
     assertEach([1, 2], (count) => texts.waiting({ count }), ['One message waits', '2 messages wait']);
     assertEach([1, 3, 1.5], (count) => polish.days({ count }), ['dzień', 'dni', 'dnia']);
   });
 
-  it('takes elements as values', () => {
+  it('a text accepts elements as values', () => {
     const sentence = texts.ends({ at: createElement('b', null, 'now'), count: 2 });
     assert.equal(renderToStaticMarkup(sentence), 'It ends <b>now</b>, with 2');
   });
 
-  it('does not compile with a wrong key, or with a value missing or too many', () => {
+  it('a text with a wrong key, a missing value or an extra value does not compile', () => {
     // @ts-expect-error a wrong key
     texts.subtitle;
     // @ts-expect-error a missing value

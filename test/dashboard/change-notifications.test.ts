@@ -74,7 +74,7 @@ describe('notifications of changes (decision 0018)', () => {
     assert.deepEqual(await heard.take(), []);
   });
 
-  it('a thousand sends make a few notifications of changes, and wake their phones first', async () => {
+  it('a thousand sends make a few notifications of changes, and their phones are woken first', async () => {
     const { phoneNumber } = await connectNumber(service, team, '+14155550102');
     await heard.take();
     const startedMs = performance.now();
@@ -106,7 +106,7 @@ describe('notifications of changes (decision 0018)', () => {
     assert.deepEqual(told, { invitation: new Set(ids), webhook: 'all', key: 'all' });
   });
 
-  it('a closing process sends the notifications of its last commits', async () => {
+  it('a closing process sends the notifications of the commits before its end', async () => {
     const closing = new Database({ databaseUrl: service.databaseUrl, logger });
     await setTeamName(closing.pool, { teamId: team.id, name: 'Last' });
     await closing.close();
@@ -135,7 +135,7 @@ describe('notifications of changes (decision 0018)', () => {
     await until('the next one is notified', () => told('webhook'));
   });
 
-  it('changes that no request causes are notified, too: positions in the feed, attempts and sweeps', async () => {
+  it('changes without a request are notified, too: positions in the feed, attempts and sweeps', async () => {
     const { phoneNumber } = await connectNumber(service, team, '+14155550103');
     await newWebhook(team.api, { events: ['message.failed'] });
     const id = await team.api.send({ from: phoneNumber, to, content: 'Hello' });
@@ -161,7 +161,7 @@ describe('notifications of changes (decision 0018)', () => {
     assert.ok((await ofTeam()).some(({ resource, ids }) => resource === 'number' && ids !== 'all'));
   });
 
-  it('a webhook’s first attempt is notified, and then the first attempt of each minute', async () => {
+  it('a webhook’s first attempt is notified, and then only the first attempt of each minute', async () => {
     const { id } = await putWebhook(service, team.id, ['message.sent']);
     const lastTriggered = createLastTriggered(service.runtime);
     const beginMs = Math.ceil(service.clock.now().getTime() / 60_000) * 60_000;
@@ -217,7 +217,7 @@ describe('a subscriber to changes (decision 0018)', () => {
     for (const { leave } of [own, alike, other]) leave();
   });
 
-  it('after a lost connection a subscriber gets a change of everything, and then single changes again', async () => {
+  it('after a lost connection a subscriber gets one notification that everything may have changed, and then single changes again', async () => {
     const [own, other] = [team, otherTeam].map(({ id }) => listen(service.app.changes, id));
     assert.ok(own && other);
     await cutListeners(service);
@@ -228,7 +228,7 @@ describe('a subscriber to changes (decision 0018)', () => {
     for (const { leave } of [own, other]) leave();
   });
 
-  it('a subscriber ignores unknown resource types of a later version, and other teams', () => {
+  it('a subscriber ignores resource types that only a later version knows, and changes of other teams', () => {
     const changes = new Changes(logger);
     const { told } = listen(changes, team.id);
     changes.onNotification(`${team.id} invoice all`);

@@ -31,13 +31,13 @@ describe('drafts and sends of the dashboard', () => {
     return sending;
   }
 
-  it('text that is typed during a send becomes the next draft', async () => {
+  it('text that is typed while a message is sent becomes the next draft', async () => {
     compositions.write(conversation, { text: 'First' });
     assert.equal(await sendWhileTyping('Second'), 'sent');
     assert.deepEqual(compositions.get(conversation), { draft: { text: 'Second' } });
   });
 
-  it('a failed message that is sent again leaves the draft, and returns to it once it is refused', async () => {
+  it('sending a failed message again leaves the draft unchanged, and a refusal puts the message’s text before the draft', async () => {
     compositions.write(conversation, { text: 'Meanwhile' });
     const sent: string[] = [];
     const accept = async ({ text }: { readonly text: string }) => void sent.push(text);
@@ -66,7 +66,7 @@ describe('drafts and sends of the dashboard', () => {
     });
   });
 
-  it('a message without an answer keeps its text and its Idempotency-Key for each try', async () => {
+  it('a message whose send got no answer keeps its text and its Idempotency-Key for further tries', async () => {
     const tries: string[] = [];
     const lose = async (message: { readonly text: string }, key: string) => {
       tries.push(`${key} ${message.text}`);
@@ -86,7 +86,7 @@ describe('drafts and sends of the dashboard', () => {
     assert.deepEqual(compositions.get(conversation), { draft: { text: '' } });
   });
 
-  it('a conversation sends one message at a time, and a page gets each change', async () => {
+  it('a conversation sends one message at a time, and the page is notified of each change', async () => {
     let changes = 0;
     const end = compositions.subscribe(conversation, () => {
       changes += 1;
@@ -103,7 +103,7 @@ describe('drafts and sends of the dashboard', () => {
     assert.ok(!compositions.isShown(conversation));
   });
 
-  it('characters are counted as the API does', () => {
+  it('the composer counts characters as the API does', () => {
     assert.equal(countCharacters('a👍é'), 3);
   });
 });

@@ -38,7 +38,7 @@ describe('the list of conversations', () => {
     assert.deepEqual(await shown(), [`${ada}: to Ada`, `${bob}: again`]);
   });
 
-  it('a listed conversation has each of its fields', async () => {
+  it('a conversation in the list has each of its fields', async () => {
     await team.api.put(`/v1/numbers/${number.numberId}`, { label: 'Support' });
     const inboundId = await receive(number, ada, 'Hello');
     assert.deepEqual((await listConversations(member)).conversations, [
@@ -73,7 +73,7 @@ describe('the list of conversations', () => {
     assert.deepEqual(await shown(), []);
   });
 
-  it('a count of waiting messages ends at 100', async () => {
+  it('the count of waiting messages stops at 100', async () => {
     for (let index = 0; index < 101; index += 1) await send(ada, String(index));
     assert.equal((await findConversation(member, ada))?.waiting_count, 100);
     for (let index = 0; index < 101; index += 1) await receive(number, bob, `text ${index}`);

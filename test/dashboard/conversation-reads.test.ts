@@ -52,7 +52,7 @@ describe('read marks of members', () => {
     assert.equal((await readMessages(member, number.phoneNumber, ada)).read_until, ids.at(-1));
   });
 
-  it('messages from before a member joined count as read, even if the member had left and rejoined', async () => {
+  it('messages from before a member’s latest joining count as read for that member', async () => {
     await receive(number, ada, 'before');
     service.clock.advance(1_000);
     const later = await newMember(service, team, 'member');
@@ -71,14 +71,14 @@ describe('read marks of members', () => {
     assert.equal(await unread(back), 0);
   });
 
-  it('messages of the team are never unread, and may be marked', async () => {
+  it('messages that the team sent are never unread, but a read mark may name one', async () => {
     const id = await team.api.send({ from: number.phoneNumber, to: ada, content: 'Hello' });
     assert.equal(await unread(member), 0);
     await receive(number, ada, 'reply');
     assert.equal((await mark(member, id)).unread_count, 1);
   });
 
-  it('replies of another member and of a key move no read mark', async () => {
+  it('replies of other members and of keys do not move a member’s read mark', async () => {
     const other = await newMember(service, team, 'owner');
     await receive(number, ada, 'Are you open?');
     const reply = { from: number.phoneNumber, to: ada, content: 'We are.' };
@@ -88,7 +88,7 @@ describe('read marks of members', () => {
     assert.equal(await unread(member), 1);
   });
 
-  it('a message that a contact sent to another number of the team is not counted', async () => {
+  it('a message that a contact sent to another number of the team does not count as unread in the conversation', async () => {
     const other = await connectNumber(service, team);
     await receive(number, ada, 'here');
     for (let index = 0; index < 3; index += 1) await receive(other, ada, `there ${index}`);

@@ -109,7 +109,7 @@ describe('GET home of a team', () => {
     assert.equal((await states())[0], 'paused null');
   });
 
-  it('the home shows whether a text came in, from the connected phone or from the one before', async () => {
+  it('the home shows for each number whether the connected phone, or only an earlier phone, has delivered a text', async () => {
     const { wire, numberId } = await connectNumber(service, team, '+14155550131');
     const received = async () => (await home()).numbers.find(({ id }) => id === numberId)?.texts_received;
     assert.equal(await received(), 'never');
@@ -123,7 +123,7 @@ describe('GET home of a team', () => {
     assert.equal(await received(), 'this_phone');
   });
 
-  it('the home shows how far the latest setup link of a number is, also that of a second phone', async () => {
+  it('the home shows how far the setup has got with the latest setup link of a number, also for a second phone', async () => {
     const made = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550140' });
     const setup = async () => (await home()).numbers.map(({ setup_link }) => setup_link);
     assert.deepEqual(await setup(), ['unopened']);
@@ -145,7 +145,7 @@ describe('GET home of a team', () => {
     assert.deepEqual(await setup(), ['polled']);
   });
 
-  it('the home counts waiting messages and failures of the last day, up to its bounds', async () => {
+  it('the home counts waiting messages and the failures of the last day, each up to a maximum', async () => {
     const { numberId, phoneNumber } = await connectNumber(service, team);
     const number = { teamId: team.id, numberId: uuidOf('num', numberId), phoneNumber };
     const now = service.clock.nowMs();

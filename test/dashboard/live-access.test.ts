@@ -63,7 +63,7 @@ describe('access to a live stream', () => {
     await ofOwner.close();
   });
 
-  it('a change of the role starts the live stream again with what the role may read, and a reload', async () => {
+  it('after a change of the role a live stream starts again with the types that the new role may read, and asks to reload', async () => {
     const viewer = await newMember(service, team, 'viewer');
     const live = await followLive(viewer);
     live.clear();
@@ -76,7 +76,7 @@ describe('access to a live stream', () => {
     await live.close();
   });
 
-  it('a live stream holds changes back while its access is checked, and loses none', async (t) => {
+  it('a live stream buffers changes while its access is checked, and loses none', async (t) => {
     const live = await followLive(owner);
     const { recordChange } = service.runtime.database.pool;
     // Changes arrive in order: after this one, all changes by the creation of the team have arrived.
@@ -98,7 +98,7 @@ describe('access to a live stream', () => {
     await live.close();
   });
 
-  it('access checks of a live stream do not count: a team at its limit of requests keeps its streams', async () => {
+  it('access checks of a live stream do not count as requests, so a team at its rate limit keeps its streams', async () => {
     const small = await service.newTeam({ plan: 'free' });
     const person = await newMember(service, small, 'owner');
     nextMinute(service.clock);
@@ -111,7 +111,7 @@ describe('access to a live stream', () => {
     await live.close();
   });
 
-  it('an account has at most 20 live streams: a further one is 429, until one is left', async () => {
+  it('an account has at most 20 live streams, and a further one gets 429 until another is closed', async () => {
     await until('those of other tests are closed', async () => (await figure('ownline_live_streams')) === 0);
     const streams = await Promise.all(Array.from({ length: 20 }, () => followLive(owner)));
     const refused = await openLive(owner, owner.in('/live'));

@@ -69,7 +69,7 @@ describe('the live stream of a team', () => {
     live.clear();
   };
 
-  it('a live stream names types alone, and none that the role may not read', async () => {
+  it('a live stream sends only the types of changed resources, and no type that the role may not read', async () => {
     const [ofMember, ofAdmin, ofViewer] = [
       await follow(),
       await follow(await newMember(service, team, 'admin')),
@@ -89,7 +89,7 @@ describe('the live stream of a team', () => {
       if (name === 'changed') assert.deepEqual(Object.keys(data), ['resources']);
   });
 
-  it('the first change is announced at once, and those that follow together after 900 ms', async () => {
+  it('the first change is sent at once, and changes that follow within 900 ms are sent together', async () => {
     const live = await follow();
     await settle(live);
     const startedMs = performance.now();
@@ -100,7 +100,7 @@ describe('the live stream of a team', () => {
     assert.ok(live.all('changed').length <= most, `${live.all('changed').length} events, ${most} at most`);
   });
 
-  it('a live stream asks to reload after a gap in which changes may have been missed, and goes on', async () => {
+  it('a live stream asks the page to reload if changes may have been missed, and goes on', async () => {
     const live = await follow();
     await cutListeners(service);
     await live.next('reload');

@@ -48,7 +48,7 @@ describe('lists that are read again', () => {
     return withOlder(source, begun, 'e', page('dc', true));
   };
 
-  it('the newest page is put before the loaded rows, unless there is a gap', async () => {
+  it('the newest page is put before the loaded rows, unless rows between them may be missing', async () => {
     const again = async (newest: Page) => show(await read({ '': newest }, await longer()).list);
     const cases: readonly (readonly [Page, string, string])[] = [
       [page('gf', true), 'gfedc<c…', 'one is new'],
@@ -61,21 +61,21 @@ describe('lists that are read again', () => {
     for (const [newest, shown, why] of cases) assert.equal(await again(newest), shown, why);
   });
 
-  it('a list without older pages is its newest page, but a conversation keeps each message that it shows', async () => {
+  it('a list that has loaded no older pages shows the newest page only, and a conversation keeps each shown message', async () => {
     const { begun } = await begin();
     assert.equal(show(await read({ '': page('gf', true) }, begun).list), 'gf<f…');
     const conversation = (await begin(true)).begun;
     assert.equal(show(await read({ '': page('gf', true) }, conversation).list), 'gfe<e…');
   });
 
-  it('older rows are appended once', async () => {
+  it('older rows are appended to the list once', async () => {
     const { source, begun } = await begin();
     const list = withOlder(source, begun, 'e', page('dc', true));
     assert.equal(show(list), 'fedc<c…');
     assert.equal(withOlder(source, list, 'e', page('dc', true)), list);
   });
 
-  it('every 30 s a read covers all loaded rows, and no more', async () => {
+  it('every 30 s a read of the list covers all loaded rows, and no more rows', async () => {
     const pages = { '': page('hg', true), g: page('fd', true), d: page('cb', true) };
     const list = await longer();
     assert.equal(show(await read({ '': page('gf', true) }, list, { nowMs: 29_999 }).list), 'gfedc<c…');
@@ -84,7 +84,7 @@ describe('lists that are read again', () => {
     assert.equal(show(await read({ '': page('hg', true) }, whole, { nowMs: 59_999 }).list), 'hgfdcb<b…');
   });
 
-  it('an older page that arrives during a read stays', async () => {
+  it('an older page that arrives while the list is read stays in the list', async () => {
     const { source, begun } = await begin();
     let list = withOlder(source, begun, 'e', page('dc', true));
     const answer = Promise.withResolvers<Page>();

@@ -6,7 +6,7 @@ import { keyOf, readSearch, textOf, writeSearch } from '../../web/api/search-par
 import { reread } from '../../web/live/reread.ts';
 
 describe('state that the pages keep', () => {
-  it('digits in a page’s address stay text, and each address is read back as it was written', () => {
+  it('digits in the address of a page stay text, and each address is read back as it was written', () => {
     assert.deepEqual(readSearch('?contact=12345&unread=true'), { contact: '12345', unread: true });
     const search = { contact: '+14155550142', status: 'failed', connect: true };
     assert.deepEqual(readSearch(writeSearch(search)), search);
@@ -21,7 +21,7 @@ describe('state that the pages keep', () => {
     assert.deepEqual(texts, ['+14155550142', undefined, undefined]);
   });
 
-  it('hints during a read make one more read after it, even if it is the first one', async (test) => {
+  it('change notifications during a read cause one more read after it, even during the first read', async (test) => {
     const client = new QueryClient();
     test.after(() => client.clear());
     const answers: ((answer: number) => void)[] = [];

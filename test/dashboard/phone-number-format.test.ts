@@ -37,7 +37,7 @@ describe('phone numbers as people write them', () => {
     ['32665', '32665'],
     ['', ''],
   ] as const) {
-    it(`${handle || 'no handle'} is shown as ${shown || 'nothing'}`, () => {
+    it(`the handle ${handle || 'no handle'} is shown as ${shown || 'nothing'}`, () => {
       assert.equal(formatPhoneNumber(handle), shown);
     });
   }

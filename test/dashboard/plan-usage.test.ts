@@ -11,7 +11,7 @@ describe('the limits of a team’s plan', () => {
     ['starter', 3, 2, 10],
     ['enterprise', null, null, 100],
   ] as const) {
-    it(`the plan usage of ${plan} counts what the limits count, open invitations and pending numbers too, and has null for no limit`, async () => {
+    it(`the usage of the plan ${plan} includes open invitations and pending numbers, and a limit that the plan lacks is null`, async () => {
       const team = await service.newTeam({ plan });
       const viewer = await newMember(service, team, 'viewer');
       await invite(service, team, 'ada@example.com');

@@ -19,7 +19,7 @@ describe('messages on a page', () => {
     assert.equal(show(mergeSources([page('', false), page('', false)])), '  false');
   });
 
-  it('addresses in a text are links of http and https only, without the punctuation of the sentence', () => {
+  it('http and https addresses in a text become links, without the punctuation after them', () => {
     const links = (text: string) =>
       splitLinks(text).flatMap(({ href }) => (href === undefined ? [] : [href]));
     const table: [string, string[]][] = [

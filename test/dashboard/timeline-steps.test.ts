@@ -148,7 +148,7 @@ describe('the steps of a message', () => {
     assert.equal(late.filter((line) => line.includes('failed')).length, 1);
   });
 
-  it('a message with two hand-outs has the step queued between them, even before the second is due', () => {
+  it('a message with two hand-outs has the step “queued again” between them, even before the second hand-out is due', () => {
     const first = handOut(1, 'unconfirmed', [2, 90]);
     assert.deepEqual(lines({ handOuts: [first] }).slice(1), [
       '2 handed_out by device Phone 1 {"hand_out":1}',
@@ -198,7 +198,7 @@ describe('the steps of a message', () => {
     ]);
   });
 
-  it('steps of the same time are in the order in which they happen', () => {
+  it('steps of the same time are in their logical order', () => {
     const at = lines({
       message: { ...message, status: 'delivered' },
       media: { name: 'menu.pdf', type: 'application/pdf', size_bytes: 3, created_at: time(0) },

@@ -94,7 +94,7 @@ describe('GET /app/teams/:team_id/messages/:id/timeline', () => {
     assert.equal(gone?.url, null, 'a deleted webhook has no url');
   });
 
-  it('a timeline shows whether the number’s device reports deliveries, which the shortcuts never do', async () => {
+  it('a timeline shows whether the number’s device can report deliveries, and the shortcuts never can', async () => {
     const silent = await connectNumber(service, team, '+14155550187');
     const send = (content: string) => team.api.send({ from: silent.phoneNumber, to: newContact(), content });
     const reported = async (id: string) => {

@@ -10,7 +10,7 @@ import { WebFiles } from '#server/dashboard/web/web-files.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-it('without a build the files are 503 with the command; a build is found at once, and repeated only for other sources', async (t) => {
+it('without a build the dashboard’s files get 503 with the build command; a new build is served at once, and only changed sources are built again', async (t) => {
   // A path with a space is a path like any other.
   const folder = await mkdtemp(join(tmpdir(), 'web build '));
   t.after(() => rm(folder, { recursive: true, force: true }));

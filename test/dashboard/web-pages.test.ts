@@ -25,7 +25,7 @@ describe('the page and the files of the dashboard', () => {
     }
   });
 
-  it('every address below a team serves the same page, which may load files from this server only', async () => {
+  it('every address below a team serves the same page, and the page may load files from this server only', async () => {
     const paths = ['/', page, `${page}/numbers`, `${page}/messages/x`, `${page}/conversations/x/y`];
     for (const path of paths) {
       const { status, text, headers } = await member.get(path);

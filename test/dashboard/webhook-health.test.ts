@@ -92,7 +92,7 @@ describe('reads of the webhook pages that /v1 does not have', () => {
     await team.api.delete(`/v1/webhooks/${idOf(webhook)}`);
   });
 
-  it('the last attempt of each webhook is known, also that of a test event', async () => {
+  it('the last attempt of each webhook is shown, even if it sent a test event', async () => {
     const other = await service.newTeam();
     const reader = await newMember(service, other, 'viewer');
     const { id } = await newWebhook(other.api);
@@ -115,7 +115,7 @@ describe('reads of the webhook pages that /v1 does not have', () => {
     assert.deepEqual(await last(), [[id, true, 'http_5xx', 500]]);
   });
 
-  it('the last failure is found behind deliveries without attempts, and is never a test’s failure', async () => {
+  it('the last failure is found although newer deliveries have no attempt, and is never the failure of a test', async () => {
     const { id } = await newWebhook(team.api);
     const failed = await newDelivery(service, team, id, { ageMs: 60_000 });
     const attempt = await newAttempt(service, team, failed, { outcome: 'timeout', statusCode: null });

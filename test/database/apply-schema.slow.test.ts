@@ -75,7 +75,7 @@ describe('the creation of the schema (decision 0050)', () => {
     });
   }
 
-  it('a start that waits for the lock of the schema says so, and gives up with advice (§10.10/one-at-a-time)', async () => {
+  it('a start that waits for another process to create the schema says so, and after a while gives up with advice (§10.10/one-at-a-time)', async () => {
     const lines: string[] = [];
     const logger = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
     const holder = await client.connect();

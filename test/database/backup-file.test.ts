@@ -48,7 +48,7 @@ describe('the writing of a backup file (specification section 10.10)', () => {
     assert.deepEqual(await partials(), []);
   });
 
-  it('a backup into a folder that is missing or a file says to make the folder', async () => {
+  it('a backup into a folder that is missing or is a file fails with the advice to make the folder', async () => {
     await writeFile(path, 'a file');
     for (const none of [join(folder, 'none'), path]) {
       const written = writeNewFile(join(none, 'a.backup'), async () => undefined);

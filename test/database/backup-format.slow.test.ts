@@ -58,7 +58,7 @@ const isForeign = (part: string) => (error: unknown) =>
   error.message.startsWith(`The ${part} in the file has a form that Ownline does not write`);
 
 describe('the file of a backup (§10.10/backup-file)', () => {
-  it('a backup that another program made is refused with a sentence, even with right checksums', async () => {
+  it('a backup with valid checksums that another program made is refused with a sentence', async () => {
     const headers = [
       null,
       [],
@@ -104,7 +104,7 @@ describe('the file of a backup (§10.10/backup-file)', () => {
     await read(await takenIn(600_000));
   });
 
-  it('an encrypted backup whose header asks for impossible parameters is refused as damaged', async () => {
+  it('an encrypted backup whose header has impossible key parameters is refused as damaged', async () => {
     const { key, encryption } = await createKey('correct horse');
     for (const scrypt of [
       { n: 3, r: 8, p: 1 },
@@ -177,7 +177,7 @@ describe('the file of a backup (§10.10/backup-file)', () => {
       await assert.rejects(read(Buffer.concat([head, ...order])), DamagedBackupError);
   });
 
-  it('the error for a foreign file, a newer format or one from before the first release names the reason', async () => {
+  it('the error for a file that is no backup, has a newer format or is older than the first release names the reason', async () => {
     const older = await write({ ...plainHeader, format: 1 });
     await assert.rejects(read(older), /from before its first release, and no release reads it/);
     await assert.rejects(

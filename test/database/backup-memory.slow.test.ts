@@ -44,7 +44,7 @@ describe('the memory of a backup and of a restore (specification section 10.10)'
     return peakMb;
   };
 
-  it('a restore keeps each of 500 chunks of media, and the memory of a backup and a restore does not grow with the data', async (context) => {
+  it('a restore restores each of 500 chunks of media, and the memory of backup and restore does not grow with the data', async (context) => {
     const source = { DATABASE_URL: service.databaseUrl };
     const small = join(folder, 'small.backup');
     const large = join(folder, 'large.backup');

@@ -56,7 +56,7 @@ describe('a backup and its restore (specification section 10.10)', () => {
   const newFolder = () => mkdtemp(join(folder, 'data-'));
   const withSchema = (sql: string) => database.pool.query(sql);
 
-  it('a backup has each table, row and sequence, and a restore analyzes the tables with rows and no other (§10.10/whole)', async () => {
+  it('a backup has each table, row and sequence, and a restore runs ANALYZE on the tables with rows only (§10.10/whole)', async () => {
     const content = await readDatabaseContent(database.url);
     const kept = [...tableDeclarations].flatMap(([name, { isInBackups }]) => (isInBackups ? name : []));
     const empty = kept.filter((name) => content[name]?.startsWith('0 '));
@@ -71,7 +71,7 @@ describe('a backup and its restore (specification section 10.10)', () => {
     assert.deepEqual(await tablesAnalyzedEmpty(copy).finally(() => copy.end()), []);
   });
 
-  it('tables whose foreign keys form a circle are named, and a deferrable key ends the circle (§10.10/whole)', async () => {
+  it('a backup fails if foreign keys form a cycle, names the tables, and succeeds once one of the keys is deferrable (§10.10/whole)', async () => {
     const key = 'ALTER TABLE accounts ADD FOREIGN KEY (id) REFERENCES members (account_id)';
     await withSchema(
       "DELETE FROM accounts WHERE id <> '018f0000-0000-7000-8000-000000000002'; ALTER TABLE members ADD CONSTRAINT one_team UNIQUE (account_id)",
@@ -107,7 +107,7 @@ describe('a backup and its restore (specification section 10.10)', () => {
     for (const { close } of [second, third]) await close();
   });
 
-  it('a restore into a database that is not empty is refused with advice, and one with our tables alone is empty (§10.10/empty-only)', async () => {
+  it('a restore into a database with rows is refused with advice, and a database with only Ownline’s empty tables is accepted (§10.10/empty-only)', async () => {
     await assert.rejects(
       restoreCopy(backup, database.url),
       /not empty: the table \w+ has rows.* create a new database/,
@@ -120,7 +120,7 @@ describe('a backup and its restore (specification section 10.10)', () => {
     await restoreCopy(backup, target.url);
   });
 
-  it('a database of another encoding is named as the reason, and not the file (§10.10/empty-only)', async () => {
+  it('a restore into a database of another encoding blames the database, and not the file (§10.10/empty-only)', async () => {
     const latin = await createEmptyDatabase("ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
     await assert.rejects(
       restoreCopy(backup, latin.url),

@@ -195,7 +195,7 @@ describe(`the claim against its model, seed ${seed} (§8/pacing-order, §3.2/han
     }
   });
 
-  it('each of 400 random numbers gets the message, or the reason, that the specification names', async () => {
+  it('for each of 400 random numbers a claim gives the message, or the reason for waiting, that the model computes', async () => {
     const claims: (Claim | typeof again)[] = [];
     const frozen = Object.assign(Object.create(clock), { now: () => now }) as Clock;
     const services = { database: service, clock: frozen, config: readConfig({}) } as Runtime;

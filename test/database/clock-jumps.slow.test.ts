@@ -63,7 +63,7 @@ describe('clock steps that the service follows (specification section 10.7, deci
     };
   }
 
-  it('a step ahead ends no hand-out, session, delivery or mail in progress, and the phone’s report counts (§10.7/clock-jump)', async () => {
+  it('a step ahead ends no hand-out, session, delivery or mail in progress, and a later report of the phone counts (§10.7/clock-jump)', async () => {
     const phone = await connectNumber(service, team);
     const id = await send(phone.phoneNumber);
     assert.equal((await phone.wire.poll()).action, 'send');
@@ -97,7 +97,7 @@ describe('clock steps that the service follows (specification section 10.7, deci
     await service.query('DELETE FROM mails');
   });
 
-  it('a step back keeps the order of hand-outs, and nothing waits for the length of the step (§10.7/clock-jump)', async () => {
+  it('a step back keeps the order of hand-outs, and no message waits for as long as the step was (§10.7/clock-jump)', async () => {
     const phone = await connectNumber(service, team);
     const early = await send(phone.phoneNumber, 'accepted before');
     const webhook = await putWebhook(service, team.id, ['message.sent']);
@@ -171,7 +171,7 @@ describe('clock steps that the service follows (specification section 10.7, deci
     );
   });
 
-  it('a hand-out and a session from before a step back end no later than others', async () => {
+  it('after a step back, a hand-out and a session from before it end after their usual time', async () => {
     await follow(dayMs);
     const phone = await connectNumber(service, team);
     const id = await send(phone.phoneNumber);
@@ -188,7 +188,7 @@ describe('clock steps that the service follows (specification section 10.7, deci
     );
   });
 
-  it('a message that is accepted after a step of a year is found after the clock’s return', async () => {
+  it('a message that is accepted while the clock is a year ahead is found and sent once the clock is back', async () => {
     const phone = await connectNumber(service, team);
     await follow(365 * dayMs);
     const id = await send(phone.phoneNumber);

@@ -76,7 +76,7 @@ describe('the time of a process that starts (specification section 10.7, decisio
   ];
 
   for (const [is, start, timeAheadMs, mayExpire] of cases) {
-    it(`the time of ${is} is ${timeAheadMs === 0 ? 'the true time' : 'the database’s time'}, and ${mayExpire ? 'ended rows expire' : 'nothing expires'}`, async () => {
+    it(`at ${is} the process takes ${timeAheadMs === 0 ? 'the true time' : 'the database’s time'}, and ${mayExpire ? 'ended rows expire' : 'nothing expires'}`, async () => {
       const { databaseMs = 0, hostMs = 0, heldMs = 0, ranMs, uptimeMs, monotonicMs = 0 } = start;
       await service.step(databaseMs);
       await service.query('UPDATE service_clock SET held_ms = $1, stepped_at = $2', [

@@ -34,7 +34,7 @@ async function withService(run: (service: SteppingService) => Promise<void>, sta
 }
 
 describe('a step of the database clock (specification section 10.7)', () => {
-  it('a step of the clock is shown and not followed, and pauses expiry only while the clock is more than 5 minutes ahead (§2.1/timestamps, §10.7/clock-step, §10.7/clock-ahead)', () =>
+  it('a step of the clock is reported and not followed, and pauses expiry only while the clock is more than 5 minutes ahead (§2.1/timestamps, §10.7/clock-step, §10.7/clock-ahead)', () =>
     withService(async (service) => {
       const team = await service.newTeam();
       // The last step sets the clock right.
@@ -63,7 +63,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
       assert.deepEqual(await clockOf(service.baseUrl), { settled: true, step_seconds: 0 });
     }));
 
-  it('a step ahead or back is followed once the clock was steady for 10 minutes, and not before (§10.7/clock-step)', () =>
+  it('a step ahead or back is followed once the clock has been steady for 10 minutes, and not before (§10.7/clock-step)', () =>
     withService(async (service) => {
       let followedMs = 0;
       for (const stepMs of [2 * dayMs, -hourMs]) {
@@ -99,7 +99,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
       }
     }));
 
-  it('a sleep of the machine is no clock step', async (t) => {
+  it('a sleep of the machine does not count as a clock step', async (t) => {
     // The test runs without a service: a service would take the moved clock for a clock step, because the machine did
     // not sleep.
     const { url, close } = await createTestDatabase();
@@ -127,7 +127,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
     assert.ok(Math.abs(aheadMs(clock) - sleptMs) < 5_000, `${aheadMs(clock)} ms`);
   });
 
-  it('a process that starts during a step reads it from the database, whatever its own clock shows, also if no other process has seen it', () =>
+  it('a process that starts during a clock step takes the step from the database, whatever clock the machine has', () =>
     withService(async (service) => {
       for (const stepMs of [dayMs, -yearMs]) {
         await service.step(stepMs);

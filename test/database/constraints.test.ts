@@ -58,7 +58,7 @@ describe('rows that the schema refuses from every writer (docs/internals/invaria
     }
   }
 
-  it('the schema refuses a number twice, one that is both verified and pending, and simulated numbers outside of fiction', async () => {
+  it('the schema refuses a number twice in a team, a number that is verified and pending, and simulated numbers that are not fictional', async () => {
     const pending = { verified_at: null, pending_until: at };
     await assertAccepted([['numbers', { team_id: other, ...pending }]]);
     await assertRefused([
@@ -74,7 +74,7 @@ describe('rows that the schema refuses from every writer (docs/internals/invaria
     ]);
   });
 
-  it('the schema refuses another number in a test team than the test line, the test line elsewhere, and a second test team', async () => {
+  it('the schema allows the simulated number of test keys only in test teams, no other number there, and one test team per team', async () => {
     const simulated = { is_simulated: true };
     await assertRefused([
       ['numbers', { team_id: idOf('teams'), phone_number: '+14155550152' }, '23514 numbers_test_line'],
@@ -117,7 +117,7 @@ describe('rows that the schema refuses from every writer (docs/internals/invaria
       await assertConstraint(database.pool.query(`DELETE FROM ${table}`), /^23503/, table);
   });
 
-  it('the schema refuses a second row with a key that has to be unique (§12.1/account)', async () => {
+  it('the schema refuses a second row with the same unique key (§12.1/account)', async () => {
     const fresh = { id: ids.next('msg') };
     await assertRefused([
       ['in_flight', { message_id: fresh.id }, '23505 in_flight_pkey'],
@@ -260,7 +260,7 @@ describe('rows that the schema refuses from every writer (docs/internals/invaria
     ]);
   });
 
-  it('the schema requires that an event is of a message and its number, a contact, or a number', async () => {
+  it('the schema requires that an event is about a message and its number, a contact, or a number', async () => {
     const [message, number, contact] = [idOf('messages'), idOf('numbers'), '+14155550101'];
     /** Each combination of what an event may be of. */
     const references = [message, null].flatMap((message_id) =>
@@ -285,7 +285,7 @@ describe('rows that the schema refuses from every writer (docs/internals/invaria
     await assertRefused([['events', { type: 'message.read' }, '23514']]);
   });
 
-  it('the schema accepts exactly the reasons of failure and types of events that the code knows', async () => {
+  it('the schema accepts exactly the failure reasons and event types that the code has', async () => {
     const { rows: found } = await database.pool.query<{ name: string; words: string[] }>(
       `SELECT conname AS name, array(SELECT m[1] FROM regexp_matches(pg_get_constraintdef(oid), '''([a-z_.]+)''', 'g') m) AS words
        FROM pg_constraint WHERE conname IN ('messages_error_code_check', 'events_type_check', 'webhooks_events_check')
@@ -310,7 +310,7 @@ describe('rows that the schema refuses from every writer (docs/internals/invaria
     ...(status === 'failed' ? { failed_at: at, error_code: 'device_timeout', may_have_been_sent: true } : {}),
   });
 
-  it('the schema requires exactly the times and reasons of a message’s status', async () => {
+  it('the schema requires the times and reasons that belong to a message’s status, and no others', async () => {
     const wrong: readonly Row[] = [
       { status: 'received' },
       { direction: 'inbound' },
@@ -369,7 +369,7 @@ describe('rows that the schema refuses from every writer (docs/internals/invaria
     await assertConstraint(fresh, /^23514 a message may not go from queued to sent/);
   });
 
-  it('the schema allows only inserts into the audit log, and deletes by a purge of its retention (§12.6/audit-log)', async () => {
+  it('the schema allows inserts into the audit log and deletes by its purge, and no other change (§12.6/audit-log)', async () => {
     const { pool } = database;
     // Entries of the demo team may be deleted.
     await pool.query('DELETE FROM demo_team');

@@ -190,7 +190,7 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
     assert.ok(deep.cost <= 2 * first.cost, `${first.cost} blocks, then ${deep.cost}`);
   });
 
-  it('short pages together show every conversation of a number once', async () => {
+  it('pages that end early together show every conversation of a number once', async () => {
     const walk = async (query: Parameters<typeof listConversations>[3]) => {
       const { rows, pages } = await walkPages(
         (cursor) => list({ ...query, cursor, limit: 100 })({ database: service } as Runtime),
@@ -211,7 +211,7 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
     assert.equal(unread.contacts.length, 500);
   });
 
-  it('pages of a conversation find its messages behind messages to other numbers', async () => {
+  it('pages of a conversation find its messages among many messages to other numbers', async () => {
     const walk = (phoneNumber: string, contact: string) =>
       walkPages(
         (cursor) => messages(phoneNumber, contact, cursor)({ database: service } as Runtime),

@@ -29,7 +29,7 @@ describe('connections to the database (specification section 10.3)', () => {
       [application],
     );
 
-  it('a connection may report its end twice, also during a query, and the process keeps running', async () => {
+  it('a connection that reports its end twice, also during a query, does not end the process', async () => {
     const client = await database.hot.connect();
     client.emit('error', new Error('write EPIPE'));
     client.emit('error', new Error('write EPIPE'));
@@ -76,7 +76,7 @@ describe('connections to the database (specification section 10.3)', () => {
     return heard;
   }
 
-  it('the listener reconnects after its connection was ended, and calls subscribers to read again', async (t) => {
+  it('the listener reconnects after its connection was ended, and then asks subscribers to read again', async (t) => {
     const heard = await listenTo(t, 'test_channel');
     assert.deepEqual(heard, [''], 'a new listener reads once');
     await endConnections('ownline notifications');
@@ -87,7 +87,7 @@ describe('connections to the database (specification section 10.3)', () => {
     assert.deepEqual(heard[2]?.split(',').sort(), ['one', 'two']);
   });
 
-  it('notifications of one tick are sent as one, without ids if any of them has none', async (t) => {
+  it('notifications of one tick are sent as one, which has no ids if any of them has none', async (t) => {
     const heard = await listenTo(t, 'merged_channel', 'other_channel');
     for (const [together, merged] of [
       [[['one'], ['two']], 'one,two'],
@@ -137,7 +137,7 @@ describe('connections to the database (specification section 10.3)', () => {
     assert.equal(await beyond.transaction(async (trx) => (await trx.query('SELECT')).rowCount), 1);
   });
 
-  it('a pool without a free connection is over capacity: 503 with retry-after, and no statement is sent (§8/team-concurrency)', async () => {
+  it('a request that gets no free connection is answered 503 with retry-after, and sends no statement (§8/team-concurrency)', async () => {
     const small = new Database({ databaseUrl: test.url, logger, poolSize: 1 });
     const client = await small.pool.connect();
     const refused = await Promise.allSettled([
@@ -183,7 +183,7 @@ describe('connections to the database (specification section 10.3)', () => {
     assert.equal(tries, 4);
   });
 
-  it('a connection that ends within a transaction counts as the database going away, so the work is retried', async () => {
+  it('work whose connection ends within a transaction is retried, as if the database had gone away', async () => {
     const ended = database.transaction(async (trx) => {
       const { rows } = await trx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       const lost = once(trx, 'error');
@@ -199,7 +199,7 @@ describe('connections to the database (specification section 10.3)', () => {
     await assert.rejects(idle, (error) => isDatabaseAway(error));
   });
 
-  it('waiting for a connection does not shift the clock that is read through it', async () => {
+  it('a clock that is read through the database is not shifted by waiting for a connection', async () => {
     const clients = await Promise.all(Array.from({ length: 10 }, () => database.pool.connect()));
     const clock = new Clock();
     const syncing = initializeClock(database.pool, clock);

@@ -109,7 +109,7 @@ function tablesOf(text: string): string[] {
 describe('the changes that statements declare (decision 0018)', () => {
   const client = givenClient(given(createTestDatabase));
 
-  it('every table is a resource type of changes, or is listed here with the reason', async () => {
+  it('every table belongs to a resource type of change notifications, or is listed here with the reason why not', async () => {
     const { rows } = await client.query<{ relname: string }>(
       `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
          AND relname <> 'schema_versions'`,
@@ -118,7 +118,7 @@ describe('the changes that statements declare (decision 0018)', () => {
     assert.deepEqual([...Object.keys(seen), ...Object.keys(unseen)].sort(), tables);
   });
 
-  it('every statement that writes a visible table declares its change, or is listed here', () => {
+  it('every statement that writes to a table with a resource type declares its change, or is listed here', () => {
     const forgotten: string[] = [];
     for (const [name, { text, changes }] of allStatements()) {
       const nouns = new Set(tablesOf(text).flatMap((table) => seen[table] ?? []));
@@ -129,7 +129,7 @@ describe('the changes that statements declare (decision 0018)', () => {
     assert.deepEqual(forgotten.sort(), Object.keys(silent).sort());
   });
 
-  it('a statement that only reads declares no change, and every resource type is declared by a statement', () => {
+  it('a statement that only reads declares no change, and every resource type has a statement that changes it', () => {
     const declared = new Set<ResourceType>();
     for (const [name, { text, changes }] of allStatements()) {
       for (const { changes: noun } of changes) declared.add(noun);
@@ -138,7 +138,7 @@ describe('the changes that statements declare (decision 0018)', () => {
     assert.deepEqual([...declared].sort(), [...resourceTypes].sort());
   });
 
-  it('parameters for teams and ids have the type uuid, and changes of several teams carry no ids', async () => {
+  it('parameters for teams and ids have the type uuid, and a change of several teams has no ids', async () => {
     let parameters = 0;
     for (const [name, { text, changes }] of allStatements()) {
       if (changes.length === 0) continue;

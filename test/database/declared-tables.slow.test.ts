@@ -19,7 +19,7 @@ describe('the retention that tables declare (decision 0050)', () => {
     async () => new Database({ databaseUrl: database.url, logger: createLogger('warn') }),
   );
 
-  it('the purge walks empty exactly the tables that declare one of the three settings', async () => {
+  it('the purges of retention delete rows from exactly the tables that declare one of the three retention settings', async () => {
     for (const [table, rows] of Object.entries(rowOfEachTable(database.team)))
       for (const row of rows) await database.insert(table, row);
     // Unfinished rows stay, whatever their age.

@@ -42,7 +42,7 @@ async function killUnderService(engine: Engine): Promise<void> {
   assert.deepEqual(rows, [['a row']]);
 }
 
-test('a start after kill -9 of the service takes over the running PostgreSQL with its connections, restarts it when it dies, and stops it (section 10)', async (t) => {
+test('a start after kill -9 of the service takes over the running PostgreSQL, restarts it when it dies, and stops it at the end (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
   const { databaseUrl, postmasterPid, attached } = await leaveRunning(place);
   const engine = await place.start();
@@ -58,7 +58,7 @@ for (const [what, parameters] of [
   ['with another command line, as of another version,', { work_mem: '5MB' }],
   ['without a socket', undefined],
 ] as const) {
-  test(`a running PostgreSQL ${what} is replaced and keeps its data (section 10.3)`, async (t) => {
+  test(`a start replaces a running PostgreSQL ${what} and keeps its data (section 10.3)`, async (t) => {
     const place = await Place.makeUsed(t);
     const { postmasterPid, attached } = await leaveRunning(place);
     if (!parameters) await rm(join(place.dataDir, 'socket'), { recursive: true });
@@ -124,7 +124,7 @@ test('a pid file with the id of another program’s process does not keep Postgr
   assert.equal(stranger.exitCode, null, 'the stranger was left alone');
 });
 
-test('kill -9 during the creation of the database leaves a DATA_DIR that starts (section 10)', async (t) => {
+test('a start succeeds on a DATA_DIR that a kill -9 during the creation of the database left (section 10)', async (t) => {
   const place = await Place.make(t);
   const owner = place.spawnOwner();
   await until('a half-made database', async () => {

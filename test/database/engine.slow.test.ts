@@ -40,7 +40,7 @@ async function modeOf(path: string): Promise<string> {
   return ((await lstat(path)).mode & 0o777).toString(8);
 }
 
-test('a new database is private to its user, and the service connects as ownline, which is no superuser, whatever signs the path has (section 10)', async (t) => {
+test('a new database is private to its user, and the service connects as a role without superuser rights, whatever characters the path has (section 10)', async (t) => {
   const place = await Place.make(t, "a 'b', c");
   const engine = await place.start();
   assert.deepEqual(
@@ -72,7 +72,7 @@ test('a new database is private to its user, and the service connects as ownline
   }
 });
 
-test('a second start on one DATA_DIR fails, names its owner and says how to connect (section 10)', async (t) => {
+test('a second start on one DATA_DIR fails, names the process that uses it, and says how to connect to its database (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
   const engine = await place.start();
   const assertTaken = () =>
@@ -147,7 +147,7 @@ test('the engine runs as the ordinary user who starts it (section 10)', {
   await hasEnded(postmasterPid);
 });
 
-test('a start as root refuses a DATA_DIR that PostgreSQL can’t reach, and names the folder at fault (section 10)', {
+test('a start as root refuses a DATA_DIR that the user of PostgreSQL can’t reach, and names the folder that prevents it (section 10)', {
   skip: !isRoot && 'needs root',
 }, async (t) => {
   const place = await Place.make(t, join('closed', 'data'));
@@ -209,7 +209,7 @@ test('postgres.log is cut to its newer half at its maximum size while PostgreSQL
   );
 });
 
-test('an unsuitable C library is named in the error, with DATABASE_URL as the way out (section 10)', () => {
+test('the error for an unsuitable C library names the library, and DATABASE_URL as the alternative (section 10)', () => {
   for (const version of ['2.27', '2.36', '3.0']) assert.doesNotThrow(() => checkGlibc(version), version);
   assert.throws(() => checkGlibc('2.26'), /needs glibc 2\.27.*2\.26.*DATABASE_URL/);
   assert.throws(() => checkGlibc(undefined), /another C library.*DATABASE_URL/);

@@ -166,7 +166,7 @@ describe('expiry while a clock step is held (specification section 10.7, decisio
   const changed = (one: Map<string, string>, other: Map<string, string>) =>
     [...one.keys()].filter((table) => one.get(table) !== other.get(table));
 
-  it('every sweep declares whether it lets rows expire, and is in one of the tables of this test', () => {
+  it('every sweep declares whether it expires rows, and is in one of the tables of this test', () => {
     const named = (expiry: string) =>
       sweeps.flatMap((one) => (one.expiry === expiry ? one.sweep : [])).sort();
     assert.deepEqual([...named('expires'), ...named('resolves')].sort(), Object.keys(expiring).sort());

@@ -8,7 +8,7 @@ import { unavailable } from '#server/platform/app-error.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
 describe('errors of writes that DATA_DIR explains (specification section 10.4)', () => {
-  it('an error has no path of DATA_DIR, and stays unchanged if that folder is missing', async () => {
+  it('an error of a failed write contains no path, and is unchanged if DATA_DIR is missing', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'ownline-gone-'));
     await rm(dataDir, { recursive: true });
     const explain = createWriteErrorMapper({ databaseUrl: undefined, dataDir }, new Clock());

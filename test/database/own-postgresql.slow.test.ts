@@ -41,7 +41,7 @@ describe('a PostgreSQL of one’s own (docs/operations.md, "Moving to your own P
     await asSuperuser('of_others', 'GRANT USAGE, CREATE ON SCHEMA public TO tenant');
   });
 
-  it('a role that owns no database, but may make tables in the schema public, is enough for messages and backups', async () => {
+  it('a role that may only create tables in the schema public is enough for messages and backups', async () => {
     const settings = { DATABASE_URL: databaseUrl, DATA_DIR: join(folder, 'data') };
     const service = await spawnService({ settings });
     try {

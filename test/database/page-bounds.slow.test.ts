@@ -202,7 +202,7 @@ describe('pages of 300,000 messages, deliveries and events (decision 0012)', () 
     }
   });
 
-  it('short and empty pages lead to every match: 3 delivered messages, and 2 failed deliveries (§4.3/pages)', async () => {
+  it('short and empty pages together show every match: 3 delivered messages, and 2 failed deliveries (§4.3/pages)', async () => {
     for (const filters of [{ status: 'delivered' }, { from: big, status: 'delivered' }] as const) {
       const { rows, empty } = await walkPages(
         (cursor) => listMessages({ database: service } as Runtime, team, { ...filters, cursor }, messageView),
@@ -225,7 +225,7 @@ describe('pages of 300,000 messages, deliveries and events (decision 0012)', () 
     assert.ok(rows.length === 2 && empty > 10, `${rows.length} rows, ${empty} empty pages`);
   });
 
-  it('the cursor of a full page is its last message, and of a short page the last examined message (§4.3/pages)', async () => {
+  it('the cursor of a full page is its last message, and the cursor of a short page is the last message that was examined (§4.3/pages)', async () => {
     const list = (query: ListMessagesQuery) =>
       listMessages({ database: service } as Runtime, team, query, messageView);
     const full = await list({ status: 'failed', from: big, limit: 100 });
@@ -238,7 +238,7 @@ describe('pages of 300,000 messages, deliveries and events (decision 0012)', () 
     });
   });
 
-  it('the position of an event is found by reading one row, and of an unknown one by a bounded number, also behind a gap', async () => {
+  it('finding the position of a known event reads one row, and of an unknown event a bounded number, also behind a gap', async () => {
     await client.query(
       `INSERT INTO feed_removals VALUES ('${team}', ${total / 2}, NULL) ON CONFLICT DO NOTHING`,
     );

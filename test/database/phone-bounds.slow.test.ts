@@ -165,11 +165,11 @@ describe('statements that phones and webhooks share, beside long queues and hist
     inFlight = rows.map((row) => row.message_id);
   }
 
-  it('each reads a few rows for each phone with a plan that was made while all tables were empty', async () => {
+  it('each statement reads a few rows per phone with a query plan that was made while all tables were empty', async () => {
     await assertBounded('with the plan of empty tables');
   });
 
-  it('each reads a few rows for each phone with a plan for large tables', async () => {
+  it('each statement reads a few rows per phone with a query plan for large tables', async () => {
     await client.query('ANALYZE');
     await assertBounded('with the plan of large tables');
   });

@@ -12,7 +12,7 @@ const dayMs = 86_400_000;
 describe('the purge walk (specification section 10.9)', () => {
   const { service: database } = givenDatabase();
 
-  it('a page that can’t be read stops no history: the walk passes over the rest of its day', async () => {
+  it('a page that can’t be read does not stop the purge of a table, which skips the rest of that page’s day', async () => {
     const damaged = { from: firstIdAt(2 * dayMs), to: firstIdAt(3 * dayMs) };
     const isDamaged = (id: string) => id >= damaged.from && id < damaged.to;
     const refuse = () => Promise.reject(Object.assign(new Error('invalid page'), { code: 'XX001' }));

@@ -23,7 +23,7 @@ const rename = transactionQuery<{ name: string; teamId: TeamId }>(
 describe('statements with named parameters', () => {
   const { service: database } = givenDatabase();
 
-  it('a name is numbered at its first use, and a type, a slice, a pattern and a time are left as they are', async () => {
+  it('a named parameter is numbered at its first use, and casts, slices, patterns and times in the SQL are unchanged', async () => {
     assert.equal(allStatements().get('test.sum')?.text, 'SELECT $1::int - $2::int + $1::int AS total');
     assert.deepEqual(await sum.rows(database.pool, { first: 1, second: 5 }), [{ total: 9 }]);
     assert.equal(await sum.number(database.hot, { first: 2, second: 1 }), 0);
@@ -31,7 +31,7 @@ describe('statements with named parameters', () => {
     assert.deepEqual(found, { sliced: [4, 5], matches: true, time: '10:30' });
   });
 
-  it('a statement without a row gives nothing, and one says so', async () => {
+  it('a statement that returns no row gives undefined, or throws if a row is required', async () => {
     assert.equal(await none.row(database.pool), undefined);
     assert.deepEqual([await none.number(database.pool), await none.hasRow(database.pool)], [0, false]);
     await assert.rejects(none.one(database.pool), /test\.none returned no row/);
@@ -42,14 +42,14 @@ describe('statements with named parameters', () => {
     await assert.rejects(sum.rows(database.pool, given), /test\.sum was run without its parameter :second/);
   });
 
-  it('a change by a parameter that is not in the text is refused when the statement is defined', () => {
+  it('a statement that declares a change by a parameter missing from its text is refused when it is defined', () => {
     assert.throws(
       () => query<{ teamId: TeamId }>('test.lost', 'DELETE FROM teams', { changes: 'team', team: ':teamId' }),
       /test\.lost declares a change by :teamId, which is not in its text/,
     );
   });
 
-  it('a change finds its team in a parameter with a name', async () => {
+  it('a statement takes the team of its change from a named parameter', async () => {
     const teamId = randomUUID() as TeamId;
     const noted: unknown[] = [];
     await database.transaction(async (trx) => {

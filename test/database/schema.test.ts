@@ -54,7 +54,7 @@ describe('the schema of the first release (decision 0050)', () => {
     }
   });
 
-  it('pages of tables whose rows are soon updated have free space (decisions 0017 and 0036)', async () => {
+  it('tables whose rows are updated soon after they are written leave free space in their pages (decisions 0017 and 0036)', async () => {
     const { rows } = await client.query<{ relname: string; reloptions: string[] }>(
       `SELECT relname, reloptions FROM pg_class WHERE reloptions::text LIKE '%fillfactor%' AND relname ~ 'deliveries' ORDER BY 1`,
     );
@@ -64,14 +64,14 @@ describe('the schema of the first release (decision 0050)', () => {
     ]);
   });
 
-  it('bytes of media are stored uncompressed outside of their rows (decision 0025)', async () => {
+  it('bytes of media are stored uncompressed and outside of their rows (decision 0025)', async () => {
     const { rows } = await client.query<{ attstorage: string }>(
       `SELECT attstorage FROM pg_attribute WHERE attname = 'data' AND attrelid = 'media_chunks'::regclass`,
     );
     assert.deepEqual(rows, [{ attstorage: 'e' }]);
   });
 
-  it('each trigger of inserted rows is deferrable, so that the order in which a restore loads tables does not matter (decision 0044)', async () => {
+  it('each trigger on inserts is deferrable, so that a restore can load tables in any order (decision 0044)', async () => {
     const { rows } = await client.query<{ tgname: string; tgdeferrable: boolean }>(
       `SELECT tgname, tgdeferrable FROM pg_trigger
        WHERE NOT tgisinternal AND tgtype & 4 <> 0 AND tgparentid = 0 ORDER BY 1`,

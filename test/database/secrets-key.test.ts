@@ -43,7 +43,7 @@ describe('the secrets key (specification section 10.3, docs/configuration.md)', 
   };
   const newKey = () => randomBytes(32).toString('base64');
 
-  it('the key is created once, readable for its owner only, in a folder that is created too', async () => {
+  it('the secrets key is created once, readable for its owner only, in a folder that is also created if it is missing', async () => {
     const [one, other] = await Promise.all([read(), read()]);
     assert.deepEqual(one.fingerprint(), other.fingerprint());
     assert.deepEqual((await read()).fingerprint(), one.fingerprint());
@@ -58,7 +58,7 @@ describe('the secrets key (specification section 10.3, docs/configuration.md)', 
     );
   });
 
-  it('a key file that can’t be read is an error, and stays unchanged', async () => {
+  it('a secrets.key that can’t be read is an error, and stays unchanged', async () => {
     await mkdir(file, { recursive: true });
     await refused(/can't be read \(EISDIR\).*or set SECRETS_KEY/);
     assert.ok((await stat(file)).isDirectory());
@@ -83,19 +83,19 @@ describe('the secrets key (specification section 10.3, docs/configuration.md)', 
     }
   });
 
-  it('the error for a folder in which no key can be created names SECRETS_KEY as another way', async () => {
+  it('the error for a folder in which no secrets.key can be created names SECRETS_KEY as an alternative', async () => {
     await writeFile(join(parent, 'not'), 'a file in the place of a folder');
     await refused(/SECRETS_KEY/);
   });
 
-  it('no new key is created if the file is lost and the database has its fingerprint', async () => {
+  it('a new secrets key is not created if the file is lost and the database has the old key’s fingerprint', async () => {
     await read();
     await rm(file);
     await refused(/is missing.*Restore it from a backup.*docs\/operations\.md, "A lost secrets key"/);
     assert.deepEqual(await readdir(dataDir), []);
   });
 
-  it('a key that differs from the database’s is refused, and the error names the file or SECRETS_KEY', async () => {
+  it('a secrets key that differs from the database’s is refused, and the error names the file or SECRETS_KEY', async () => {
     await read();
     await writeFile(file, newKey());
     await refused(/is not the one this database was set up with.*docs\/operations\.md, "A lost secrets key"/);

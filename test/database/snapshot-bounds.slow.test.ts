@@ -101,7 +101,7 @@ describe(`an open snapshot that keeps ${dead.toLocaleString('en')} dead rows of 
     });
   }
 
-  it('a claim and a batch of the publisher read few pages once the process has passed the dead rows, and an event that is committed below their marks is delivered and published', async (t) => {
+  it('once past the dead rows, a claim and the publisher read few pages, and an event committed behind their marks is still delivered and published', async (t) => {
     const { database, clock, config } = service.runtime;
     const outbound = new OutboundHttp({ allowed: config.egressAllowed });
     const recorded = { ...service.runtime, database: explaining(database) };

@@ -151,7 +151,7 @@ describe('every named statement (decision 0003)', () => {
     assert.deepEqual(scansOfAnalyzedEmpty, []);
   });
 
-  it('a page of failed or inbound messages goes along their index in an empty table, before and after an ANALYZE', async () => {
+  it('a page of failed or inbound messages is read through the index for them, in an empty table and after ANALYZE', async () => {
     for (const prepare of ['SELECT 1', 'ANALYZE messages']) {
       await empty.pool.query(prepare);
       for (const kind of ['failed', 'inbound']) {
@@ -161,7 +161,7 @@ describe('every named statement (decision 0003)', () => {
     }
   });
 
-  it('the row type of a message has the columns of the table', async () => {
+  it('the TypeScript type of a message row has the columns of the table', async () => {
     const { rows } = await client.query<{ column_name: string }>(
       `SELECT column_name FROM information_schema.columns WHERE table_name = 'messages' ORDER BY ordinal_position`,
     );

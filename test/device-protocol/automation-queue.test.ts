@@ -155,7 +155,7 @@ describe('texts of a modelled queue of automations (specification section 11.5)'
     ]),
   );
 
-  it('the model makes one call of each run, one after another, and starters run before the second', () => {
+  it('the model makes the calls of runs one after another, and runs that start Outbox come before a run’s second call', () => {
     const { calls } = caseOf(5, 3, 4, 0);
     assert.deepEqual(
       calls.slice(0, 3).map(({ atSeconds, run }) => [Number(atSeconds.toFixed(1)), run]),
@@ -167,25 +167,25 @@ describe('texts of a modelled queue of automations (specification section 11.5)'
     );
   });
 
-  it('one text is one message if the tests of its automations passed, also through an outage of two minutes', async () => {
+  it('a received text becomes one message if the tests of its automations passed, also through an outage of two minutes', async () => {
     await assertMarks(tables.tested);
     await assertMarks(tables.laterOutage);
   });
 
-  it('one text is one message also if no test of its automations passed', async () => {
+  it('a received text becomes one message also if no test of its automations passed', async () => {
     await assertMarks(tables.untested);
     await assertMarks(tables.untestedLaterOutage);
   });
 
-  it('a longer outage makes one more message, which is marked', async () => {
+  it('a received text becomes two messages through a longer outage, and the second message is marked', async () => {
     await assertMarks(tables.longOutage);
     await assertMarks(tables.untestedLongOutage);
   });
 
-  it('two equal answers are two messages, if the second comes 61 s after the last call for the first', () =>
+  it('two equal replies become two messages if the second comes 61 s after the last call for the first', () =>
     assertMarks(tables.twoAnswers));
 
-  it('a START that the queue runs again hours later, after a STOP, does not opt its sender in (§4.6/late-start)', async () => {
+  it('a START that the automation queue posts again hours later, after a STOP, does not opt its sender in (§4.6/late-start)', async () => {
     const hour = 3_600;
     // A starter of 6 h waits at the head of the queue. It becomes the loop that ends with no next run.
     const calls = new AutomationQueue(3)
@@ -208,7 +208,7 @@ describe('texts of a modelled queue of automations (specification section 11.5)'
     assert.equal(typeof field(json, 'opt_outs.0.ignored_start_at'), 'string');
   });
 
-  it('iOS drops a text for an automation that fired less than a second before, and only for this one', () => {
+  it('iOS drops a text for an automation that fired less than a second before, and for no other automation', () => {
     const queue = new AutomationQueue(3).receive(0, 'No', 1).receive(0.9, 'No thanks', 2).receive(5, 'No', 1);
     assert.deepEqual(
       queue.run().map(({ text }) => text),

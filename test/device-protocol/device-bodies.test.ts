@@ -70,7 +70,7 @@ const chunkedCall = (path: string, token: string, bytes: number) =>
 describe('bodies of a known device token (specification sections 11.1 and 11.7)', () => {
   const { service, team } = givenTeam({ RATE_LIMITS: 'on' });
 
-  it('a device token has at most four large bodies read at a time, and small calls are not delayed', async () => {
+  it('a device token has at most four large bodies read at a time, and small requests are not delayed', async () => {
     nextMinute(service.clock);
     const { wire } = await connectNumber(service, team);
     const uploads = await Promise.all(

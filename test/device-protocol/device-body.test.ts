@@ -30,7 +30,7 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
     assert.deepEqual(await wire.call('status', withFields(33)), { ok: '0', reason: 'unreadable' });
   });
 
-  it('a body of a phone with more than 4,096 values is not parsed', () => {
+  it('a phone’s body with more than 4,096 values is not parsed', () => {
     const original = JSON.parse;
     let parsed = 0;
     JSON.parse = (...values: Parameters<typeof original>) => {
@@ -57,7 +57,7 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
     }
   });
 
-  it('quotes, brackets, colons and commas in a text of a phone count as no fields', () => {
+  it('quotes, brackets, colons and commas inside a text from a phone do not count as fields', () => {
     const texts = [
       '"'.repeat(5_000),
       '\\'.repeat(4_999),
@@ -71,7 +71,7 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
     }
   });
 
-  it('an inbound message may have 1 MiB, 8 MiB with its file, and a larger one is answered too_large (§8/body-sizes)', async () => {
+  it('an inbound message may have 1 MiB, or 8 MiB with its file, and a larger one is answered too_large (§8/body-sizes)', async () => {
     const escaped = '\\u00e9'.repeat(170_000);
     const answer = await wire.call('inbound', `{"from":"+12125550100","text":"${escaped}"}`);
     assert.equal(answer.ok, '1', 'a text of 170,000 characters, each of them escaped');

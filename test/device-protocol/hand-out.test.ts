@@ -37,7 +37,7 @@ describe('hand-outs (specification section 11.4)', () => {
     assert.equal((await phones.messageOf(first)).status, 'sent');
   });
 
-  it('a send wakes the held poll, on another process too', async () => {
+  it('a send wakes the held poll of the phone, also on another process', async () => {
     const number = await phones.connect();
     const { answer } = await heldPoll(service, number, wireElsewhere(number));
     const id = await phones.send(number, 'across processes');
@@ -62,7 +62,7 @@ describe('hand-outs (specification section 11.4)', () => {
     assert.deepEqual(notified.heard, [{ channel: pacingChannel, payload: uuidOf('num', number.numberId) }]);
   });
 
-  it('a report that changes nothing wakes no held poll: a repeated, a late and a refused one (§3.2/repeated-reports)', async () => {
+  it('a repeated, late or refused report changes nothing and wakes no held poll (§3.2/repeated-reports)', async () => {
     const number = await phones.connect();
     const stranger = await phones.connect();
     const id = await phones.send(number, 'one');
@@ -92,7 +92,7 @@ describe('hand-outs (specification section 11.4)', () => {
     assert.equal((await newer.answer).id, id);
   });
 
-  it('an older poll on another process gets no message', async () => {
+  it('the older of two polls on two processes gets no message', async () => {
     const number = await phones.connect();
     const older = await heldPoll(service, number, wireElsewhere(number));
     const newer = await heldPoll(service, number);
@@ -117,7 +117,7 @@ describe('hand-outs (specification section 11.4)', () => {
     assert.equal(Math.max(...stored.map(({ handOutCount }) => handOutCount)), 1);
   });
 
-  it('a held poll is answered idle after DEVICE_HOLD_SECONDS, neither earlier nor later', async () => {
+  it('a held poll is answered idle after DEVICE_HOLD_SECONDS, not earlier and not later', async () => {
     const number = await phones.connect();
     const startedAtMs = service.clock.nowMs();
     const { answer } = await heldPoll(service, number);

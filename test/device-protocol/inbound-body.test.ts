@@ -52,7 +52,7 @@ describe('bodies of inbound messages with a file (specification section 11.5)', 
     return { media: parsed.fields.get('media'), file: parsed.file?.toString() };
   };
 
-  it('the last field media of the outermost object counts, as in any JSON', () => {
+  it('if an inbound body has the field media several times, the last one of the outermost object counts', () => {
     const cut = { media: '', file: large };
     assert.deepEqual(parse(`{"media":"BBBB","media":"${large}"}`), cut);
     assert.deepEqual(parse(`{"media":"${large}","text":"x","media":"BBBB"}`), { media: '', file: 'BBBB' });
@@ -69,7 +69,7 @@ describe('bodies of inbound messages with a file (specification section 11.5)', 
         assert.equal(parseInboundBody(Buffer.from(`{"text":"x","media":"${media}"}`)), undefined);
   });
 
-  it('other requests run while a large file is decoded, at least once for each 128 KiB', async () => {
+  it('other requests are served while a large file is decoded, at least once per 128 KiB', async () => {
     const file = Buffer.alloc(7 * mebibyte, 'A');
     let isDecoded = false;
     const decoded = decodeFile(file).finally(() => {
@@ -84,7 +84,7 @@ describe('bodies of inbound messages with a file (specification section 11.5)', 
     assert.ok(turns >= 50, String(turns));
   });
 
-  it('a file that is no base64 is unreadable, and its text is stored', async () => {
+  it('a text whose file is no valid base64 is stored without the file', async () => {
     const { wire } = await connectNumber(service, team);
     const files = [
       '"'.repeat(200_000),
@@ -99,7 +99,7 @@ describe('bodies of inbound messages with a file (specification section 11.5)', 
     }
   });
 
-  it('a body of more than 1 MiB without a file is too_large, and one with a file is not', async () => {
+  it('an inbound body of more than 1 MiB is too_large without a file, and is accepted with one', async () => {
     const { wire } = await connectNumber(service, team);
     const text = 'x'.repeat(mebibyte);
     assert.deepEqual(await wire.call('inbound', { from, text }), { ok: '0', reason: 'too_large' });

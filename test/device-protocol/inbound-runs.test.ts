@@ -24,7 +24,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     return { wire, phoneNumber, receive, stored };
   };
 
-  it('a repeated call of a run is the same message for as long as a run can last', async () => {
+  it('a repeated call of a run returns the same message for as long as a run can last', async () => {
     const { receive, stored } = await connect();
     const first = await receive('Yes', '481');
     for (let passed = 0; passed < 14; passed += 1) {
@@ -35,7 +35,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.equal(await stored(), 1);
   });
 
-  it('equal texts of two runs more than a minute apart are two messages, and a late repeat belongs to its own run', async () => {
+  it('equal texts of two runs more than a minute apart are two messages, and a late repeat returns the message of its own run', async () => {
     const { receive, stored } = await connect();
     const first = await receive('Yes', '1');
     service.clock.advance(61_000);
@@ -46,7 +46,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.equal(await stored(), 2);
   });
 
-  it('a run that goes on repeating its call belongs to its message, also while equal texts are another one', async () => {
+  it('a run that repeats its call for an hour gets its first message, although a later run with an equal text made another', async () => {
     const { receive } = await connect();
     const first = await receive('Yes', '1');
     service.clock.advance(61_000);
@@ -58,7 +58,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.notEqual(second, first);
   });
 
-  it('an equal text is another message, although the clock was set back between the two', async () => {
+  it('an equal text 50 minutes later is another message, although the clock was set back an hour between the two', async () => {
     const { receive } = await connect();
     const first = await receive('Yes', '1');
     service.clock.jump(-3_600_000);
@@ -67,7 +67,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     service.clock.jump(3_600_000);
   });
 
-  it('several automations that fire for one text make one message, even if each repeats its call later', async () => {
+  it('several automations that fire for one text make one message, even if each of them repeats its call later', async () => {
     const { receive, stored } = await connect();
     const runs = ['1', '2', '3'];
     const ids = new Set(await Promise.all(runs.map((run) => receive('Yes please', run))));
@@ -86,7 +86,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assertEach(ids, (id) => id === ids[0], [true, true, true, true, true, true, false]);
   });
 
-  it('a repeated call of a run keeps its message open for other runs', async () => {
+  it('a repeated call of a run extends the time in which other runs with an equal text get the same message', async () => {
     const { receive } = await connect();
     const first = await receive('Yes', '1');
     for (const run of ['1', '2']) {
@@ -95,7 +95,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     }
   });
 
-  it('an equal text is marked only if automations are missing, and for 72 hours', async () => {
+  it('an equal text is marked as a possible repeat only if automations did not call, and for 72 hours', async () => {
     const { receive, phoneNumber } = await connect();
     // These two replies show that the automations of a space and of an e exist, so two calls are expected of a text.
     for (const [text, run] of [
@@ -138,7 +138,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.equal(new Set(ids).size, 3);
   });
 
-  it('the same text without the number of a run counts as a repeat for a minute', async () => {
+  it('a text without a run number counts as a repeat of the same text for a minute', async () => {
     const { receive } = await connect();
     for (const run of ['none', '', undefined]) {
       const first = await receive('Yes', run);
@@ -149,7 +149,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     }
   });
 
-  it('simultaneous repeats of an inbound message on two processes are one message', async (t) => {
+  it('simultaneous repeats of an inbound message on two processes make one message', async (t) => {
     const { wire, stored } = await connect();
     const other = await service.startAnother();
     t.after(() => other.close());

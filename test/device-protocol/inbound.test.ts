@@ -40,7 +40,7 @@ describe('inbound messages (specification section 11.5)', () => {
     });
   });
 
-  it('an inbound message with several recipients is marked as one of a group, in its object, the list and its event', async () => {
+  it('an inbound message with several recipients is marked as a group message, in its object, the list and its event', async () => {
     const { wire, phoneNumber } = await connect();
     const others = ['+12125550101', '+12125550102'];
     const cases: [recipients: unknown, isGroup: boolean][] = [
@@ -74,7 +74,7 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('the same sender and text are one message until a minute after the latest call', async () => {
+  it('the same sender and text count as one message until a minute after the latest call', async () => {
     const { wire } = await connect();
     const text = { from, text: 'Yes' };
     const first = await wire.call('inbound', text);
@@ -89,7 +89,7 @@ describe('inbound messages (specification section 11.5)', () => {
     assert.notEqual((await wire.call('inbound', text)).id, first.id);
   });
 
-  it('repeats with an id of the device are one message for ever', async () => {
+  it('repeats with one device-given id are one message for ever', async () => {
     const { wire } = await connect();
     const first = await wire.call('inbound', { from, text: 'Hello', id: 'A-1' });
     const second = await wire.call('inbound', { from, text: 'Hello', id: 'A-2' });
@@ -98,7 +98,7 @@ describe('inbound messages (specification section 11.5)', () => {
     assert.equal((await wire.call('inbound', { from, text: 'Hello', id: 'A-1' })).id, first.id);
   });
 
-  it('a device-given id that is “none”, empty or missing is no id, so different texts are different messages', async () => {
+  it('a device-given id that is “none”, empty or missing counts as no id, so different texts are different messages', async () => {
     const { wire } = await connect();
     const answers: FlatAnswer[] = [];
     for (const id of ['none', '']) {
@@ -110,7 +110,7 @@ describe('inbound messages (specification section 11.5)', () => {
     assert.equal(repeat.id, answers[0]?.id);
   });
 
-  it('equal texts or equal ids at two numbers are two messages', async () => {
+  it('equal texts or equal device-given ids at two numbers are two messages', async () => {
     const one = await connect();
     const other = await connect();
     for (const id of ['none', 'A-1']) {
@@ -188,7 +188,7 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('a sender or id of any length is accepted, and the first 320 characters of a sender are stored and found', async () => {
+  it('a sender or device-given id of any length is accepted, and the first 320 characters of a sender are stored and searchable', async () => {
     const { wire } = await connect();
     // The text is random, because PostgreSQL would compress a repeated text until it fits an index entry.
     const noise = (characters: number) => randomBytes(characters).toString('hex').slice(0, characters);
@@ -209,7 +209,7 @@ describe('inbound messages (specification section 11.5)', () => {
     assert.equal((await wire.call('inbound', { from, text: 'a', id: `${id}1` })).id, third.id);
   });
 
-  it('a number or boolean is read as text, and a list as its texts, one a line (section 11.1)', async () => {
+  it('a number or boolean is read as text, and a list as its texts with one per line (section 11.1)', async () => {
     const { wire } = await connect();
     const cases: [unknown, unknown, string, string][] = [
       [['+12125550104', '+12125550105'], 'a', '+12125550104', 'a'],
@@ -236,7 +236,7 @@ describe('inbound messages (specification section 11.5)', () => {
     assert.deepEqual((await team.api.get('/v1/opt-outs')).json.opt_outs, []);
   });
 
-  it('a poll is read with any Content-Type, with unknown fields and with values that are no texts (§9/frozen-device-protocol)', async () => {
+  it('a poll is accepted with any Content-Type, with unknown fields and with values that are not texts (§9/frozen-device-protocol)', async () => {
     const { wire } = await connect();
     const response = await fetch(`${service.baseUrl}/v1/device/poll`, {
       method: 'POST',

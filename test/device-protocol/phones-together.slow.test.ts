@@ -29,7 +29,7 @@ describe('phones of a team that call together (specification sections 11.4 and 1
     return [result, names.map((name) => run.filter((statement) => statement === name).length)];
   }
 
-  it('forty phones that poll, report and deliver texts together share a few statements, and each gets its own message once (§3.2/handed-out-once, §3.1/reported-sent)', async () => {
+  it('forty phones that poll, report and deliver texts at once share a few statements, and each gets its own message once (§3.2/handed-out-once, §3.1/reported-sent)', async () => {
     const phones = await connectMany(service, team, 40);
     const [first, second] = [
       await sendFromEach(team, phones, 'one'),
@@ -64,7 +64,7 @@ describe('phones of a team that call together (specification sections 11.4 and 1
       assert.equal(events.filter((event) => event.type === type).length, 40, type);
   });
 
-  it('a phone whose session or number stays locked beyond the time-out is answered unavailable, and no other phone is', async (t) => {
+  it('a phone whose session or number stays locked past the time-out is answered unavailable, and other phones are served', async (t) => {
     const phones = await connectMany(service, team, 4);
     const ids = await sendFromEach(team, phones, 'to');
     const [session, number] = phones;

@@ -29,7 +29,7 @@ describe('held polls (specification section 11.4)', () => {
     return poll;
   }
 
-  it('a wake during a poll’s look-up is not lost, and reaches no poll of another number', async () => {
+  it('a wake-up during a poll’s look-up is not lost, and reaches no poll of another number', async () => {
     const registry = new PollRegistry();
     const [{ poll: woken }, { poll: later, done }] = [lookUp(registry, one), lookUp(registry, other)];
     registry.wakeForMessages([one]);
@@ -42,7 +42,7 @@ describe('held polls (specification section 11.4)', () => {
     assert.equal(later.ended, 'timeout');
   });
 
-  it('a newer poll of a number replaces the older one, and stopping the registry ends all polls, later ones too', async () => {
+  it('a newer poll of a number ends the older one, and a stopped registry ends all polls, later ones too', async () => {
     const registry = new PollRegistry();
     const older = held(registry, nextPoll(one));
     const newer = held(registry, nextPoll(one));
@@ -55,7 +55,7 @@ describe('held polls (specification section 11.4)', () => {
     assert.equal(held(registry, nextPoll(other)).ended, 'stopping');
   });
 
-  it('a poll that pacing holds for some contacts wakes on a new message after its pause, and on a reply at once', () => {
+  it('a poll that pacing delays for some contacts is woken by a new message after a pause, and by a reply at once', () => {
     const registry = new PollRegistry();
     const paced = (isWholeNumber: boolean) => {
       const poll = held(registry, nextPoll(one));

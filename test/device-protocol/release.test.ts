@@ -40,7 +40,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
   const giveBackAs = (claimant: ClaimingPoll, id: string) =>
     releaseMessage(service.runtime, claimant, parseId('msg', id) as MessageId);
 
-  it('a message whose phone disconnected before the first byte returns to its position, and its hand-out is deleted (§3.1/left-before-answer)', async () => {
+  it('a message whose phone disconnected before the first byte returns to its place in the queue, and its hand-out is deleted (§3.1/left-before-answer)', async () => {
     const number = await phones.connect();
     const first = await phones.send(number, 'first');
     await phones.send(number, 'second');
@@ -63,7 +63,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
   });
 
   for (const way of ['is unconfirmed', 'was released by its poll'] as const)
-    it(`a message that returns to the queue because it ${way} is not overtaken by a hand-out that waited meanwhile (§3.1/retry-once)`, async () => {
+    it(`a message that returns to the queue because it ${way} goes before a later message that was waiting to be handed out (§3.1/retry-once)`, async () => {
       const number = await phones.connect();
       await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
       const first = await phones.send(number, 'first');
@@ -88,7 +88,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
       assert.equal((await number.wire.poll({ last: first })).id, second);
     });
 
-  it('only the newest poll of the current session of an active number is handed a message', async () => {
+  it('only the newest poll of the current session of an active number gets a message', async () => {
     const number = await phones.connect();
     const id = await phones.send(number, 'for one poll only');
     const newest = await claimantOf(number);
@@ -128,7 +128,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     assertEach(stored, ({ handOutCount }) => handOutCount, [0], 'it counts as never handed out');
   });
 
-  it('a message that returns to the queue of a deleted number is not handed out again, and fails as number_removed (§3.2/number-removed)', async () => {
+  it('a message that returns to the queue of a deleted number is not handed out again, and fails with number_removed (§3.2/number-removed)', async () => {
     const number = await phones.connect();
     const id = await phones.send(number, 'given back too late');
     const claimant = await claimantOf(number);

@@ -54,7 +54,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(id), ['message.sent 1']);
   });
 
-  it('a message that is reported as failed has the phone’s own words as its error (§3.1/failed, §3.2/device-error)', async () => {
+  it('a message that is reported as failed has the error text of the phone (§3.1/failed, §3.2/device-error)', async () => {
     const { wire, id } = await handedOut();
     await wire.poll({ last: id, last_status: 'failed', last_error: 'No service' });
     const message = await messageOf(id);
@@ -66,7 +66,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(id), ['message.failed 1']);
   });
 
-  it('only last_status "failed" is a failure, and every other word means sent', async () => {
+  it('only last_status "failed" reports a failure, and every other word reports that the message was sent', async () => {
     for (const word of ['Failed', 'failure', 'none']) {
       const { wire, id } = await handedOut();
       await wire.poll({ last: id, last_status: word });
@@ -74,7 +74,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     }
   });
 
-  it('an error text that is “none” or empty counts as no words of the phone', async () => {
+  it('an error text that is “none” or empty counts as missing', async () => {
     for (const words of ['none', '']) {
       const { wire, id } = await handedOut();
       await wire.poll({ last: id, last_status: 'failed', last_error: words });
@@ -82,7 +82,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     }
   });
 
-  it('no poll is answered before its report is committed, not even with a stop', async () => {
+  it('no poll is answered before its report is committed, even if the answer is a stop', async () => {
     const { wire, id } = await handedOut();
     const stale = new DeviceWire(service.baseUrl, wire.token);
     const unknown = new DeviceWire(service.baseUrl, 'dev_nobody');
@@ -105,7 +105,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.equal((await messageOf(id)).status, 'sent');
   });
 
-  it('a poll whose report could not be committed is answered unavailable, and its repeat counts', async () => {
+  it('a poll whose report could not be committed is answered unavailable, and the repeated report counts', async () => {
     const { wire, id } = await handedOut();
     const handOuts = await takeTableAway(service, 'hand_outs');
     try {
@@ -131,7 +131,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(queued), []);
   });
 
-  it('a late report sent within 72 hours corrects device_timeout (§3.1/late-report, §3.2/late-reports)', async () => {
+  it('a late report “sent” within 72 hours changes a message from device_timeout to sent (§3.1/late-report, §3.2/late-reports)', async () => {
     const { wire, id } = await unconfirmed();
     // The 72 hours begin with the hand-out, 10 minutes before the time-out of the message.
     service.clock.advance(72 * 3_600_000 - 600_001 - 60_000);
@@ -152,14 +152,14 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.equal((await messageOf(failed.id)).error_code, 'device_error');
   });
 
-  it('a late report sent counts after the deletion of the number (§3.2/late-reports)', async () => {
+  it('a late report “sent” counts even after the number was deleted (§3.2/late-reports)', async () => {
     const { wire, id, number } = await unconfirmed();
     await team.api.delete(`/v1/numbers/${number.numberId}`);
     assert.equal((await wire.poll({ last: id })).reason, 'deleted');
     assert.equal((await messageOf(id)).status, 'sent');
   });
 
-  it('a hand-out that stays unconfirmed after the deletion of its number is not retried', async () => {
+  it('an unconfirmed hand-out of a deleted number is not retried', async () => {
     const { id, number } = await handedOut();
     await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
     await team.api.delete(`/v1/numbers/${number.numberId}`);
@@ -169,7 +169,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual([message.error_code, message.may_have_been_sent], ['device_timeout', true]);
   });
 
-  it('a message that is reported as delivered before sent becomes sent first (§3.1/no-other-steps, §6.1/one-per-change, §8/plan-media)', async () => {
+  it('a message that is reported as delivered before it was reported as sent becomes sent first (§3.1/no-other-steps, §6.1/one-per-change, §8/plan-media)', async () => {
     const polling = await handedOut();
     await polling.wire.call('status', { id: polling.id, status: 'delivered' });
     assert.equal((await messageOf(polling.id)).status, 'delivered');
@@ -216,7 +216,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     );
   });
 
-  it('a report of not delivered counts only from a device that can report deliveries (§3.1/failed, §3.2/not-delivered)', async () => {
+  it('a report “not delivered” counts only from a device that can report deliveries (§3.1/failed, §3.2/not-delivered)', async () => {
     const { wire, id } = await handedOut();
     await wire.poll({ last: id });
     await wire.poll({ last: id, last_status: 'failed' });
@@ -265,7 +265,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       assert.deepEqual(await eventsOf(handed.id), ['message.failed 1']);
     });
 
-    it('a retry is cancelled by a report that the first hand-out was sent (§3.1/sent-while-retry-waits, §3.2/report-matching)', async () => {
+    it('a report that the first hand-out was sent cancels the waiting retry (§3.1/sent-while-retry-waits, §3.2/report-matching)', async () => {
       const handed = await retried();
       await handed.wire.poll({ last: handed.id });
       assert.equal((await messageOf(handed.id)).status, 'sent');
@@ -285,7 +285,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       assert.equal((await messageOf(handed.id)).status, 'sent');
     });
 
-    it('a late report that the first hand-out was sent makes the message sent, and the second stays in flight (§3.2/report-matching)', async () => {
+    it('a late report that the first hand-out was sent makes the message sent, while its second hand-out stays in flight (§3.2/report-matching)', async () => {
       const handed = await retried();
       const { wire, answer } = await restart(handed);
       assert.equal(answer.id, handed.id);

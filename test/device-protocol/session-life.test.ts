@@ -37,14 +37,14 @@ describe('the life of a session: 60 s after its last answer, 25 s of them for th
     await livesForSixtySeconds(phone, wire.token);
   });
 
-  it('a session lives for 60 s after a hand-out, however early in the hold', async () => {
+  it('a session lives for 60 s after a hand-out, even if the hand-out answered the poll at once', async () => {
     const { phoneNumber: phone, wire } = await connectNumber(service, team);
     const id = await team.api.send({ from: phone, to: '+12125550100', content: 'at once' });
     assert.equal((await wire.poll()).id, id);
     await livesForSixtySeconds(phone, wire.token);
   });
 
-  it('a takeover never lengthens a lease that is shorter than the grace', async () => {
+  it('a takeover does not change the lease of a message in flight that ends within the next 180 s', async () => {
     const { phoneNumber, numberId, wire } = await connectNumber(service, team);
     const id = await team.api.send({ from: phoneNumber, to: '+12125550100', content: 'in doubt' });
     assert.equal((await wire.poll()).id, id);

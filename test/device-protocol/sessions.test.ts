@@ -46,7 +46,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.ok(Date.parse(String(field(number, 'last_seen_at'))) > 0);
   });
 
-  it('the word new begins a session in any letter case, as an iPhone’s keyboard capitalizes it', async () => {
+  it('the session “new” starts a session in any letter case, because an iPhone’s keyboard capitalizes it', async () => {
     for (const written of ['New', 'NEW', ' new ']) {
       const wire = await claim(team.api, await verify(team, newPhoneNumber()));
       const answer = await wire.poll({ session: written });
@@ -59,7 +59,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   const click = (url: string) =>
     fetch(url, { method: 'POST', headers: { origin: new URL(service.baseUrl).origin } });
 
-  it('a setup link gives the same token until Done or 24 hours end it, and is 404 afterwards', async () => {
+  it('a setup link gives the same token until the button Done or 24 hours end it, and is 404 afterwards', async () => {
     const setupUrl = await verify(team, newPhoneNumber());
     const first = await claim(team.api, setupUrl);
     assert.equal((await claim(team.api, setupUrl)).token, first.token);
@@ -92,7 +92,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.ok(seenAtMs >= polledAtMs - 10_000 && seenAtMs <= service.clock.nowMs(), String(seenAtMs));
   });
 
-  it('a second loop of the shortcut is refused until the session of the first one has ended', async () => {
+  it('a second start of the shortcut is refused until the session of the first one has ended', async () => {
     const number = await connectNumber(service, team);
     assert.equal((await number.wire.poll()).action, 'idle');
     const starter = new DeviceWire(service.baseUrl, number.wire.token);
@@ -108,7 +108,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await number.wire.poll()).reason, 'superseded');
   });
 
-  it('the later of two simultaneous first polls takes over, and the earlier one is superseded', async () => {
+  it('the later of two simultaneous first polls takes over, and the earlier one is answered superseded', async () => {
     const phone = newPhoneNumber();
     const one = await claim(team.api, await verify(team, phone));
     const two = new DeviceWire(service.baseUrl, one.token);
@@ -123,7 +123,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     ]);
   });
 
-  it('the old session’s message stays in flight for 180 s after a takeover, and blocks other hand-outs', async () => {
+  it('a message in flight of the old session blocks other hand-outs for 180 s after a takeover', async () => {
     const number = await connectNumber(service, team);
     const id = await send(number, 'in doubt');
     const waiting = await send(number, 'waits');
@@ -141,7 +141,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await restarted.poll()).id, waiting);
   });
 
-  it('the grace of a message runs for 180 s from its hand-out, not from the takeover', async () => {
+  it('the 180 s in which a message in flight is kept begin at its hand-out, not at the takeover', async () => {
     const number = await connectNumber(service, team);
     const id = await send(number, 'in doubt');
     assert.equal((await number.wire.poll()).id, id);
@@ -154,7 +154,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await statusOf(id)).error_code, 'device_timeout');
   });
 
-  it('a report of the old session within the grace counts', async () => {
+  it('a report of the old session counts within 180 s after its hand-out', async () => {
     const number = await connectNumber(service, team);
     const id = await send(number, 'reported late');
     assert.equal((await number.wire.poll()).id, id);
@@ -165,7 +165,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await statusOf(id)).status, 'sent');
   });
 
-  it('a newer token takes over at once: the old one is superseded, and its late report counts', async () => {
+  it('a phone with a newer token takes over at once: the old phone is answered superseded, and its late report counts', async () => {
     const number = await connectNumber(service, team);
     const id = await send(number, 'on the old phone');
     assert.equal((await number.wire.poll()).id, id);
@@ -181,7 +181,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal(field(await findNumber(team.api, number.phoneNumber), 'id'), number.numberId);
   });
 
-  it('an older token never takes over from a newer one, even after the newer phone stopped polling', async () => {
+  it('a phone with an older token never takes over, even after the phone with the newer token stopped polling', async () => {
     const number = await connectNumber(service, team);
     const fresh = await reconnect(number);
     assert.equal((await fresh.poll()).action, 'idle');
@@ -192,7 +192,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await fresh.poll()).action, 'idle');
   });
 
-  it('a number that is pending in two teams goes to the first phone that polls, and the other gets taken', async () => {
+  it('a number that is pending in two teams goes to the team whose phone polls first, and the other phone gets the stop "taken"', async () => {
     const phone = newPhoneNumber();
     const other = await service.newTeam();
     const mine = await claim(team.api, await verify(team, phone));
@@ -240,7 +240,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     await another.close();
   });
 
-  it('expired pending numbers are locked in the order of their ids, as sends lock them (docs/internals/locks.md)', async () => {
+  it('expired pending numbers are locked in the order of their ids, as sends lock numbers (docs/internals/locks.md)', async () => {
     const phones = Array.from({ length: 6 }, newPhoneNumber).toReversed();
     for (const phone of phones) await verify(team, phone);
     const [first = '', ...later] = phones;

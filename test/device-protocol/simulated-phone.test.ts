@@ -30,7 +30,7 @@ describe('a simulated phone (specification section 11.2)', () => {
 
   for (const reportsDelivery of [false, true]) {
     const word = reportsDelivery ? 'delivered' : 'sent';
-    it(`a simulated phone reports its last message as ${word}, takes no other, and leaves none in flight`, async () => {
+    it(`a simulated phone that stops reports its last message as ${word}, takes no other, and leaves none in flight`, async () => {
       const { token, ids } = await waitingLine();
       const lines: PhoneLine[] = [];
       const phone = new SimulatedPhone({

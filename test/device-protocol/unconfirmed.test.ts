@@ -10,7 +10,7 @@ describe('messages that no phone reports or fetches (specification section 11.4)
   const phones = givenPhoneTeam();
   const { service } = phones;
 
-  it('the 10 s in which a poll counts as a repeat run from the hand-out', async () => {
+  it('a poll within 10 s after a hand-out counts as a repeat, and a later poll ends the hand-out', async () => {
     const number = await phones.connect();
     const id = await phones.send(number, 'whose answer was lost');
     assert.equal((await number.wire.poll()).id, id);

@@ -39,7 +39,7 @@ describe('calls without a known device token (specification section 11.1)', () =
   /** A session that is not the current one, so that its poll is answered at once. */
   const stale = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41' };
 
-  it('a call with an unknown token is answered before a body of more than 64 KB is sent, and disconnected', async () => {
+  it('a request with an unknown token and more than 64 KB is answered before its body is sent, and disconnected', async () => {
     for (const [path, answer] of calls) {
       for (const token of [unknownToken(), 'dev_x', '']) {
         const raw = await rawRequest(service.baseUrl, head(path, token, 'Content-Length: 6900000'));
@@ -49,7 +49,7 @@ describe('calls without a known device token (specification section 11.1)', () =
     }
   });
 
-  it('a call with an unknown token is answered unparsed, and a body of up to 64 KB keeps the connection', async () => {
+  it('a request with an unknown token and up to 64 KB is answered without parsing, and keeps its connection', async () => {
     const unreadable = '{"text":'.padEnd(drainedBytesMax, '[');
     const length = `Content-Length: ${unreadable.length}`;
     for (const [path, answer] of calls) {
@@ -68,7 +68,7 @@ describe('calls without a known device token (specification section 11.1)', () =
     }
   });
 
-  it('a call with an unknown token whose body does not arrive is answered after 10 s, and disconnected', async () => {
+  it('a request with an unknown token whose body does not arrive is answered after 10 s, and disconnected', async () => {
     const { hostname, port } = new URL(service.baseUrl);
     const socket = connect(Number(port), hostname);
     const parts: Buffer[] = [];
@@ -86,7 +86,7 @@ describe('calls without a known device token (specification section 11.1)', () =
     assert.match(Buffer.concat(parts).toString(), /\{"ok":"0","reason":"unauthorized"\}$/);
   });
 
-  it('unknown tokens share their look-ups, and a malformed or just refused token costs none', async (t) => {
+  it('unknown tokens share database look-ups, and a malformed or recently refused token causes none', async (t) => {
     nextMinute(service.clock);
     const statements = watchStatements(lookups);
     const poll = (token: string) => new DeviceWire(service.baseUrl, token).call('poll', stale);
@@ -103,7 +103,7 @@ describe('calls without a known device token (specification section 11.1)', () =
     assert.deepEqual(statements.take(), []);
   });
 
-  it('a flood of unknown tokens holds back no phone of the same network, not even one new to the process', async (t) => {
+  it('a flood of unknown tokens does not delay a phone of the same network, even one that the process has not seen before', async (t) => {
     const fresh = await service.startAnother();
     t.after(() => fresh.close());
     const flood = Array.from({ length: 300 }, () =>
@@ -115,7 +115,7 @@ describe('calls without a known device token (specification section 11.1)', () =
     assert.equal((await wire.call('inbound', { from: '+12125550100', text: 'Hello' })).ok, '1');
   });
 
-  it('a call whose token can’t be looked up gets unavailable, and never a stop', async (t) => {
+  it('a poll whose token can’t be looked up gets unavailable, and never a stop', async (t) => {
     const fresh = await service.startAnother();
     const lock = await holdTableLock(service, 'devices');
     t.after(async () => {

@@ -34,7 +34,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
   const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
   const isSent = (id: string) => until('it is sent', async () => (await messageOf(id)).status === 'sent');
 
-  it('a phone that lost the answer to its first poll starts anew, and further starts get already_running', async () => {
+  it('a phone that lost the answer to its first poll can start again, and further starts get already_running', async () => {
     const { phoneNumber, start, starter } = await newPhone();
     const lost = await start();
     lost.lose();
@@ -52,7 +52,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
     ['on one process', false],
     ['on two processes', true],
   ] as const)
-    it(`the older of two simultaneous starts ${where} is answered superseded at once`, async (context) => {
+    it(`the older of two simultaneous starts of the shortcut ${where} is answered superseded at once`, async (context) => {
       const { phoneNumber, start } = await newPhone();
       const other = otherProcess ? await service.startAnother() : undefined;
       context.after(() => other?.close());
@@ -63,7 +63,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
       assert.equal((await second.answer).id, id);
     });
 
-  it('a later start wins, even on a process whose clock is behind', async (context) => {
+  it('a later start of the shortcut wins, even on a process whose clock is behind', async (context) => {
     const { phoneNumber, start } = await newPhone();
     const first = await start();
     const behind = new Clock();

@@ -5,7 +5,7 @@ import { automationSets, contains as isCaught } from '#shortcut/inbound-coverage
 import { assertEach } from '#test/support/service/assert-each.ts';
 
 describe('inbound tests', () => {
-  it('the inbound tests are those of the automation sets whose coverage is computed', () => {
+  it('the inbound tests belong to the automation sets whose coverage is computed', () => {
     const contained = (sets: readonly string[]) =>
       inboundTests.filter(({ set }) => sets.includes(set)).map(({ contains }) => contains);
     assert.deepEqual(contained(['needed']), automationSets.needed);
@@ -19,7 +19,7 @@ describe('inbound tests', () => {
       assert.deepEqual(inboundTestsOf(reply), ['any', name]);
     });
 
-  it('a text passes a test whatever its case, direction marks and final mark, and another text passes none', () => {
+  it('a text passes a test whatever its case, direction marks and final punctuation, and another text passes no test', () => {
     for (const text of ['seen', ' SEEN ', 'Seen!', 'seen.', '\u200eSeen', 'Ｓｅｅｎ'])
       assert.deepEqual(inboundTestsOf(text), ['any', 'e'], text);
     assert.deepEqual(inboundTestsOf('7\u00a0pm'), ['any', 'space']);
@@ -41,7 +41,7 @@ describe('inbound tests', () => {
       assert.deepEqual(inboundTestsOf(text), name === undefined ? ['any'] : ['any', name], text);
   });
 
-  it('coverage is “words” after a text with a space that no other automation can have caught, and after no other text', () => {
+  it('coverage becomes “words” by a text with a space that no other automation can have caught, and by no other text', () => {
     for (const [text, coverage] of [
       ['7 pm', 'words'],
       ['7\u00a0PM.', 'words'],

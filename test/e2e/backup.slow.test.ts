@@ -80,7 +80,7 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
       Object.entries(await readDatabaseContent(url)).filter(([name]) => !changedByRestore.has(name)),
     );
 
-  it('a backup moves all data from the embedded PostgreSQL to one of DATABASE_URL, and back (§10.10/other-engine)', async () => {
+  it('a backup moves all data from the embedded PostgreSQL to the database at DATABASE_URL, and back (§10.10/other-engine)', async () => {
     const databaseUrl = await emptyDatabase();
     const middle = await newFolder();
     const own = commands(middle, { DATABASE_URL: databaseUrl });
@@ -160,7 +160,7 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
     }
   });
 
-  it('--verify loads a backup into a scratch database of the running embedded PostgreSQL, and says what it did not prove', async () => {
+  it('--verify loads a backup into a scratch database of the running embedded PostgreSQL, and says what the check does not cover', async () => {
     const verified = await commands().json('backup', '--verify', backup);
     assert.deepEqual([verified.verified, verified.loaded, verified.not_proved], [true, true, null]);
     const elsewhere = commands(await newFolder());
@@ -176,7 +176,7 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
     await unloaded(commands(dataDir, { DATABASE_URL: await emptyDatabase() }), /DATABASE_URL is set/);
   });
 
-  it('a backup to a full disk names the disk and its path, and leaves no file (§10.10/complete-or-absent)', {
+  it('a backup onto a full disk fails with the disk and path in its error, and leaves no file (§10.10/complete-or-absent)', {
     skip: !canMountDisk() && 'only root of a Linux machine may mount a small file system',
   }, async () => {
     const disk = await makeSmallDisk(join(folder, 'disk'), 1);
@@ -221,7 +221,7 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
   }
 
   for (const point of commandFailpoints.filter((name) => name.startsWith('restore '))) {
-    it(`a restore that is killed (${point}) leaves an empty database or a whole one (§10.10/one-transaction)`, async () => {
+    it(`a restore that is killed (${point}) leaves an empty or a completely restored database (§10.10/one-transaction)`, async () => {
       const databaseUrl = await emptyDatabase();
       const own = commands(await newFolder(), { DATABASE_URL: databaseUrl });
       const killed = await own.run(['restore', backup], { FAILPOINT: point });
@@ -236,7 +236,7 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
     });
   }
 
-  it('the embedded PostgreSQL of a killed restore is taken over by the next restore, which ends it (§10.10/interrupted)', async () => {
+  it('the next restore takes over and then stops the embedded PostgreSQL that a killed restore left running (§10.10/interrupted)', async () => {
     const target = join(folder, 'killed');
     const killed = await commands(target).run(['restore', backup], { FAILPOINT: 'restore rows loaded' });
     assert.notEqual(killed.code, 0);

@@ -26,7 +26,7 @@ describe('bodies that are too large, or not sent to the end (specification secti
   const post = (path: string, headers: Readonly<Record<string, string>>) =>
     fetch(`${service.baseUrl}${path}`, { method: 'POST', headers, body: large });
 
-  it('a client that still writes a large body receives the 413, and a phone an answer of the device protocol', async () => {
+  it('a client that is still sending a large body receives the 413, and a phone receives an answer of the device protocol', async () => {
     for (let round = 0; round < times; round += 1) {
       assert.equal((await post('/v1/messages/send', ofKey)).status, 413);
       const poll = await post('/v1/device/poll', ofPhone);

@@ -83,7 +83,7 @@ describe('a full disk (specification section 10.4)', {
     await until('it is ready again', async () => (await ready()).status === 200);
   });
 
-  it('a send to a full disk is refused with retry-after and the path, and accepted once there is space', async () => {
+  it('a send is refused with retry-after and the path while the disk is full, and accepted once there is space', async () => {
     await disk.fill();
     const accepted: string[] = [];
     const refused = await until('a send is refused', async () => {
@@ -103,7 +103,7 @@ describe('a full disk (specification section 10.4)', {
     for (const id of accepted) assert.equal((await api.get(`/v1/messages/${id}`)).status, 200);
   });
 
-  it('a start on a full disk fails with a sentence that names disk and path, and a stop succeeds', async () => {
+  it('on a full disk a stop succeeds, and a start fails with a sentence that names disk and path', async () => {
     await disk.fill();
     assert.equal(await service.kill('SIGTERM'), 0, service.output());
     const sentence = await failStart(dataDir);
@@ -114,7 +114,7 @@ describe('a full disk (specification section 10.4)', {
     assert.equal((await send()).status, 202);
   });
 
-  it('a first start without space for a database names the disk', async () => {
+  it('a first start on a disk without space for a database names the disk', async () => {
     await service.kill('SIGTERM');
     assert.match(await failStart(join(disk.folder, 'other')), /^The disk of \S+\/other is (full|too small)/);
     await start();
@@ -122,7 +122,7 @@ describe('a full disk (specification section 10.4)', {
 });
 
 describe('a disk that is full for PostgreSQL (specification section 10.4)', () => {
-  it('a send that PostgreSQL refuses for a full disk stores nothing and names the disk', async (t) => {
+  it('a send that PostgreSQL refuses because its disk is full stores nothing, and its answer names the disk', async (t) => {
     const service = await startTestService();
     const team = await service.newTeam();
     t.after(() => service.close());

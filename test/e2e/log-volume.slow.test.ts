@@ -55,14 +55,14 @@ describe('how much is logged (specification section 10.4)', () => {
       .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Line] : []));
   });
 
-  it('2,000 refused requests make only a few log lines, which count them', () => {
+  it('2,000 refused requests make a few log lines with their counts', () => {
     const refused = refusedFrom('203.0.113.1');
     assert.equal(sum(refused), 2_000);
     assert.ok(refused.length <= 4 * minutes, `${refused.length} lines`);
     assert.ok(JSON.stringify(refused).length < 5_000 * minutes);
   });
 
-  it('refusals of unknown callers are logged with their client network, and counted for each network', () => {
+  it('refusals of unknown callers are logged with their client network, and counted per network', () => {
     for (const network of Object.values(networks)) {
       const repeats = refusedFrom(network).map((line) => line.repeats);
       assert.equal(sum(refusedFrom(network)), 10);
@@ -70,7 +70,7 @@ describe('how much is logged (specification section 10.4)', () => {
     }
   });
 
-  it('each failure without a database is logged once a minute with its stack, and repeats are counted', () => {
+  it('each kind of failure without a database is logged once a minute with its stack, and repeats are counted', () => {
     const withStack = lines.filter(({ err }) => err?.stack !== undefined);
     const kinds = new Set(withStack.map(({ msg, loop, err }) => `${msg} ${loop} ${err?.message}`));
     assert.ok(withStack.length <= kinds.size * minutes, 'no two are equal');

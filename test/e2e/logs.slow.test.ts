@@ -48,7 +48,7 @@ describe('the log at LOG_LEVEL=trace', () => {
   /** The server may close the connection before it has read a long body, so the client may get no answer. */
   const callAtLength: typeof call = (...args) => call(...args).catch(() => Response.error());
 
-  it('the log covers the setup of a number, a sent and a received message', async () => {
+  it('the log covers the setup of a number, a sent message and a received message', async () => {
     const verify = await api.post('/v1/numbers/verify', { phone_number: from });
     const setup = `/setup/${tokenOf(verify.json.setup_url)}`;
     wire = await claim(api, String(verify.json.setup_url));
@@ -90,7 +90,7 @@ describe('the log at LOG_LEVEL=trace', () => {
     return Array.isArray(json.numbers) ? json.numbers.map(({ id }) => String(id)) : [];
   }
 
-  it('the log covers a webhook, its test and its rotation', async () => {
+  it('the log covers a webhook, its test and the rotation of its secret', async () => {
     const url = `https://receiver.invalid/${mark}`;
     const made = await api.post('/v1/webhooks', { url, events: ['message.sent'] });
     assert.equal(made.status, 201, made.text);
@@ -103,7 +103,7 @@ describe('the log at LOG_LEVEL=trace', () => {
     assert.equal((await api.put(path, { active: false })).status, 200);
   });
 
-  it('the log covers an invitation, a wrong and a right acceptance, and a member who leaves', async () => {
+  it('the log covers an invitation, a wrong and a right acceptance, and a member who leaves the team', async () => {
     const owner = new Browser(service.baseUrl);
     const ofOwner = `/invite/${tokenOf(await firstLink(dataDir))}`;
     assert.equal((await owner.submit(ofOwner, { email: 'owner@example.com', name: mark })).status, 303);

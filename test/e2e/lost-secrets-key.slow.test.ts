@@ -13,7 +13,7 @@ import {
 } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 
-it('a start without secrets.key names the section of docs/operations.md whose steps restore the service (docs/operations.md)', async () => {
+it('a start without secrets.key names a section of docs/operations.md, and the steps of this section restore the service (docs/operations.md)', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'ownline-key-'));
   await chmod(parent, 0o711);
   const dataDir = join(parent, 'data');

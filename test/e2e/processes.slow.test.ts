@@ -22,7 +22,7 @@ describe('commands and further processes beside a running server (specification 
   const ownline: CommandLine['run'] = (...args) => commandLine.run(...args);
   const json: CommandLine['json'] = (...words) => commandLine.json(...words);
 
-  it('commands make a team, change its plan and make a key, and a revoked key stops working within a second', async () => {
+  it('commands make a team, change its plan and make a key, and a key that a command revokes stops working within a second', async () => {
     const team = await json('team', 'create', '--name', 'Example Ltd', '--plan', 'starter');
     assert.equal(team.plan, 'starter');
     const pro = ['--plan', 'pro', '--monthly-message-limit', '7'];
@@ -82,7 +82,7 @@ describe('commands and further processes beside a running server (specification 
     assert.match(errors, /is not the one this database was set up with/);
   });
 
-  it('ownline link prints its link, which begins with the address of the settings or else of the record of the service', async () => {
+  it('ownline link prints a link that begins with the address of the settings, or else of the running service’s record', async () => {
     const [first] = await json('team', 'list');
     const words = ['link', '--email', 'ada@example.com', '--team', first.id];
     for (const [settings, origin] of [
@@ -98,7 +98,7 @@ describe('commands and further processes beside a running server (specification 
     assert.match(plain.errors, /^Links begin with \S+, which no iPhone can open: set BASE_URL to \S.*\n$/);
   });
 
-  it('a second process serves the same database, and a process without ROLES=api serves only its health', async () => {
+  it('a second process serves the same database, and a process without the role api serves only its health routes', async () => {
     const settings = { DATABASE_URL: databaseUrl, DATA_DIR: `${service.dataDir}-second` };
     const secretsKey = (await readFile(join(service.dataDir, 'secrets.key'), 'utf8')).trim();
     const second = await spawnService({ settings: { ...settings, SECRETS_KEY: secretsKey } });
@@ -147,7 +147,7 @@ describe('commands and further processes beside a running server (specification 
     assert.equal((await api.get(`/v1/messages/${second}`)).json.status, 'queued');
   });
 
-  it('number release frees a number for another team', async () => {
+  it('number release makes a number available to another team', async () => {
     const released = await json('number', 'release', '--phone-number', '+14155550100');
     assert.equal(released.released, true);
     const api = new ApiClient(service.baseUrl, await firstKey(service.dataDir));

@@ -48,7 +48,7 @@ describe('the examples of docs/receive-events.md (specification sections 4.4, 4.
   const run = (block: string, values?: Readonly<Record<string, string>>) =>
     runScript(commandsOf(block, values));
 
-  it('the feed requests of the page get the printed answer, and continue after its cursor', async () => {
+  it('the feed requests of docs/receive-events.md get the printed answer, and continue after its cursor', async () => {
     const [first, next = ''] = page.all('sh feed');
     const answer = await run(first);
     assert.equal(printedShape(answer), printedShape(page.one('json feed')));
@@ -58,7 +58,7 @@ describe('the examples of docs/receive-events.md (specification sections 4.4, 4.
     assert.doesNotMatch(following, /Yes, see you then/);
   });
 
-  it('the webhook of the page is created, and the listener prints a test event with valid signatures', async () => {
+  it('the webhook of docs/receive-events.md is created, and the listener prints a test event with valid signatures', async () => {
     const answer = await run(page.one('sh webhook'));
     const { id, secret } = JSON.parse(answer) as { readonly id: string; readonly secret: string };
     const listener = commandsOf(page.one('sh listener'), { whsec_your_secret: secret }).replace(

@@ -111,7 +111,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3)', () => {
     });
   }
 
-  it('the openssl command of docs/webhooks.md computes the signature of the header from the received bytes', async (t) => {
+  it('the openssl command of docs/webhooks.md computes the signature in the header from the received bytes', async (t) => {
     if (!isInstalled('openssl', ['version'])) return t.skip('there is no openssl here');
     const webhook = await makeWebhook();
     let given = '';
@@ -135,7 +135,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3)', () => {
     assert.equal((await api.delete(`/v1/webhooks/${webhook.id}`)).status, 200);
   });
 
-  it('webhook listen shows events with a right signature, and answers 401 to others', async () => {
+  it('webhook listen shows events with a valid signature, and answers 401 to others', async () => {
     const webhook = await makeWebhook(['message.sent']);
     const printed = await start(
       [

@@ -13,7 +13,7 @@ import { given } from '#test/support/service/given.ts';
 describe('the examples of docs/run-it.md, docs/connect-an-iphone.md and docs/errors.md', () => {
   const service = givenSpawnedService({ RATE_LIMITS: 'on' });
 
-  it('every command of docs/run-it.md works, apart from the restart by systemd', async () => {
+  it('every command of docs/run-it.md works, except the restart by systemd, which is not tried', async () => {
     const passphrase = join(service.dataDir, 'passphrase');
     await writeFile(passphrase, 'a passphrase of a test\n');
     const listed = await new CommandLine(service.dataDir).run(['team', 'list', '--json']);
@@ -62,12 +62,12 @@ ${blocks}`
       assert.match(key, /^own_test_/);
     });
 
-    it('a send with media is answered 402 as the page says (§8/plan-media)', async () => {
+    it('a send with media is answered 402 as docs/errors.md says (§8/plan-media)', async () => {
       const { error } = JSON.parse(await run(page.one('sh rehearse 402')));
       assert.deepEqual([error.code, error.param, error.limit], ['plan_limit_exceeded', 'media_url', 0]);
     });
 
-    it('the loop of the page ends with a 429 and the headers of its table (§7.2/rate-limit-headers)', async () => {
+    it('the loop of docs/errors.md ends with a 429 and the headers of its table (§7.2/rate-limit-headers)', async () => {
       const answer = await run(page.one('sh rehearse 429'));
       assert.match(answer, /^HTTP\/1\.1 429 /);
       assert.match(answer, /^retry-after: [1-9]\d?\r$/m);

@@ -15,7 +15,7 @@ describe('processes on one database, and the record of an address (specification
     for (const close of closing) await close();
   });
 
-  it('a setting that differs between two processes is logged once in each, with its name and without its value', async () => {
+  it('a setting that differs between two processes is logged once in each process, with its name and without its value', async () => {
     const database = await createTestDatabase();
     const dataDir = await mkdtemp(join(tmpdir(), 'ownline-settings-'));
     closing.push(

@@ -80,7 +80,7 @@ describe('a failed start prints one sentence with the setting and advice', () =>
     );
   });
 
-  it('a HOST that is no address of this machine, has no address or is no host is refused', async () => {
+  it('a HOST that is not an address of this machine, has no address or is not a valid host is refused', async () => {
     assert.match(
       await failStart({ HOST: '203.0.113.7' }),
       /^HOST 203\.0\.113\.7 is no address of this machine\./,
@@ -95,7 +95,7 @@ describe('a failed start prints one sentence with the setting and advice', () =>
     );
   });
 
-  it('a DATABASE_URL at which no server listens is named by a start and by a command', async () => {
+  it('the error of a start or command names a DATABASE_URL at which no server listens', async () => {
     const DATABASE_URL = 'postgresql://ownline@127.0.0.1:1/ownline';
     const sentence =
       'DATABASE_URL names 127.0.0.1:1, where no PostgreSQL listens. Start it, or correct the host and the port.';
@@ -106,7 +106,7 @@ describe('a failed start prints one sentence with the setting and advice', () =>
     assert.deepEqual([code, errors.trim()], [1, sentence]);
   });
 
-  it('a DATA_DIR that is a file, lies below one or is not writable is named with advice', async () => {
+  it('a DATA_DIR that is a file, lies below a file or is not writable is named with advice', async () => {
     const file = join(parent, 'file');
     await writeFile(file, '');
     for (const DATA_DIR of [file, join(file, 'data')]) {
@@ -141,7 +141,7 @@ describe('a failed start prints one sentence with the setting and advice', () =>
     await lock.release();
   });
 
-  it('a misspelt setting is named with the right name', async () => {
+  it('the error for a misspelt setting has the right name', async () => {
     const service = await spawnService({
       settings: { DATABASE_URL: database.url, DATA_DIR: join(parent, 'data'), DATABSE_URL: 'x' },
     });

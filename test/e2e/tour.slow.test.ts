@@ -16,7 +16,7 @@ describe('a first start and its pages (docs/get-started.md)', () => {
   // The service uses the pacing of a first start.
   const service = givenSpawnedService({ PACING: 'gentle' });
 
-  it('a first start without a terminal writes the key and the link to a file for its owner only, and prints the path', async () => {
+  it('a first start without a terminal writes the key and the sign-in link to a file for its owner only, and prints the path', async () => {
     const file = join(service.dataDir, 'first-start.txt');
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.ok(service.output().includes(file));
@@ -60,7 +60,7 @@ describe('a first start and its pages (docs/get-started.md)', () => {
     assert.match(await runScript(script.replace('you@example.com', 'ada@example.com')), /^opens +sign_in$/m);
   });
 
-  it('the send request of the README is that of docs/get-started.md, and it and the one for events run with the address, key and number of a service', async () => {
+  it('the send request of the README is that of docs/get-started.md, and the README’s requests run against a service', async () => {
     const block = (await PageBlocks.read('README.md')).one('sh send');
     const [shown = ''] = block.trim().split('\n').slice(-1);
     const step = (await PageBlocks.read('docs/get-started.md')).one('sh send');

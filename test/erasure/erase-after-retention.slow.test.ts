@@ -24,7 +24,7 @@ describe('erasing a contact after retention (specification sections 10.9 and 12.
     assert.equal(answer.ok, '1', JSON.stringify(answer));
   };
 
-  it('an erasure finds all that is left of a contact, whatever retention has deleted, and no redelivery or replay has it (§12.14/erased-rows, §12.14/erased-answers)', async () => {
+  it('an erasure finds all remaining data of a contact, whatever retention has deleted, and no redelivery or replay sends it again (§12.14/erased-rows, §12.14/erased-answers)', async () => {
     const { runtime, clock } = service;
     const passTo = (day: number) => clock.advance(day * dayMs - (clock.nowMs() - beganMs));
     const beganMs = clock.nowMs();

@@ -30,7 +30,7 @@ describe('ownline erase (specification section 12.14)', () => {
       ({ action }) => action === 'contact.erased',
     );
 
-  it('ownline erase --dry-run counts and changes nothing, and without --yes a terminal is required (§12.14/erase)', async () => {
+  it('ownline erase --dry-run only counts and changes nothing, and an erasure without --yes requires a terminal (§12.14/erase)', async () => {
     await send(ada);
     const counted = await erase(ada, '--dry-run');
     assert.deepEqual([counted.code, counted.errors], [0, '']);
@@ -56,7 +56,7 @@ describe('ownline erase (specification section 12.14)', () => {
     assert.deepEqual(await erasures(), []);
   });
 
-  it('ownline erase --yes erases all spellings of a contact, in the name of the operator (§12.14/erase)', async () => {
+  it('ownline erase --yes erases all spellings of a contact, with the operator as the actor (§12.14/erase)', async () => {
     await send(ben);
     const { code, output, errors } = await erase('+4407911123457', '--yes', '--json');
     assert.deepEqual([code, errors], [0, '']);
@@ -67,7 +67,7 @@ describe('ownline erase (specification section 12.14)', () => {
     assert.deepEqual([entry?.actorKind, entry?.target], ['operator', '']);
   });
 
-  it('ownline erase reports that a message which an iPhone has is erased later (§12.14/erased-in-flight)', async () => {
+  it('ownline erase reports that a message in flight at an iPhone is erased later (§12.14/erased-in-flight)', async () => {
     await send(ada);
     assert.equal((await number.wire.poll()).action, 'send');
     const { code, output, errors } = await erase(ada, '--yes');

@@ -156,7 +156,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     assert.equal((await erased('ada@example.com')).messages, 0);
   });
 
-  it('an erasure cancels and refunds waiting messages first, with events that have neither handle nor text (§12.14/erased-waiting)', async () => {
+  it('an erasure first cancels and refunds waiting messages, and their events contain neither handle nor text (§12.14/erased-waiting)', async () => {
     const id = await send(ada, secret);
     assert.equal((await erased(ada)).waiting, 1);
     const message = (await team.api.get(`/v1/messages/${id}`)).json;
@@ -187,7 +187,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     assert.equal((await number.wire.poll()).text, 'later');
   });
 
-  it('a failed report after the erasure does not store the error text of the phone (§12.14/erased-rows)', async () => {
+  it('a report of failure after the erasure does not store the phone’s error text (§12.14/erased-rows)', async () => {
     const id = await send(ada, secret);
     await handOut(id);
     await number.wire.poll({ last: id });
@@ -258,7 +258,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     ]);
   });
 
-  it('an erasure reads the idempotency keys once, if it has messages of the last 24 hours, and refuses repeats (§12.14/erased-stays)', async () => {
+  it('an erasure reads the idempotency keys once and only if it has messages of the last 24 hours, and their repeats are refused (§12.14/erased-stays)', async () => {
     const to = '+14155550101';
     const sender = {
       teamId: team.id,

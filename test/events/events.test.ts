@@ -114,7 +114,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     }
   });
 
-  it('an invalid after (no id of an event), wait or limit is refused with the name of the parameter (§4.5/after)', async () => {
+  it('an `after` that is no event id and an invalid wait or limit are refused with the name of the parameter (§4.5/after)', async () => {
     const wrong: [string, string][] = [
       [`after=${publicId('msg', service.runtime.ids.next('msg'))}`, 'after'],
       ['after=yesterday', 'after'],
@@ -132,7 +132,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.match(String(field(answer.json, 'error.message')), /Leave it out to begin with the oldest/);
   });
 
-  it('an unknown id in after stands for its time: the events after it follow, and gap is true until the cursor is known (§4.5/after, §4.5/gap)', async () => {
+  it('an unknown id in `after` stands for its time: later events follow, and gap is true until the reader has a known cursor (§4.5/after, §4.5/gap)', async () => {
     const ids = [];
     for (let n = 0; n < 4; n += 1) {
       await put(1);
@@ -158,7 +158,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual(page, { events: [], cursor: known[1], has_more: false, gap: true });
   });
 
-  it('after an id of the future no event follows, with and without wait (§4.5/after)', async () => {
+  it('no event follows an `after` from the future, with and without wait (§4.5/after)', async () => {
     const after = publicId('evt', firstIdAt(service.clock.nowMs() + 3_600_000) as EventId);
     for (const events of [0, 1]) {
       await put(events);
@@ -176,7 +176,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     }
   });
 
-  it('after an unknown id the feed also shows a newer event whose transaction ended before that of an older one (§4.5/after)', async () => {
+  it('after an unknown id the feed also shows an event that is newer but was committed before an older one (§4.5/after)', async () => {
     const unknown = await service.runtime.database.transaction(async (trx) => {
       await putEvent(trx, service.runtime, team.id);
       service.clock.advance(1);
@@ -191,7 +191,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual(idsOf(await get(`?after=${publicId('evt', unknown)}`)), [newer, older]);
   });
 
-  it('gap is true for a reader that missed a deleted event, and false for one that had read them all (§4.5/gap)', async () => {
+  it('gap is true for a reader that missed a deleted event, and false for a reader that had read all deleted events (§4.5/gap)', async () => {
     await put(3);
     const [first, second, last] = idsOf(await get());
     const purge = () => purgeHistory(service, eventHistory);
@@ -213,7 +213,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual(await get(), { events: [], cursor: '', has_more: false, gap: false });
   });
 
-  it('an event that was deleted behind one that is kept is a gap for the reader of the kept one (§4.5/gap)', async () => {
+  it('an event that was deleted although it is newer than a kept event is a gap for the reader of the kept one (§4.5/gap)', async () => {
     await put(2);
     const [kept, deleted] = await stored();
     assert.ok(kept && deleted);
@@ -240,7 +240,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     });
   });
 
-  it('a long poll is held until an event is published, on every process, without queries (§4.5/long-poll)', async () => {
+  it('a long poll is held without database queries until an event is published, by any process (§4.5/long-poll)', async () => {
     const other = await service.startAnother();
     await put(1);
     const { cursor } = await get();
@@ -260,7 +260,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     await other.close();
   });
 
-  it('a held request counts once towards the rate limit, however long it was held', async (t) => {
+  it('a long poll counts as one request towards the rate limit, however long it is held', async (t) => {
     const limited = await startTestService({ ROLES: 'api', RATE_LIMITS: 'on' });
     t.after(() => limited.close());
     const { api, id } = await limited.newTeam();
@@ -277,7 +277,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.equal(await left(), before - 2);
   });
 
-  it('a held request is answered by the next sweep if the notification of an event was lost (§4.5/long-poll)', async () => {
+  it('a long poll is answered by the next sweep if the notification of an event was lost (§4.5/long-poll)', async () => {
     const waiting = await held('?wait=25');
     await putEvents(service.runtime, team.id, 1);
     // A publisher that dies between its commit and its notification leaves the event in this state.
@@ -285,7 +285,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.equal(idsOf((await waiting.answer).json as Page).length, 1);
   });
 
-  it('after its wait, a held request is answered with an empty page and the cursor that it sent in after (§4.5/long-poll)', async () => {
+  it('a long poll without an event is answered after its wait with an empty page and its `after` as the cursor (§4.5/long-poll)', async () => {
     await put(1);
     const { cursor } = await get();
     const waiting = await held(`?after=${cursor}&wait=25`);
@@ -303,7 +303,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     });
   });
 
-  it('a team may have 20 held requests, and a further one gets 429 (§4.5/held-requests)', async () => {
+  it('a team may have 20 long polls at a time, and a further one gets 429 (§4.5/held-requests)', async () => {
     const leaving = new AbortController();
     const first = await held('?wait=25', team.api, leaving.signal);
     const others = [];
@@ -321,7 +321,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.ok(all.every((answer) => answer.status === 200));
   });
 
-  it('a key that was revoked while its request was held gets 401, with an event and without one (§4.5/recheck-permission)', async () => {
+  it('a key that is revoked during its long poll gets 401, with an event and without one (§4.5/recheck-permission)', async () => {
     for (const [passedMs, events] of [
       [1_001, 1],
       [25_000, 0],
@@ -336,7 +336,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     }
   });
 
-  it('a member who was removed while their request was held gets no events (§4.5/recheck-permission)', async () => {
+  it('a member who is removed during their long poll gets no events (§4.5/recheck-permission)', async () => {
     const member = await newMember(service, team, 'viewer');
     looks.take();
     const answer = member.get(member.in('/events?wait=25'));
@@ -351,7 +351,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.equal((await answer).status, 401);
   });
 
-  it('a request whose after names an event without a position waits until the event has one (§4.5/after)', async () => {
+  it('a long poll whose `after` names an event without a position waits until that event has one (§4.5/after)', async () => {
     await putEvents(service.runtime, team.id, 2);
     const [first, second] = await stored();
     assert.ok(first && second);

@@ -45,7 +45,7 @@ describe('the order of the feed during many writes (decision 0017) (§4.5/commit
     };
   }
 
-  it('readers of any page size see each event of two processes once and in one order, except those of a transaction that is rolled back', async () => {
+  it('readers with any page size see the committed events of two processes once and in one order', async () => {
     let isOver = false;
     const follow = async (limit: number) => {
       const shown: string[] = [];
@@ -98,7 +98,7 @@ describe('the order of the feed during many writes (decision 0017) (§4.5/commit
     assert.ok(both[1] !== undefined && shown !== undefined && both[1] < shown, 'its id is the smaller one');
   });
 
-  it('a publisher that is killed in the middle of a batch leaves the whole batch to the next one', async () => {
+  it('after a kill of a publisher in the middle of a batch, the next publisher publishes the whole batch', async () => {
     const killed = service.runtime.database.transaction(async (trx) => {
       await until('its turn', () => tryPublisherLock(trx));
       await putEvents(other, team.id, 5);
@@ -116,7 +116,7 @@ describe('the order of the feed during many writes (decision 0017) (§4.5/commit
     assert.deepEqual(page.events.map((event) => event.id).sort(), (await publicIds()).sort());
   });
 
-  it('two simultaneous publishers assign each event one position', async () => {
+  it('two simultaneous publishers give each event exactly one position', async () => {
     await putEvents(service.runtime, team.id, 300);
     const together = [service.runtime, other].flatMap((runtime) =>
       Array.from({ length: 5 }, () => publishEvents(runtime)),

@@ -14,7 +14,7 @@ describe('held requests for events in a process (specification section 4.5)', ()
     return { poll, ended: feedPolls.hold(teamId, poll, connected, () => poll.untilEnded()) };
   }
 
-  it('a process holds at most 20 requests of a team and 2,000 in all (§4.5/held-requests)', async () => {
+  it('a process holds at most 20 long polls of a team and 2,000 in all (§4.5/held-requests)', async () => {
     const feedPolls = new FeedPollRegistry();
     const teams = Array.from({ length: 100 }, () => ids.next('team'));
     const all = teams.flatMap((teamId) =>
@@ -39,14 +39,14 @@ describe('held requests for events in a process (specification section 4.5)', ()
     assert.deepEqual(feedPolls.positions, [last.poll.position]);
   });
 
-  it('held requests of a team are answered by one read from the lowest position', () => {
+  it('the long polls of a team are answered by one read, which begins at their lowest position', () => {
     const feedPolls = new FeedPollRegistry();
     const teamId = ids.next('team');
     for (const position of [9, 3, 12]) held(feedPolls, teamId, position);
     assert.deepEqual(feedPolls.positions, [{ teamId, position: 3 }]);
   });
 
-  it('held requests end together when the process stops, and a new request then ends at once (§4.5/long-poll)', async () => {
+  it('all long polls end when the process stops, and a new one then ends at once (§4.5/long-poll)', async () => {
     const feedPolls = new FeedPollRegistry();
     const hold = () => held(feedPolls, ids.next('team'));
     const before = [hold(), hold()];

@@ -161,7 +161,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
     return { ...things, numberId, messageId, memberId, invitationId, keyId, ...webhooks };
   };
 
-  it('each route is listed by audience, and each operation of keys and members with its permission', () => {
+  it('each route is listed with its audience, and each operation of keys and members with its permission', () => {
     const served = Map.groupBy(service.app.routes, ({ audience }) => audience);
     const named = { ...otherRoutes, api: ofKeys.sort(), team: ofTeam.sort() };
     for (const [audience, names] of Object.entries(named)) {
@@ -201,7 +201,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
     });
   });
 
-  it('every operation of members and accounts answers 401 without a session, with an ended one, and with an API key, and no operation of /v1 takes a session', async () => {
+  it('every operation of members and accounts refuses an API key, no session and an ended session with 401, and no operation of /v1 accepts a session', async () => {
     const gone = await newMember(service, team, 'owner');
     assert.equal((await gone.post('/app/account/sign-out-everywhere')).status, 200);
     const cookies = ['', gone.cookie, 'ownline=', `ownline=${'x'.repeat(43)}`, 'other=1'];
@@ -219,7 +219,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
     });
   });
 
-  it('a permission allows exactly its operations, and * allows all (§4/requests)', async () => {
+  it('a permission allows exactly its operations, and the permission * allows all (§4/requests)', async () => {
     for (const grant of [...permissions, '*'] as Grant[]) {
       const api = await service.newKey(team.id, [grant]);
       for (const [name, { permission, status }] of Object.entries(operations)) {
@@ -234,7 +234,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
     }
   });
 
-  it('an operation refuses a key that has every permission but its own, and changes nothing', async () => {
+  it('an operation refuses a key that has every permission except the required one, and changes nothing', async () => {
     await changingNothing(team, async () => {
       for (const [name, { permission }] of Object.entries(operations)) {
         const others = permissions.filter(
@@ -299,7 +299,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
     assert.deepEqual([(await rename(here)).status, (await rename(there)).status], [403, 200]);
   });
 
-  it('ids of another team, and to keys those of deleted things, are answered byte for byte like unknown ids (§7.2/other-teams)', async () => {
+  it('ids of another team, and with keys also ids of deleted things, get the same bytes as unknown ids (§7.2/other-teams)', async () => {
     const gone = await newThings(service, team);
     for (const path of [
       `numbers/${gone.numberId}`,
@@ -334,7 +334,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
     });
   });
 
-  it('a phone number of another team is answered like an unknown one (§7.2/other-teams)', async () => {
+  it('a phone number of another team gets the same answer as an unknown number (§7.2/other-teams)', async () => {
     const [taken, free, to] = ['+14155550110', '+14155550111', '+14155550101'];
     const other = await service.newTeam();
     const { wire } = await connectNumber(service, other, taken);
@@ -358,7 +358,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
     });
   });
 
-  it('the transactions of all these requests lock tables in the order of docs/internals/locks.md', () => {
+  it('the transactions of all requests of this test lock tables in the order of docs/internals/locks.md', () => {
     assert.deepEqual([...locks.wrong], []);
     assert.ok(locks.orders.size > 12, [...locks.orders].join('\n'));
   });

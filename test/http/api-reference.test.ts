@@ -59,7 +59,7 @@ describe('the reference of the API (specification sections 7.2, 8 and 9)', () =>
     }
   });
 
-  it('each body, each answer, and each item of an answer’s list is a named schema (§9/openapi)', () => {
+  it('each request body, each response, and each item of a list in a response is a named schema (§9/openapi)', () => {
     const named = new Set<unknown>(Object.values(components));
     const isUnnamed = (schema: Schema) =>
       !named.has(schema) && Object.keys(schema.properties ?? {}).length > 0;
@@ -72,14 +72,14 @@ describe('the reference of the API (specification sections 7.2, 8 and 9)', () =>
     assertEach(unnamed, ({ method, path }) => `${method} ${path}`, []);
   });
 
-  it('schemas of requests refuse unknown fields, and schemas of answers allow unknown fields', () => {
+  it('request schemas refuse unknown fields, and response schemas allow them', () => {
     const schemas = (document.components as { schemas: Record<string, Record<string, unknown>> }).schemas;
     for (const [name, schema] of Object.entries(schemas)) {
       assert.equal(schema.additionalProperties, name.endsWith('Request') ? false : undefined, name);
     }
   });
 
-  it('the page of the reference runs only the scripts that its policy names, and loads nothing from elsewhere (§9/openapi)', async () => {
+  it('the page of the API reference runs only the scripts that its content security policy names, and loads nothing from elsewhere (§9/openapi)', async () => {
     const response = await fetch(`${service.baseUrl}/docs`);
     const page = await response.text();
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -100,7 +100,7 @@ describe('the reference of the API (specification sections 7.2, 8 and 9)', () =>
   const get = (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
     connections.ask({ method, path, headers: { 'accept-encoding': 'gzip', ...headers } });
 
-  it('static content is compressed, has a strong ETag, and is 304 for a client that has it', async () => {
+  it('static content is compressed, has a strong ETag, and is answered 304 if the client already has it', async () => {
     for (const path of staticPaths) {
       const { status, headers } = await get(path);
       assert.equal(status, 200, path);
@@ -144,7 +144,7 @@ describe('the reference of the API (specification sections 7.2, 8 and 9)', () =>
     if (schema.items) yield* within(`${where} []`, schema.items as Schema);
   }
 
-  it('each example of a request’s fields is accepted by its schema, and a send’s recipient is not its sender (§4.3/from-and-to)', () => {
+  it('each example of a request is valid for its schema, and the recipient of a send’s example is not its sender (§4.3/from-and-to)', () => {
     for (const { where, schema } of schemas()) {
       for (const example of (schema.examples ?? []) as readonly unknown[])
         assert.ok(Compile(schema as TSchema).Check(example), `${where}: ${JSON.stringify(example)}`);
@@ -203,7 +203,7 @@ describe('the reference of the API (specification sections 7.2, 8 and 9)', () =>
     ['components schemas Team', { required: [] }, ['GET /v1/team answers 200 name: may be missing']],
   ];
 
-  it('removed, renamed, narrowed and newly required parts are breaking changes, and added ones are not (§9/compatible-changes)', () => {
+  it('removed, renamed, narrowed and newly required parts count as breaking changes, and added parts do not (§9/compatible-changes)', () => {
     const before = document as unknown as ApiDocument;
     assert.deepEqual(breakingChanges(before, before), []);
     for (const [path, parts, broken] of changes) {

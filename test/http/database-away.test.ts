@@ -28,7 +28,7 @@ describe('requests while the database is away (specification sections 4.3 and 7.
     assert.match(answer.headers.get('request-id') ?? '', /^req_/);
   }
 
-  it('a send whose commit is in doubt gets 500 with the reason, and its repeat is safe (§4.3/idempotency-key)', async (t) => {
+  it('a send whose commit may have succeeded gets 500 with the reason, and can be repeated safely (§4.3/idempotency-key)', async (t) => {
     assert.equal((await send('before', 'first')).status, 202);
     const inserts = await holdInserts(service, 'send_queue');
     t.after(() => inserts.end());

@@ -44,7 +44,7 @@ describe('the examples of docs/errors.md (§7.1/envelope)', () => {
   for (const code of Object.keys(prepare) as ErrorCode[]) {
     // Without its database the server answers 503 instead of 500.
     const status = code === 'internal_error' ? 503 : errorStatus[code];
-    it(`the request of the example ${status} gets its answer`, async (t) => {
+    it(`the request of the example for ${status} in docs/errors.md gets the printed answer`, async (t) => {
       const api = await prepare[code]();
       const denial = code === 'internal_error' ? await denyConnections(service) : undefined;
       t.after(() => denial?.allow());

@@ -72,7 +72,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
       return deliveries.every((delivery) => delivery.status === status);
     });
 
-  it('a team reads its name and its members, and invites a person', async () => {
+  it('a team reads its name and its members, and invites a person, as the examples say', async () => {
     await tell('updateTeam', 'renamed');
     await tell('getTeam', 'pro');
     await newMember(service, team, 'owner', { email: 'ada@example.com', name: 'Ada Example' });
@@ -89,7 +89,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     await tell('removeMember', 'removed');
   });
 
-  it('the team connects an iPhone', async () => {
+  it('a team connects an iPhone as the examples say', async () => {
     await tell('listNumbers', 'none');
     const { json } = await tell('verifyNumber', 'link');
     const list = await team.api.get('/v1/numbers');
@@ -106,7 +106,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     await tell('verifyNumber', 'plan_limit', free.api);
   });
 
-  it('the team creates a webhook and tests it', async () => {
+  it('a team creates a webhook and tests it as the examples say', async () => {
     everything = await newWebhook(team.api, { url: `${receiver.url}/all`, events: eventTypes });
     await tell('createWebhook', 'messages');
     const free = await newFreeTeam();
@@ -116,7 +116,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     await deliveryEnds('succeeded');
   });
 
-  it('the team sends a message and follows it until it is delivered', async () => {
+  it('a team sends a message and follows it until its delivery, as the examples say', async () => {
     const first = await tell('sendMessage', 'text');
     assert.equal(first.headers.get('idempotent-replayed'), null);
     const repeated = await tell('sendMessage', 'text');
@@ -130,7 +130,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     await tell('cancelMessage', 'already_delivered');
   });
 
-  it('the contact replies, and the team reads messages and events', async () => {
+  it('a contact replies, and the team reads messages and events, as the examples say', async () => {
     await phone.call('inbound', { from: contact, text: 'Yes, see you then' });
     for (const name of ['newest', 'first_page', 'next_page', 'replies']) await tell('listMessages', name);
     await tell('getMessage', 'received');
@@ -144,7 +144,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     await tell('getWebhook', 'active');
   });
 
-  it('the team cancels a message, and one fails while the webhook is off', async () => {
+  it('a team cancels a message, and another message fails while the webhook is disabled, as the examples say', async () => {
     story.values.bind(ids.cancelled, await send('Your table is almost ready.'));
     await tell('cancelMessage', 'cancelled');
     await delivered('message.failed');
@@ -157,7 +157,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     await tell('getMessage', 'failed');
   });
 
-  it('the team replays what the webhook missed, and sends a delivery again', async () => {
+  it('a team replays the events that the webhook missed, and redelivers one, as the examples say', async () => {
     for (const name of ['of_one_type', 'skipped']) await tell('listDeliveries', name);
     await tell('getDelivery', 'succeeded');
     await tell('replayDeliveries', 'switched_off');
@@ -168,7 +168,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     await deliveryEnds('succeeded');
   });
 
-  it('the team rotates the secret of the webhook, and changes the webhook', async () => {
+  it('a team rotates the secret of a webhook and changes the webhook, as the examples say', async () => {
     await tell('finishWebhookSecretRotation', 'none_started');
     for (const name of ['started', 'already_started']) await tell('rotateWebhookSecret', name);
     await team.api.post(`/v1/webhooks/${story.values.idOf(ids.webhook)}/test`);
@@ -179,7 +179,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     await tell('updateWebhook', 'one_number');
   });
 
-  it('the contact opts out, and in again', async () => {
+  it('a contact is opted out and in again as the examples say', async () => {
     await phone.call('inbound', { from: contact, text: 'STOP' });
     const { json } = await team.api.get('/v1/opt-outs');
     story.values.bind(ids.stop, String(field(json, 'opt_outs.0.message_id')));
@@ -190,14 +190,14 @@ describe('the examples of the API reference (§9/openapi)', () => {
     await team.api.delete(`/v1/opt-outs/${encodeURIComponent(contact)}`);
   });
 
-  it('messages of a paused number wait', async () => {
+  it('the messages of a paused number wait as the examples say', async () => {
     story.values.bind(ids.waiting, await send('We open at noon.'));
     await tell('updateNumber', 'pause');
     await tell('getMessage', 'queued');
     await team.api.put(`/v1/numbers/${story.values.idOf(ids.number)}`, { status: 'active' });
   });
 
-  it('the iPhone goes offline and comes back, and the webhook has got every type of event (§6.2/envelope)', async () => {
+  it('an iPhone goes offline and comes back as the examples say, and by then the webhook has got every type of event (§6.2/envelope)', async () => {
     await passWatchedTime(service, 6 * 60_000);
     await phone.poll();
     await passWatchedTime(service, 15_000);
@@ -218,7 +218,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     }
   });
 
-  it('the headers of the deliveries are as documented', () => {
+  it('the headers of deliveries are those of the API reference', () => {
     const documented = new Map(deliveryHeaderTexts.map((header) => [header.name, header]));
     const isOwn = (name: string) => /^(x-service-|webhook-|user-agent)/.test(name);
     const seen = new Set<string>();
@@ -240,7 +240,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     assert.deepEqual([...seen].sort(), [...documented.keys()].sort());
   });
 
-  it('each operation refuses a request without a key, a permission, known names, a known id or a JSON body, as its examples say', async () => {
+  it('each operation refuses a request without key, permission or valid body, and with unknown fields or ids, as the examples say', async () => {
     const noKey = new ApiClient(service.baseUrl, '');
     const [teamKey, numbersKey] = [
       await service.newKey(team.id, ['team:read']),
@@ -266,7 +266,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     for (const example of others) await story.check(anyRoute, example, noKey);
   });
 
-  it('the team connects another iPhone, and leaves', async () => {
+  it('a team connects another iPhone, and a member leaves, as the examples say', async () => {
     await tell('sendMessage', 'picture');
     await tell('reconnectNumber', 'link');
     const simulated = await createSimulatedNumber(service.runtime, team.id, '+14155550123', operator);
@@ -280,7 +280,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     await tell('deleteWebhook', 'deleted');
   });
 
-  it('a team on the plan free reaches its limits', async () => {
+  it('a team on the plan free reaches its limits as the examples say', async () => {
     const free = await newFreeTeam();
     await connectNumber(service, free, number);
     await putAccepted(service, free.id, 100);
@@ -288,7 +288,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     await tell('sendMessage', 'month_used_up', free.api);
   });
 
-  it('a server that is asked too much, or that fails, refuses as its examples say', async () => {
+  it('a server that gets too many requests, or that fails, answers as the examples say', async () => {
     const [getTeam, createOptOut] = ['getTeam', 'createOptOut'].map((name) => story.operations.get(name));
     assert.ok(getTeam && createOptOut);
     const [tooMany, failed, busy] = [429, 500, 503].map(
@@ -319,7 +319,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     for (const answer of await Promise.all(requests)) if (!answer.bodyUsed) await answer.text();
   });
 
-  it('the message of each 402 names its upgrade_url', () => {
+  it('the message of each example of a 402 names its upgrade_url', () => {
     const refused = service.app.routes.flatMap(({ text }) => Object.values(text?.examples ?? {}));
     const messages = refused.filter(({ status }) => status === 402).map(({ answer }) => answer);
     assert.ok(messages.length >= 5);
@@ -329,7 +329,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     }
   });
 
-  it('every example was sent', () => {
+  it('every example of the API reference was compared with a real request and answer', () => {
     assert.deepEqual([...story.told].sort(), [...story.examples].sort());
   });
 });

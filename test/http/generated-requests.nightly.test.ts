@@ -83,7 +83,7 @@ describe(`generated requests, from seed ${seed} (specification section 7)`, () =
     document = (await (await fetch(`${service.baseUrl}/v1/openapi.json`)).json()) as OpenApi;
   });
 
-  it(`${requests.toLocaleString('en')} generated requests get well-formed answers, and no invalid one is accepted (§7.1/envelope, §7.2/request-id)`, async () => {
+  it(`${requests.toLocaleString('en')} generated requests get well-formed answers, and no invalid request is accepted (§7.1/envelope, §7.2/request-id)`, async () => {
     const client = new KeptConnections(service.baseUrl, shards);
     const outcomes = new Map<string, number>();
     await assertMany(generatedRequests(document, known), requests, async (made) => {
@@ -108,7 +108,7 @@ describe(`generated requests, from seed ${seed} (specification section 7)`, () =
     });
   });
 
-  it('pipelined requests are answered in order, and the refusal of unreadable bytes behind them comes last', async () => {
+  it('pipelined requests are answered in order, and unreadable bytes after them are refused last', async () => {
     const host = `Host: a\r\nx-api-key: ${known.keys[0]}\r\n`;
     const json = (line: string, body: string) =>
       `${line} HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;

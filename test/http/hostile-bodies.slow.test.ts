@@ -74,7 +74,7 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
     assertRefused(inLatin, 'Latin-1', undefined);
   });
 
-  it('impossible values are refused in every field of every operation, and change nothing (§2.1/characters, §2.1/json-bodies)', async () => {
+  it('each field of every operation refuses impossible values, and the refusals change nothing (§2.1/characters, §2.1/json-bodies)', async () => {
     const things = await newThings(service, team);
     accepted = (await storedMessages(service)).length;
     const before = await stateOf(team.api);
@@ -142,7 +142,7 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
     }
   });
 
-  it('the last value of a repeated key in a JSON body counts (§2.1/json-bodies)', async () => {
+  it('the last value of a key that is repeated in a JSON body counts (§2.1/json-bodies)', async () => {
     const repeated = `{"content":"first","content":5,${fields('"last"')}}`;
     const answer = await post('/v1/messages/send', repeated);
     assert.equal(answer.status, 202);
@@ -177,7 +177,7 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
     assert.equal(link.status, 200, link.text);
   });
 
-  it('answers contain null where a value is null (§2.1/empty-values)', async () => {
+  it('an answer contains null for each field that has no value (§2.1/empty-values)', async () => {
     const answer = await post('/v1/messages/send', valid());
     assert.ok(answer.text.includes('"media_url":null'), answer.text);
     const message = await team.api.get(`/v1/messages/${answer.json.id}`);
@@ -186,7 +186,7 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
     }
   });
 
-  it('no refused body left a message behind', async () => {
+  it('none of the refused bodies stored a message', async () => {
     assert.equal((await storedMessages(service)).length, accepted);
   });
 });

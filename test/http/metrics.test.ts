@@ -67,7 +67,7 @@ describe('GET /metrics (specification section 10.4)', () => {
     });
   });
 
-  it('/metrics shows the queue’s depth and age, the messages in flight, and the held polls', async () => {
+  it('/metrics shows how many messages are queued and how old the oldest is, the messages in flight, and the held polls', async () => {
     service.clock.advance(6_000);
     assert.equal(await figure('ownline_queue_depth'), 3);
     const age = await figure('ownline_queue_oldest_seconds');
@@ -105,7 +105,7 @@ describe('GET /metrics (specification section 10.4)', () => {
     assert.deepEqual(calls, ['committed']);
   });
 
-  it('/metrics shows how many events wait for the feed, and how long', async () => {
+  it('/metrics shows how many events are not yet in the feed, and for how long', async () => {
     await untilAllPublished();
     await service.runtime.database.transaction(async (trx) => {
       await until('this is the only publisher', () => tryPublisherLock(trx));
@@ -127,7 +127,7 @@ describe('GET /metrics (specification section 10.4)', () => {
     assert.ok(free > 0 && free <= ((await figure('ownline_data_dir_size_bytes')) ?? 0));
   });
 
-  it('/metrics counts numbers and numbers with waiting messages by state, and shows the age of the oldest waiting message', async () => {
+  it('/metrics counts numbers by state, counts those with waiting messages, and shows the age of the oldest waiting message', async () => {
     const other = await service.newTeam();
     await other.api.post('/v1/numbers/verify', { phone_number: '+14155550102' });
     const change = (status: string) => team.api.put(`/v1/numbers/${number.numberId}`, { status });
@@ -161,7 +161,7 @@ describe('GET /metrics (specification section 10.4)', () => {
     });
   });
 
-  it('/metrics shows callers that wait for a database connection, and times the waits', async () => {
+  it('/metrics shows how many callers wait for a database connection, and the durations of the waits', async () => {
     // These pools belong to the test's runtime, which no request uses.
     const { database, metrics } = service.runtime;
     const figures = async (name: string) => {
@@ -229,7 +229,7 @@ describe('GET /metrics (specification section 10.4)', () => {
     assert.equal((await scrape(`bearer  ${metricsToken}`)).status, 200);
   });
 
-  it('/metrics gets a new line for each new status of a route, and none for invented methods and paths', async () => {
+  it('a new status of a route adds a line to /metrics, and invented methods and paths add none', async () => {
     const series = async () =>
       (await read()).text.split('\n').filter((line) => line.startsWith('ownline_http_request'));
     const ask = (method: string, path: string, headers = {}) =>

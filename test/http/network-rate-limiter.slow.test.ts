@@ -32,7 +32,7 @@ describe('the rate limiter of client networks, for requests without a credential
     }
   };
 
-  it('pages, static content and unknown paths share one limit, and its 429 has retry-after', async () => {
+  it('pages, static content and unknown paths share one limit per client network, and its 429 has retry-after', async () => {
     nextMinute(service.clock);
     await useUp('203.0.113.1');
     // The clock is moved until 17 s of the minute are left.
@@ -52,7 +52,7 @@ describe('the rate limiter of client networks, for requests without a credential
     assert.equal((await ask('/sign-in', '203.0.113.1')).status, 200, 'after as many seconds as it said');
   });
 
-  it('in a network past its limit, requests with a valid key or session are served, and others are refused', async () => {
+  it('from a network at its limit, requests with a valid key or session are served, and other requests are refused', async () => {
     nextMinute(service.clock);
     const { cookie } = await newMember(service, team, 'member');
     await useUp('203.0.113.3');
@@ -95,7 +95,7 @@ describe('the rate limiter of client networks, for requests without a credential
   });
 });
 
-it('in a network past its limit, each team or account has a limit of the same size (§7.2/anonymous-limit)', async () => {
+it('from a network at its limit, each team or account may send as many requests as the limit allows (§7.2/anonymous-limit)', async () => {
   const perMinute = 3;
   const services = { clock: new Clock(), config: { rateLimits: true } };
   const limiter = new NetworkRateLimiter(services, perMinute, async ({ headers }) =>

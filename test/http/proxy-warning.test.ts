@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { spoofedAddress } from '#server/platform/network/trusted-proxies.ts';
 import { createBareServer } from '#test/support/http/bare-http-server.ts';
 
-it('a proxy is logged once, with the setting, unless TRUST_PROXY names it or ownline doctor sent the header (specification section 12.2)', async () => {
+it('a proxy that TRUST_PROXY does not name is logged once with that setting, unless the request came from ownline doctor (specification section 12.2)', async () => {
   for (const [trustProxy, forwarded, lines] of [
     [[], `${spoofedAddress}, 203.0.113.7`, 1],
     [[], spoofedAddress, 0],

@@ -68,7 +68,7 @@ describe('the message of a refusal names the fault (specification section 7.1, d
     }
   });
 
-  it('the refusal of a field shows "" for an empty name, and the first 100 characters of a long one', async () => {
+  it('the refusal of an unknown field shows "" for an empty name, and the first 100 characters of a long name', async () => {
     const known = 'is not a field of this request. Known fields: to, from, content, media_url.';
     const unknown = 'is not a query parameter of this request. It takes none.';
     const shown = `${'n'.repeat(100)}…`;
@@ -82,7 +82,7 @@ describe('the message of a refusal names the fault (specification section 7.1, d
     assertRefused(await team.api.get('/v1/messages?=%FF'), `"" ${noUtf8}`, '');
   });
 
-  it('the refusal of a query string, a body or a form with too much in it names the limit (§8/json-bounds)', async () => {
+  it('the refusal of a query string, body or form with too many parts names the limit (§8/json-bounds)', async () => {
     const query = 'The query string is too long. Send at most 4,096 characters and 50 parameters.';
     for (const [search, param] of [
       [`limit=1&from=${'a'.repeat(5_000)}`, 'from'],

@@ -52,7 +52,7 @@ describe('requests that match no operation or are not valid HTTP (specification 
     assertEnvelope(await rawRequest(service.baseUrl, withoutKey), 404, 'not_found');
   });
 
-  it('a path of more than 4,096 characters is 404, whatever route it begins with (§8/json-bounds)', async () => {
+  it('a path of more than 4,096 characters is 404, even if it begins like a known route (§8/json-bounds)', async () => {
     const query = `?${'a'.repeat(2_000)}`;
     for (const [characters, search, message] of [
       [4_096, '', /^No such message/],
@@ -150,7 +150,7 @@ describe('requests that match no operation or are not valid HTTP (specification 
     }
   });
 
-  it('the cost of a 404 does not grow with the length of the address (section 7.2)', () => {
+  it('the time for a 404 does not grow with the length of the address (section 7.2)', () => {
     const paths = new PathIndex(service.app.routes);
     const msFor = (url: string) => {
       const request = { url, method: 'GET', headers: {}, routeOptions: {} } as FastifyRequest;
@@ -282,7 +282,7 @@ describe('requests that match no operation or are not valid HTTP (specification 
     }
   });
 
-  it('a request that two servers may read in two ways (two Hosts, another coding than chunked) is refused, and the connection is closed', async () => {
+  it('a request that two servers may read in two ways is refused, and its connection is closed', async () => {
     const chunks = '2\r\n{}\r\n0\r\n\r\n';
     const post = (version: string, ...headers: readonly string[]) =>
       [`POST /v1/numbers/verify HTTP/${version}`, ...headers, `x-api-key: ${team.api.key}`, '', chunks].join(
@@ -312,7 +312,7 @@ describe('requests that match no operation or are not valid HTTP (specification 
     assert.match((await rawRequest(service.baseUrl, right)).body, /phone_number is required/);
   });
 
-  it('a phone’s request without Host is refused in the phones’ format, with the usual headers', async () => {
+  it('a request of the device protocol without Host is refused in that protocol’s format, with the usual headers', async () => {
     const call = 'POST /v1/device/poll HTTP/1.1\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}';
     const { status, headers } = await rawRequest(service.baseUrl, call);
     assert.equal(status, 200);
@@ -328,7 +328,7 @@ describe('requests that match no operation or are not valid HTTP (specification 
     assertEach(tunnel, ({ status }) => status, [200, 405]);
   });
 
-  it('a request whose body turns out invalid after its refusal is answered once', async () => {
+  it('a request that was refused, and whose body then turns out invalid, is answered only once', async () => {
     const head = 'POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
     const answers = await rawExchange(service.baseUrl, head, { later: 'zz\r\n' });
     assertEach(answers, ({ status }) => status, [401]);
@@ -346,7 +346,7 @@ describe('requests that match no operation or are not valid HTTP (specification 
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('/metrics is 404 with the name of the setting without METRICS_TOKEN, even for a request with an empty token (section 10.4)', async () => {
+  it('without METRICS_TOKEN /metrics is 404 with the name of that setting, even for an empty token (section 10.4)', async () => {
     for (const headers of [{}, { authorization: 'Bearer ' }, { authorization: 'Bearer undefined' }]) {
       const response = await fetch(`${service.baseUrl}/metrics`, { headers });
       assert.equal(response.status, 404);

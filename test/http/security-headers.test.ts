@@ -55,7 +55,7 @@ describe('security headers of pages and of answers below /app (specification sec
     answers.push(['a broken address', await visitor.get('/app/%')]);
   });
 
-  it('the checked answers include every route, pages and refusals', () => {
+  it('the answers that this test checks include every route, pages and refusals', () => {
     assert.ok(answers.length > 60, String(answers.length));
     const isPage = ([, { headers }]: [string, BrowserAnswer]) =>
       /^text\/html/.test(headers.get('content-type') ?? '');
@@ -64,7 +64,7 @@ describe('security headers of pages and of answers below /app (specification sec
     for (const status of [200, 303, 400, 401, 403, 404, 405]) assert.ok(statuses.has(status), String(status));
   });
 
-  it('the headers forbid type sniffing, frames and a referrer to other sites, and require https (§12.3/browser-headers)', () => {
+  it('the headers forbid type sniffing, frames and referrers to other sites, and require https (§12.3/browser-headers)', () => {
     for (const [what, { headers }] of answers) {
       assert.equal(headers.get('x-content-type-options'), 'nosniff', what);
       assert.equal(headers.get('referrer-policy'), 'same-origin', what);
@@ -92,7 +92,7 @@ describe('security headers of pages and of answers below /app (specification sec
     );
   });
 
-  it('our pages load only their font, and run only scripts that the policy names by hash', () => {
+  it('pages load only their font, and run only the scripts whose hashes are in the policy', () => {
     // A signed-in browser is redirected from GET /sign-in, so the page after a wrong password is used.
     const shown = (path: string) => `GET ${path}${path === '/sign-in' ? ', wrong' : ''}`;
     for (const path of ['/sign-in', '/link/:token']) {
@@ -135,7 +135,7 @@ describe('security headers of pages and of answers below /app (specification sec
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
   });
 
-  it('behind a proxy that serves Ownline below a path, pages link below that path', async (t) => {
+  it('behind a proxy that serves Ownline below a path, the links of pages stay below that path', async (t) => {
     const below = await startTestService({ APP_URL: 'https://example.com/texts/' });
     t.after(() => below.close());
     const browser = new Browser(below.baseUrl);

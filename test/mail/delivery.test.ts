@@ -31,7 +31,7 @@ describe('delivery of mail (specification section 10.6)', () => {
   const header = (mail: ReceivedMail, name: string) =>
     mail.parsed.headers.filter(({ key }) => key === name).map(({ value }) => value);
 
-  it('a mail comes from MAIL_FROM with a text and an HTML part that say the same and have the link', async () => {
+  it('a mail comes from MAIL_FROM with a text and an HTML part, which have the same sentences and link', async () => {
     assert.equal(await queue('ada@example.com'), true);
     const mail = await server.next();
     const { parsed } = mail;
@@ -54,7 +54,7 @@ describe('delivery of mail (specification section 10.6)', () => {
     assert.ok(Math.abs(sentAt - service.clock.nowMs()) < 60_000, String(parsed.date));
   });
 
-  it('a mail is sent after the commit, never before it, and never after a rollback', async () => {
+  it('a mail is sent after the commit of its transaction, never before it, and never after a rollback', async () => {
     const released = Promise.withResolvers<void>();
     const queued = Promise.withResolvers<void>();
     const slow = service.runtime.database.transaction(async (trx) => {
@@ -155,7 +155,7 @@ describe('delivery of mail (specification section 10.6)', () => {
     );
   });
 
-  it('a mail is deleted 30 days after it was queued, sent or not', async () => {
+  it('a mail is deleted 30 days after it was queued, whether it was sent or not', async () => {
     const count = async () => (await storedMails(service)).length;
     assert.ok((await count()) >= 6);
     service.clock.advance(30 * 24 * 3_600_000 - 60_000);
@@ -171,7 +171,7 @@ describe('delivery of mail (specification section 10.6)', () => {
 });
 
 describe('mail without SMTP_URL (specification section 10.6)', () => {
-  it('a server without SMTP_URL queues no mail, and the caller gets false', async (t) => {
+  it('without SMTP_URL no mail is queued, and the function that queues mail returns false', async (t) => {
     const service = await startTestService();
     t.after(() => service.close());
     assert.equal(isMailEnabled(service.runtime.config), false);

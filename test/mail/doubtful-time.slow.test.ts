@@ -7,7 +7,7 @@ import { startSteppingService, untilStep } from '#test/support/service/stepping-
 
 const dayMs = 86_400_000;
 
-it('an old or expired mail is sent instead of given up while a clock step is held (specification section 10.7)', async (t) => {
+it('while a clock step is held, an old or expired mail is sent instead of given up (specification section 10.7)', async (t) => {
   const server = await startMailServer();
   let step = async (_aheadMs: number) => {};
   const mailing = await startMailing({ SMTP_URL: server.url }, async (settings) => {

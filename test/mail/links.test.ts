@@ -141,7 +141,7 @@ describe('the links of mails', () => {
     },
   };
 
-  it('the tests of mail links cover each file that queues a mail', () => {
+  it('each file of the server that queues a mail has a test of its links in this file', () => {
     const queuing = globSync('server/**/*.ts').filter(
       (file) => !file.startsWith('server/mail/') && /\bawait queueMails?\(/.test(readFileSync(file, 'utf8')),
     );

@@ -52,7 +52,7 @@ describe('the check of the mail server at start (specification section 10.6)', (
     await server.close();
   });
 
-  it('a mail server that answers is not logged, and gets no mail', async () => {
+  it('a mail server that answers the check causes no log line, and gets no mail', async () => {
     const server = await startMailServer({ login: { user: 'texts', password: 'right-password' } });
     assert.deepEqual(await logged(`smtp://texts:right-password@127.0.0.1:${server.port}`), {
       log: '',
@@ -81,7 +81,7 @@ describe('invitations while mail fails', () => {
     (await storedInvitations(service, team.id)).find((invitation) => invitation.email === email)
       ?.verifiesEmail;
 
-  it('an invitation shows accept_url while mail fails, and this link verifies no address', async () => {
+  it('an invitation shows accept_url while mails fail, and accepting by this link does not verify the address', async () => {
     assert.equal((await invite('ada@example.com')).accept_url, undefined, 'nothing has failed yet');
     await until('the first mail was not taken', async () => {
       return (await storedMails(service)).some(({ lastError }) => lastError !== null);
@@ -101,7 +101,7 @@ describe('invitations while mail fails', () => {
     assert.equal(await verifies('joan@example.com'), true);
   });
 
-  it('one refused recipient does not count as a failure of mail', async () => {
+  it('a refusal of a single recipient does not count as a failure of mail', async () => {
     server.behave({ refuse: 451, at: 'recipient' });
     await invite('mary@example.com');
     await until('it was not taken', async () => {
@@ -111,7 +111,7 @@ describe('invitations while mail fails', () => {
     server.behave('accept');
   });
 
-  it('an invitation is mailed once its mail was sent or is on its way, and one whose mail was given up gets a link', async () => {
+  it('an invitation counts as mailed once its mail is sent or being sent, and the invitation of a given-up mail gets a link', async () => {
     const of = await service.newTeam();
     const ada = await newMember(service, of, 'owner');
     const key = await service.newKey(of.id, ['team:write']);

@@ -29,7 +29,7 @@ describe('mails to people', () => {
 
   const linkIn = (text: string): string => /https:\/\/texts\.example\.com\/\S+/.exec(text)?.[0] ?? '';
 
-  it('an invitation is mailed with a link below APP_URL, whatever the Host header, and the inviting member does not see the link', async () => {
+  it('an invitation is mailed with a link below APP_URL, whatever the Host header, and the member who invites does not see the link', async () => {
     const answer = await owner.request('POST', owner.in('/team/members/invite'), {
       body: { email: 'Grace@example.com', role: 'viewer' },
       headers: { 'x-forwarded-host': 'evil.example.net' },
@@ -74,7 +74,7 @@ describe('mails to people', () => {
     assert.equal(server.received.filter(({ to }) => to.includes('nobody@example.com')).length, 0);
   });
 
-  it('owners and admins get one mail a month at 80 % of its limit, and one at 100 %', async () => {
+  it('owners and admins get one mail in a month at 80 % of the message limit, and one at 100 %', async () => {
     const small = await service.newTeam({ plan: 'pro', monthlyLimit: 10 });
     const [boss, deputy] = [
       await newMember(service, small, 'owner'),
@@ -148,7 +148,7 @@ describe('mails to people', () => {
   }
   const noticesOf = (of: TestTeam) => storedNotices(service, of.id);
 
-  it('a team whose notice fails delays no notice of another team', async () => {
+  it('a team whose quota notice fails does not delay the notice of another team', async () => {
     const { team: broken, boss } = await fullTeam('owner');
     const { team: next } = await fullTeam('owner');
     assert.ok(boss);
@@ -160,14 +160,14 @@ describe('mails to people', () => {
     assert.deepEqual(await noticesOf(broken), [80, 100], 'it is tried again');
   });
 
-  it('a team gets its notice even if 1,100 teams without recipients come first', async () => {
+  it('a team gets its quota notice even if 1,100 teams without recipients are checked before it', async () => {
     await putFullTeams(service, 1_100);
     const { team: last } = await fullTeam('owner');
     await notifyUsageLimits(service.runtime);
     assert.deepEqual(await noticesOf(last), [80, 100]);
   });
 
-  it('a team without recipients gets its notice once it has an owner, and its usage shows the time', async () => {
+  it('a team without recipients gets its quota notice once it has an owner, and the usage shows when', async () => {
     const small = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
     await connectNumber(service, small, '+14155550110');
     await small.api.send({ from: '+14155550110', to: '+14155550101', content: 'Hello' });

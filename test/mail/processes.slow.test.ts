@@ -32,7 +32,7 @@ describe('sending of mail by several processes (specification sections 10.3 and 
     return sender;
   }
 
-  it('each mail is sent once, by any process with a free slot', async () => {
+  it('each mail is sent once, by any process that has a free slot for sending', async () => {
     const first = mailing.start();
     const second = mailing.start();
     server.behave('hang at content');
@@ -51,7 +51,7 @@ describe('sending of mail by several processes (specification sections 10.3 and 
     for (const _ of addresses) await server.next();
   });
 
-  it('a commit wakes a process with the role deliver, and only such a process sends the mail', async () => {
+  it('a commit wakes the processes with the role deliver, and only these send the mail', async () => {
     const idle = await spawnSender('maintain');
     const sender = await spawnSender();
     await mailing.queue('told@example.com');
@@ -67,7 +67,7 @@ describe('sending of mail by several processes (specification sections 10.3 and 
     await loop.stop();
   });
 
-  it('a process stops although its mail server hangs, and the mail is tried again', async () => {
+  it('a process can stop while its mail server hangs, and the mail is tried again', async () => {
     const to = 'stopped@example.com';
     server.behave('hang at greeting');
     const sender = await spawnSender();
@@ -81,7 +81,7 @@ describe('sending of mail by several processes (specification sections 10.3 and 
     server.behave('accept');
   });
 
-  it('a stop waits for a mail attempt that makes progress', async () => {
+  it('the stop of a process waits for a mail attempt that makes progress', async () => {
     const to = 'patient@example.com';
     server.behave('hang at content');
     const loop = mailing.start();
@@ -133,7 +133,7 @@ describe('sending of mail by several processes (specification sections 10.3 and 
     }
   });
 
-  it('a mail of a process killed before it records the server’s OK is sent again unchanged after its lease', async () => {
+  it('a mail is sent again unchanged after its lease if the process was killed before it recorded the mail server’s OK', async () => {
     const to = 'killed@example.com';
     server.behave('hang at content');
     const sender = await spawnSender();

@@ -51,7 +51,7 @@ describe('retries of mail (specification section 10.6)', () => {
     assert.equal(server.connections() - before, 9);
   });
 
-  it('a permanent refusal of a mail’s recipient or content gives the mail up at once', async () => {
+  it('a mail is given up at once if the server permanently refuses its recipient or content', async () => {
     for (const [n, behaviour] of (
       [
         { refuse: 550, at: 'recipient' },
@@ -67,7 +67,7 @@ describe('retries of mail (specification section 10.6)', () => {
     }
   });
 
-  it('a mail is kept and sent later after a refusal for the moment or one that points at the settings, and after a broken connection', async () => {
+  it('a mail is kept and sent later after a temporary refusal, a refusal due to the settings, or a broken connection', async () => {
     const ways: readonly Behaviour[] = [
       { refuse: 450, at: 'recipient' },
       { refuse: 554, at: 'greeting' },
@@ -155,7 +155,7 @@ describe('retries of mail (specification section 10.6)', () => {
     assert.equal(server.connections(), before + 1);
   });
 
-  it('the sweep sends a mail whose notification was lost', async () => {
+  it('the sweep sends a mail whose notification to the sending process was lost', async () => {
     const to = 'unheard@example.com';
     await mailing.queue(to, 'silently');
     assert.deepEqual((await server.next()).to, [to]);
@@ -163,7 +163,7 @@ describe('retries of mail (specification section 10.6)', () => {
 });
 
 describe('mail that the server does not accept (specification section 10.6)', () => {
-  it('a mail that no server accepts is given up once it is two days old', async (t) => {
+  it('a mail that no server accepts is given up after two days', async (t) => {
     const port = await freePort();
     const mailing = await startMailing({ SMTP_URL: `smtp://127.0.0.1:${port}` });
     t.after(() => mailing.close());
@@ -176,7 +176,7 @@ describe('mail that the server does not accept (specification section 10.6)', ()
     assert.deepEqual([stale.lastError, stale.body], ['too old', null]);
   });
 
-  it('a mail is tried again after a refused login, which points at the settings', async (t) => {
+  it('a mail is tried again after the mail server refused the login, because the settings may be wrong', async (t) => {
     const server = await startMailServer({ login: { user: 'texts', password: 'right' } });
     const mailing = await startMailing({ SMTP_URL: `smtp://texts:wrong@127.0.0.1:${server.port}` });
     t.after(() => mailing.close());

@@ -22,7 +22,7 @@ describe('the template of mails (specification section 10.6)', () => {
     assert.ok(!least.html.includes('<a '));
   });
 
-  it('the HTML part has language, title and heading for screen readers, and shows the link as text', () => {
+  it('the HTML part has a language, title and heading for screen readers, and shows its link as text too', () => {
     const { html } = renderMail(plain);
     assert.match(html, /^<!doctype html>\n<html lang="en">/);
     assert.match(html, /<title>Sign in to Ownline<\/title>/);
@@ -32,7 +32,7 @@ describe('the template of mails (specification section 10.6)', () => {
     assert.match(html, />https:\/\/texts\.example\.com\/sign-in\/abc<\/a>/);
   });
 
-  it('the HTML part supports light and dark, is readable without style, and loads nothing', () => {
+  it('the HTML part supports light and dark themes, is readable without styles, and loads nothing', () => {
     const { html } = renderMail(plain);
     assert.match(html, /<meta name="color-scheme" content="light dark">/);
     assert.match(html, /color-scheme: light dark/);
@@ -69,7 +69,7 @@ describe('the template of mails (specification section 10.6)', () => {
     assert.match(html, /href="https:\/\/texts\.example\.com\/\?a=1&amp;b='x'&amp;c=%22%3E"/);
   });
 
-  it('every text becomes one line, without line breaks and direction marks', () => {
+  it('every text of a mail becomes one line, without line breaks and direction marks', () => {
     const broken = 'one\r\ntwo\u0085three\u2028four\u2029five\0six\tseven\u202eeight\u2067nine\ud800ten';
     const whole = 'one two three four five six seveneightnine\ufffdten';
     const { subject, text } = renderMail({

@@ -53,7 +53,7 @@ describe('mail over TLS (specification section 10.6)', () => {
   describe('mail to a server with a trusted certificate', () => {
     before(() => setDefaultCACertificates([...trusted, certificate.cert]));
 
-    it('mail and password are sent through TLS', async () => {
+    it('mails and the password are sent through TLS to a server with a trusted certificate', async () => {
       for (const [from, url] of [
         ['first byte', (port: number) => `smtps://${account}@127.0.0.1:${port}`],
         ['starttls', (port: number) => `smtp://${account}@${elsewhere}:${port}`],

@@ -21,7 +21,7 @@ describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () 
     assert.equal(poll.id, id);
   });
 
-  it('the phone downloads the file of its message in flight any number of times, without a redirect', async () => {
+  it('the phone can download the file of its message in flight any number of times, without a redirect', async () => {
     for (let asked = 0; asked < 2; asked += 1) {
       const file = await fetchAsPhone(world.number.wire, path);
       assert.deepEqual([file?.status, file?.type, file?.length], [200, 'image/png', png.length]);
@@ -29,7 +29,7 @@ describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () 
     }
   });
 
-  it('a wrong token, another device, message or name ends the connection without an answer', async () => {
+  it('a download with a wrong token, device, message or name ends the connection without an answer', async () => {
     const other = await connectNumber(world.service, world.team);
     const stranger = await connectNumber(world.service, await world.service.newTeam());
     const { wire } = world.number;
@@ -48,7 +48,7 @@ describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () 
     assert.equal((await fetchAsPhone(wire, path))?.status, 200);
   });
 
-  it('a download past the token’s limit ends the connection, and works in the next minute', async () => {
+  it('a download beyond the token’s limit ends the connection, and a download in the next minute succeeds', async () => {
     const { wire } = world.number;
     let served = 0;
     while ((await fetchAsPhone(wire, path)) && served < 200) served += 1;
@@ -72,12 +72,12 @@ describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () 
     assert.equal((await fetchAsPhone(phone.wire, asked))?.status, 200);
   });
 
-  it('the file is not served after its message was reported', async () => {
+  it('the file is not served after its message was reported as sent', async () => {
     await world.number.wire.poll({ last: id });
     assert.equal(await rawRequest(world.number.wire, path), '');
   });
 
-  it('a phone that reads slowly delays no other call of its team (§8/team-concurrency)', async () => {
+  it('a phone that reads a file slowly does not delay other requests of its team (§8/team-concurrency)', async () => {
     const bytes = jpegOf(5_000_000);
     world.host.set('/large.jpg', answerOf(200, bytes));
     const phone = await connectNumber(world.service, world.team);

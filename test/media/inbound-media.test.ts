@@ -61,7 +61,7 @@ describe('media of inbound messages (§2.8/media-links)', () => {
     assert.equal(event.data.media_url, url);
   });
 
-  it('an inbound file of 5 MB is stored, and the text of a refused file is stored without it', async () => {
+  it('an inbound file of 5 MB is stored, and a text whose file is refused is stored without it', async () => {
     const { url } = await receiveFile(jpegOf(mediaMaxBytes));
     assert.equal(Buffer.from(await (await fetch(url)).arrayBuffer()).length, mediaMaxBytes);
     const stored = await countStoredMedia(service);
@@ -81,14 +81,14 @@ describe('media of inbound messages (§2.8/media-links)', () => {
     assert.deepEqual([left.complete, left.chunks], [stored.complete, stored.chunks]);
   });
 
-  it('the base64 of a file may have line breaks or the URL-safe alphabet', async () => {
+  it('the base64 of an inbound file may have line breaks or the URL-safe alphabet', async () => {
     const wrapped = png.toString('base64').replaceAll(/.{20}/g, '$&\r\n');
     const { url } = await receiveFile(png, { media: wrapped });
     assert.ok(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(png));
     await receiveFile(png, { media: png.toString('base64url') });
   });
 
-  it('the same file twice without a text is one message, and two different files are two', async () => {
+  it('the same file twice without a text is one message, and two different files are two messages', async () => {
     const before = await countStoredMedia(service);
     const first = await receiveFile(png, { text: '' });
     const other = await receiveFile(jpegOf(1_000), { text: '' });

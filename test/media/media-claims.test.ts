@@ -48,7 +48,7 @@ describe('a fetch that is claimed a second time', () => {
   };
   const chunks = async () => (await countStoredMedia(world.service)).chunks;
 
-  it('the second claim removes what the first try stored, and the first claim removes nothing of the second', async () => {
+  it('a second claim of a fetch removes what the first claim stored, and the first claim can remove nothing of the second', async () => {
     const before = await chunks();
     await storeChunk();
     const second = await claimedAgain();
@@ -59,7 +59,7 @@ describe('a fetch that is claimed a second time', () => {
     assert.equal(await chunks(), before + 1);
   });
 
-  it('a fetch whose lease has ended is not claimed while a transaction locks it', async () => {
+  it('a fetch whose lease has ended is not claimed while a transaction has locked it', async () => {
     await world.service.runtime.database.transaction(async (trx) => {
       assert.equal(await lockCurrentFetch(trx, first), true);
       world.service.clock.advance(leaseMs + 1);
@@ -68,7 +68,7 @@ describe('a fetch that is claimed a second time', () => {
     assert.equal((await claims()).length, 1);
   });
 
-  it('32 fetches of a process run at a time, 12 of a team and 4 from an origin, and the first from an origin or of a team has a reserve', async () => {
+  it('a process makes at most 32 fetches at a time, 12 of a team and 4 from an origin, with slots reserved for the first of each', async () => {
     const { service, team, number } = world;
     const { clock, runtime } = service;
     type Sender = Pick<typeof world, 'team' | 'number'>;

@@ -62,7 +62,7 @@ describe('a process that is killed while it fetches media (specification section
     assert.match(String(await ended), /SIGKILL/);
   };
 
-  it('a killed fetch is made again after its lease, and nothing is left of the first try', async () => {
+  it('a fetch of a killed process is made again after its lease, and nothing remains of the first try', async () => {
     const bytes = jpegOf(3_000_000);
     host.set('/menu.jpg', answerOf(200, bytes));
     const id = await send('/menu.jpg');
@@ -80,7 +80,7 @@ describe('a process that is killed while it fetches media (specification section
     assert.deepEqual(await countStoredMedia(stored), { complete: 1, incomplete: 0, chunks: 12 });
   });
 
-  it('kills of the process use up no try of a fetch (§3.2/media-tries)', async () => {
+  it('a kill of the process does not count as a try of a fetch (§3.2/media-tries)', async () => {
     host.set('/unlucky.jpg', answerOf(200, jpegOf(1_000_000)));
     const id = await send('/unlucky.jpg');
     await killWhileFetching(5);
@@ -92,7 +92,7 @@ describe('a process that is killed while it fetches media (specification section
     assert.equal(await service.kill('SIGTERM'), 0, service.output());
   });
 
-  it('a message fails if the process died during 20 fetches of its file (§3.2/media-tries)', async () => {
+  it('a message fails if the process was killed during 20 fetches of its file (§3.2/media-tries)', async () => {
     host.set('/deadly.jpg', answerOf(200, jpegOf(1_000_000)));
     const id = await send('/deadly.jpg');
     await killWhileFetching(5);

@@ -27,7 +27,7 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
     return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
   };
 
-  it('a wrong token, an unknown id, another name and the file of an outbound message are the same 404', async () => {
+  it('a media link with a wrong token, an unknown id, another name or an outbound message is the same 404', async () => {
     world.host.set('/out.png', answerOf(200, png));
     const outbound = await world.send('/out.png');
     await world.settled(outbound);
@@ -50,7 +50,7 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
     assert.match([...bodies][0] ?? '', /"not_found"/);
   });
 
-  it('browsers neither sniff nor run a file, and show only pictures, videos and sounds (§2.8/media-downloads)', async () => {
+  it('browsers neither sniff nor execute a file, and display only pictures, videos and sounds (§2.8/media-downloads)', async () => {
     const shown = await ask();
     assert.equal(shown.headers.get('content-disposition'), 'inline; filename="menu.jpg"');
     const vcard = await ask({}, await receive(Buffer.from('BEGIN:VCARD\r\nEND:VCARD\r\n'), 'card'));
@@ -83,7 +83,7 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
     }
   });
 
-  it('a repeat with the ETag is 304, and a range is served only for the client’s ETag', async () => {
+  it('a repeated request with the ETag is 304, and a range is served only if the client’s ETag is current', async () => {
     const etag = (await ask()).headers.get('etag') ?? '';
     const known = await ask({ 'if-none-match': `"other", ${etag}` });
     assert.deepEqual([known.status, known.bytes.length, known.headers.get('etag')], [304, 0, etag]);
@@ -105,7 +105,7 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
     );
   });
 
-  it('clients that read one link slowly delay no other link, and are disconnected (§2.8/media-downloads)', async () => {
+  it('clients that read one link slowly do not delay other links, and are disconnected (§2.8/media-downloads)', async () => {
     const large = await receive(jpegOf(5_000_000), 'slowly');
     const { pathname } = new URL(large);
     const caller = { baseUrl: world.service.baseUrl, token: 'none' };

@@ -26,7 +26,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     world.team.api.send({ from, to, content });
   const untilAsked = (count: number) => until('the host was asked', () => hanging.length === count);
 
-  it('only later messages of the same conversation wait for the file of a message', async () => {
+  it('only later messages of the same conversation wait until the file of a message is fetched', async () => {
     const { wire } = world.number;
     const first = await sendText('+14155550111', 'before the picture');
     const picture = await world.send('/hang.png', { to: '+14155550111' });
@@ -46,7 +46,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     assert.equal((await wire.poll({ last: behind })).action, 'idle');
   });
 
-  it('a host that hangs delays no other host of its team, and no other team', async () => {
+  it('a media host that hangs delays neither other hosts of its team nor other teams', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 20; n += 1) ids.push(await world.send('/hang.png', { to: `+141555502${n + 10}` }));
     await untilAsked(4);
@@ -73,7 +73,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     await world.number.wire.poll({ last: quick });
   });
 
-  it('cancelling a message ends its fetch and leaves nothing of its file', async () => {
+  it('cancelling a message ends the fetch of its file and leaves nothing of the file', async () => {
     const before = await countStoredMedia(world.service);
     world.host.set('/slow.jpg', (socket) => {
       answerOf(200, jpegOf(400_000), { 'content-length': '1000000' })(socket, '');
@@ -94,7 +94,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     assert.equal((await world.get(id)).status, 'failed');
   });
 
-  it('a fetch that a stop aborts does not count as a try and leaves nothing of its file', async (t) => {
+  it('a fetch that a stop aborts does not count as a try and leaves nothing of the file', async (t) => {
     const stopped = await startMediaWorld();
     t.after(() => stopped.close());
     stopped.host.set('/slow.jpg', answerOf(200, jpegOf(400_000), { 'content-length': '1000000' }));
@@ -107,7 +107,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     assert.ok(fetch.dueInMs <= 0);
   });
 
-  it('a repeat with the same Idempotency-Key fetches no media again, and another media_url is refused (§4.3/idempotency-key)', async () => {
+  it('a repeat with the same Idempotency-Key fetches no media again, and a repeat with another media_url is refused (§4.3/idempotency-key)', async () => {
     world.host.set('/once.png', answerOf(200, png));
     const headers = { 'idempotency-key': 'picture' };
     const body = {
@@ -133,7 +133,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     await wire.poll({ last: String(first.json.id) });
   });
 
-  it('a simulated phone gets text and picture together, and shows the digest of the file', async () => {
+  it('a simulated phone gets text and picture together, and prints the digest of the file', async () => {
     const bytes = jpegOf(700_000);
     world.host.set('/menu.jpg', answerOf(200, bytes));
     const from = newPhoneNumber();

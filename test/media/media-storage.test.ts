@@ -80,7 +80,7 @@ describe('the storage of media (decision 0025)', () => {
     }
   });
 
-  it('a file is read in slices, and none is longer than a download may have in memory', async () => {
+  it('a file is read in slices no longer than a download may keep in memory', async () => {
     const { messageId } = await store(jpegOf(mediaChunkBytes + 1));
     const file = await findMediaFile(service.runtime.database.pool, { messageId });
     assert.ok(file);
@@ -97,7 +97,7 @@ describe('the storage of media (decision 0025)', () => {
     }
   });
 
-  it('no reader finds an incomplete file, and its removal ends the writer', async () => {
+  it('no reader finds an incomplete file, and removing the file stops its writer', async () => {
     const before = await countStoredMedia(service);
     const { messageId, writer } = newWriter();
     assert.equal(await writer.write(jpegOf(mediaChunkBytes)), true);
@@ -109,7 +109,7 @@ describe('the storage of media (decision 0025)', () => {
     assert.deepEqual(await countStoredMedia(service), before);
   });
 
-  it('writers that race the removal of their file leave no chunk', async () => {
+  it('no chunk remains if a file is removed while it is being written', async () => {
     const before = await countStoredMedia(service);
     for (let round = 0; round < 10; round += 1) {
       const { messageId, writer } = newWriter();

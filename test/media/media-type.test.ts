@@ -22,13 +22,13 @@ describe('types of media (§2.8/media-types)', () => {
     });
   }
 
-  it('the detection of a type does not fail for files of 1 to 15 bytes', async () => {
+  it('files of 1 to 15 bytes do not make the detection of a type fail', async () => {
     for (let size = 1; size < 16; size += 1) {
       for (const [, , bytes] of shownFiles) await sniffMediaType(bytes.subarray(0, size));
     }
   });
 
-  it('browsers show images, videos and sounds, and download documents, contacts and calendar files', () => {
+  it('browsers display images, videos and sounds, and download documents, contacts and calendar files', () => {
     const shown = shownFiles.map(([type]) => type).filter((type) => !isShownInline(type));
     assert.deepEqual(shown, ['application/pdf', 'text/vcard', 'text/calendar']);
   });

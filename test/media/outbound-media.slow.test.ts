@@ -65,7 +65,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.match(text, /of a type that an iPhone does not send; put a link to it into the text\.$/);
   });
 
-  it('a file of 5 MB arrives, and one byte more fails with media_too_large, with or without a Content-Length (§2.8/media-size, §3.2/media-too-large)', async () => {
+  it('a file of 5 MB arrives, and a larger file fails with media_too_large, with or without a Content-Length (§2.8/media-size, §3.2/media-too-large)', async () => {
     const full = jpegOf(mediaMaxBytes);
     const more = jpegOf(mediaMaxBytes + 1);
     world.host.set('/full.jpg', answerOf(200, full));
@@ -83,12 +83,12 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.equal(incomplete, 0, 'what was written of a file that failed is removed');
   });
 
-  it('a Content-Length above 5 MB fails at once, though few bytes follow', async () => {
+  it('a Content-Length above 5 MB fails the message at once, even if few bytes follow', async () => {
     world.host.set('/promise.png', answerOf(200, png, { 'content-length': String(mediaMaxBytes + 1) }));
     assert.equal((await world.failure(await world.send('/promise.png'))).code, 'media_too_large');
   });
 
-  it('a permanent failure fails the message at once, with a text that names the cause (§3.2/media-unavailable, §2.8/media-outbound)', async () => {
+  it('a permanent failure of a fetch fails the message at once, with a text that names the cause (§3.2/media-unavailable, §2.8/media-outbound)', async () => {
     const bomb = gzipSync(Buffer.alloc(20_000_000));
     world.host.set('/gone.png', answerOf(404));
     world.host.set('/empty.png', answerOf(200));
@@ -114,7 +114,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     }
   });
 
-  it('a failure refunds the message in its month and makes one event message.failed', async () => {
+  it('a failed fetch refunds the message in its month and makes one event message.failed', async () => {
     const used = async () => (await world.team.api.get('/v1/usage')).json;
     const before = await used();
     const id = await world.send('/never-there.png');
@@ -129,7 +129,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.match(all[0]?.data.error_message ?? '', /404/);
   });
 
-  it('transient failures are tried three times, with pauses of 10 and 60 seconds (§3.2/media-tries)', async () => {
+  it('a fetch with transient failures is tried three times, with pauses of 10 and 60 seconds (§3.2/media-tries)', async () => {
     world.host.set('/busy.png', answerOf(503));
     const id = await world.send('/busy.png');
     const tries = () => world.host.paths().filter((path) => path === '/busy.png').length;
@@ -188,7 +188,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.match(failures[2]?.text ?? '', /had not arrived in full when the time was up/);
   });
 
-  it('three redirects are followed, and a fourth and one to no valid URL fail the message, whose error says so (§3.2/media-redirects)', async () => {
+  it('three redirects of a fetch are followed, and a fourth redirect or one to an invalid URL fails the message with that reason (§3.2/media-redirects)', async () => {
     const { host } = world;
     const hop = (location: string) => answerOf(302, Buffer.alloc(0), { location });
     const login = new URL(host.url('/hop-3'));
@@ -216,7 +216,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     }
   });
 
-  it('no request reaches a private network through a redirect (§6.5/all-requests)', async (t) => {
+  it('no redirect leads a fetch to a private network (§6.5/all-requests)', async (t) => {
     const canary = await startMediaHost('127.0.0.2');
     t.after(() => canary.close());
     world.host.set('/into', answerOf(302, Buffer.alloc(0), { location: canary.url('/secret.png') }));

@@ -59,7 +59,7 @@ describe('acceptSends (specification section 4.3)', () => {
   const stored = async (teamId: TeamId) =>
     (await queuedMessages(service, { teamId })).map(({ content }) => content);
 
-  it('acceptSends returns an outcome for each row of a batch, in order (§4.3/order)', async () => {
+  it('acceptSends returns an outcome for each send of a batch, in order (§4.3/order)', async () => {
     const sender = await newSender(3);
     const paused = await newNumber(sender.teamId, { status: 'paused' });
     const pending = await newNumber(sender.teamId, { isPending: true });
@@ -103,7 +103,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(foreign.teamId), 2);
   });
 
-  it('each row of a batch is stored with its own sender, recipient and media', async () => {
+  it('each send of a batch is stored with its own sender, recipient and media', async () => {
     const [sender, neighbour] = [await newSender(), await newSender()];
     const { ids } = service.runtime;
     const [key, otherKey] = [ids.next('key'), ids.next('key')];
@@ -134,7 +134,7 @@ describe('acceptSends (specification section 4.3)', () => {
     }
   });
 
-  it('the other rows of a batch are accepted although PostgreSQL refuses one row', async () => {
+  it('the other sends of a batch are accepted if PostgreSQL refuses one of them', async () => {
     const [sender, neighbour] = [await newSender(), await newSender()];
     const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const sends = [
@@ -155,7 +155,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(neighbour.teamId), 1);
   });
 
-  it('a row that turns out to be a repeat uses no quota, so that the next row of the batch is accepted', async (t) => {
+  it('a send that turns out to be a repeat uses no quota, so that the next send of the batch is accepted', async (t) => {
     const sender = await newSender(3);
     await acceptAll(service.runtime, [row(sender, 'begin the month')]);
     const lock = await holdRowLock(service, { usageOf: sender.teamId });
@@ -188,7 +188,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal((await stored(sender.teamId)).length, all.length - refused.length);
   });
 
-  it('blocked teams delay no other team, even if they outnumber the connections', async (t) => {
+  it('teams whose sends wait for locks delay no other team, even if they are more than the connections', async (t) => {
     const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const held: Sender[] = [];
     for (let n = 0; n < 8; n += 1) held.push(await newSender());
@@ -205,7 +205,7 @@ describe('acceptSends (specification section 4.3)', () => {
     for (const outcome of await waiting) assert.equal(outcome.verdict, 'accepted');
   });
 
-  it('a lock that no send can skip delays only its team’s sends, and they get 503 once it lasts too long', async (t) => {
+  it('a locked row that sends can’t skip delays only its own team’s sends, and a long lock makes them 503', async (t) => {
     const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const [stuck, free] = [await newSender(), await newSender()];
     for (const sender of [stuck, free]) await acceptor.accept(row(sender, 'begin the month'));
@@ -240,7 +240,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal((await waiting).verdict, 'from_unregistered');
   });
 
-  it('batches of many teams in random order over two pools never deadlock', async () => {
+  it('batches of many teams in random order over two connection pools never deadlock', async () => {
     const senders = await Promise.all(Array.from({ length: 8 }, () => newSender()));
     // Half of the rows have an idempotency key that other batches use, too, for the same content.
     const sent = fc.record({

@@ -100,7 +100,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     });
   });
 
-  it('cancelling a message that is no longer queued is 409 with its status, and changes nothing (§4.3/cancel-queued-only)', async () => {
+  it('cancelling a message that is no longer queued gets 409 with the message’s status, and changes nothing (§4.3/cancel-queued-only)', async () => {
     const team = await newSender();
     const { wire } = team.number;
     const standing = new Map<string, string>();

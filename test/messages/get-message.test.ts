@@ -54,7 +54,7 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     assert.ok(String(sent.sent_at) >= String(sent.created_at));
   });
 
-  it('the answer has the time of delivery where the device reports it (§3.1/delivered)', async () => {
+  it('the answer has the time of delivery if the device reports deliveries (§3.1/delivered)', async () => {
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'Delivered' });
     assert.equal((await number.wire.poll()).id, id);
     await number.wire.poll({ last: id });
@@ -67,7 +67,7 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     assert.match(String(delivered.delivered_at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it('a failed message has its error, with the words of the phone', async () => {
+  it('a failed message has its error code and the error text of the phone', async () => {
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'Not this one' });
     const poll = await number.wire.poll();
     assert.equal(poll.id, id);
@@ -78,7 +78,7 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     assert.match(String(failed.failed_at), /Z$/);
   });
 
-  it('a queued message has the reason why it waits: earlier message, busy, paused, offline (§2.5/last-seen-at, §4.3/waiting-reason)', async () => {
+  it('a queued message has the reason why it waits: earlier message, busy phone, paused number, offline phone (§2.5/last-seen-at, §4.3/waiting-reason)', async () => {
     const first = await team.api.send({ from: number.phoneNumber, to, content: 'first' });
     const second = await team.api.send({ from: number.phoneNumber, to, content: 'second' });
     assert.equal((await get(first)).waiting_reason, null);
@@ -96,7 +96,7 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     assert.equal((await get(second)).waiting_reason, 'phone_offline');
   });
 
-  it('an inbound message is shown as received', async () => {
+  it('an inbound message has the status received', async () => {
     const inbound = await number.wire.call('inbound', { from: '+1 (415) 555-0102', text: 'Hi there' });
     const message = await get(inbound.id);
     assert.deepEqual(

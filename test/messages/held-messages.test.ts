@@ -18,7 +18,7 @@ describe('held messages, and messages for later (decision 0034)', () => {
   const hold = (id: string, reason: Hold) => holdMessage(service, id, { hold: reason });
   const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
 
-  it('hand-outs pass over held messages, and later ones to the contact go in their order, until their release', async () => {
+  it('hand-outs skip held messages and send later ones to the contact in order, until the held messages are released', async () => {
     const number = await connectNumber(service, team);
     const [held, next, last] = [
       await send(number, 'held'),
@@ -35,7 +35,7 @@ describe('held messages, and messages for later (decision 0034)', () => {
     assert.equal((await waiting).id, held);
   });
 
-  it('a new message overtakes no held one of its team that waits for its release after a restore', async () => {
+  it('a message that is sent during a restore hold waits behind the held messages of its team, until the release', async () => {
     const number = await connectNumber(service, team);
     const held = await send(number, 'held');
     await hold(held, 'restore');
@@ -50,7 +50,7 @@ describe('held messages, and messages for later (decision 0034)', () => {
     assert.equal((await number.wire.poll({ last: held })).id, next);
   });
 
-  it('a locked held message keeps its team’s hold, and delays no release of another team', async (t) => {
+  it('a held message that is locked keeps the hold of its team, and does not delay the release of another team’s messages', async (t) => {
     const teams = [team, await service.newTeam()];
     const contacts = ['+12125550177', '+12125550178'];
     for (const [index, { api }] of teams.entries()) {
@@ -65,7 +65,7 @@ describe('held messages, and messages for later (decision 0034)', () => {
     assert.equal(await releaseHeld(service.runtime, 'outage'), 1);
   });
 
-  it('a held message is cancelled like any queued one', async () => {
+  it('a held message can be cancelled like any queued message', async () => {
     const id = await send(await connectNumber(service, team), 'held');
     await hold(id, 'approval');
     assert.equal((await team.api.post(`/v1/messages/${id}/cancel`, {})).status, 200);
@@ -73,7 +73,7 @@ describe('held messages, and messages for later (decision 0034)', () => {
     assert.equal(await releaseHeld(service.runtime, 'approval'), 0);
   });
 
-  it('a message for later goes at its time, in its place before younger ones', async () => {
+  it('a message with a later send time is handed out at that time, before messages that were accepted after it', async () => {
     const number = await connectNumber(service, team);
     const later = await send(number, 'later');
     await holdMessage(service, later, { readyAt: service.clock.in(60_000) });
@@ -86,7 +86,7 @@ describe('held messages, and messages for later (decision 0034)', () => {
     assert.equal((await number.wire.poll({ last: later })).id, younger);
   });
 
-  it('a message that is held for later, too, goes only after its release', async () => {
+  it('a held message with a later send time is handed out only after its release', async () => {
     const number = await connectNumber(service, team);
     const both = await send(number, 'both');
     await holdMessage(service, both, { readyAt: service.clock.in(60_000), hold: 'approval' });
@@ -98,7 +98,7 @@ describe('held messages, and messages for later (decision 0034)', () => {
     assert.equal((await number.wire.poll()).id, both);
   });
 
-  it('the expiry stands still under a restore, an outage and before the time of a message, but not under an approval', async () => {
+  it('the expiry time stands still during a restore hold, an outage hold and before the send time, but not during an approval hold', async () => {
     const number = await connectNumber(service, team);
     const ids: Record<string, string> = {};
     for (const name of ['restore', 'outage', 'approval', 'later', 'ready'])
@@ -116,7 +116,7 @@ describe('held messages, and messages for later (decision 0034)', () => {
   });
 
   for (const reason of [null, 'approval'] as const)
-    it(`a message for later, with hold ${reason}, expires QUEUE_EXPIRY_HOURS after its time, not after its acceptance (§3.2/expired)`, async () => {
+    it(`a message with a later send time and the hold ${reason} expires QUEUE_EXPIRY_HOURS after its send time, not after its acceptance (§3.2/expired)`, async () => {
       const later = await send(await connectNumber(service, team), 'later');
       await holdMessage(service, later, { readyAt: service.clock.in(30 * dayMs), hold: reason });
       service.clock.advance(30 * dayMs + 1);

@@ -57,7 +57,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal((await send('gone out', key)).text, first.text);
   });
 
-  it('a key that is used again with other fields is refused (§4.3/idempotency-key)', async () => {
+  it('an Idempotency-Key that is used again with other fields is refused (§4.3/idempotency-key)', async () => {
     const key = newKey();
     await send('one thing', key);
     const others = [
@@ -74,7 +74,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal((await send('one thing', key)).status, 202);
   });
 
-  it('a repeat is compared by its parsed fields, not by its bytes (§4.3/idempotency-key)', async () => {
+  it('a repeat is compared with the first request by parsed fields, not by bytes (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const from = number.phoneNumber;
     const spellings = [
@@ -95,7 +95,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal(texts.size, 1);
   });
 
-  it('a key has 1 to 255 visible ASCII characters, and any other is refused (§4.3/idempotency-key)', async () => {
+  it('an Idempotency-Key has 1 to 255 visible ASCII characters, and any other is refused (§4.3/idempotency-key)', async () => {
     const good = ['a', '"quoted"', 'a'.repeat(255), '!~', 'a/b?c=d&e'];
     for (const key of good) assert.equal((await send(`good ${key}`, key)).status, 202, key);
     const bad = ['', 'a'.repeat(256), 'a b', 'é', 'a\tb'];
@@ -107,7 +107,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal(await storedWith('never stored'), 0);
   });
 
-  it('a refused send leaves its key free (§4.3/idempotency-key)', async () => {
+  it('a send that is refused leaves its Idempotency-Key unused (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const refused = await team.api.post(
       '/v1/messages/send',
@@ -136,7 +136,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal(now.status, 202);
   });
 
-  it('100 simultaneous requests with one key to two processes make one message', async (t) => {
+  it('100 simultaneous requests with one Idempotency-Key to two processes make one message', async (t) => {
     const second = await service.startAnother();
     t.after(() => second.close());
     const elsewhere = new ApiClient(second.baseUrl, team.api.key);
@@ -193,7 +193,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
       }
     }
 
-    it('a concurrent repeat gets its 202, though the first request used up the monthly limit', async () => {
+    it('a concurrent repeat gets the 202 of the first request, although that one used up the monthly limit', async () => {
       const [one, other] = await race();
       assert.deepEqual([one.status, other.status], [202, 202], `${one.text} ${other.text}`);
       assert.equal(one.text, other.text);
@@ -201,7 +201,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
       assert.deepEqual(replayed.toSorted(), [null, 'true']);
     });
 
-    it('two concurrent requests have one key and different fields: the later one gets 400 for the key, and not 402 for the limit', async () => {
+    it('the later of two concurrent requests with one Idempotency-Key and different fields gets 400 for the key, and not 402 for the limit', async () => {
       const answers = (await race('another thing')).toSorted((a, b) => a.status - b.status);
       assertEach(answers, ({ status }) => status, [202, 400]);
       assert.equal(field(answers[1]?.json, 'error.param'), 'Idempotency-Key');

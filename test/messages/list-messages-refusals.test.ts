@@ -21,7 +21,7 @@ describe('refusals of GET /v1/messages (specification sections 2.1 and 4.3)', ()
     assert.match(String(field(answer.json, 'error.message')), message, query);
   }
 
-  it('a cursor that is no message id is refused (§4.3/pages)', async () => {
+  it('a cursor that is not a message id is refused (§4.3/pages)', async () => {
     const spellings = [
       never.slice(0, -1),
       `${never}0`,
@@ -46,7 +46,7 @@ describe('refusals of GET /v1/messages (specification sections 2.1 and 4.3)', ()
         await assertRefused(`${filters}cursor=${encodeURIComponent(cursor)}`, 'cursor', /./);
   });
 
-  it('an invalid value is refused with its parameter', async () => {
+  it('an invalid value of a filter is refused with the name of its parameter', async () => {
     const huge = '99999999999999999999';
     const refused = {
       limit: ['0', '101', '-1', '1.5', '1e1', '0x10', 'x', '', ' 5', '5 ', huge, 'null', '१'],
@@ -66,7 +66,7 @@ describe('refusals of GET /v1/messages (specification sections 2.1 and 4.3)', ()
         await assertRefused(`${name}=${value}&${again}`, name, /once/);
   });
 
-  it('a + that arrived as a space is refused, with the hint to encode it (§4.3/query-encoding)', async () => {
+  it('a phone number whose + was decoded as a space is refused, with the hint to encode the + (§4.3/query-encoding)', async () => {
     for (const name of ['from', 'to'])
       for (const value of ['+14155550101', '%2014155550101'])
         await assertRefused(`${name}=${value}`, name, /%2B/);

@@ -15,7 +15,7 @@ describe('pages of messages while messages arrive (§4.3/pages)', () => {
   const number = given(() => connectNumber(service, team, '+14155550100'));
   const second = given(() => service.startAnother());
 
-  it('if a page stopped at its limit of examined rows, the pages after it neither repeat nor omit messages', async () => {
+  it('pages after one that ended early, at its limit of examined rows, neither repeat nor omit messages', async () => {
     const clients = [team.api, new ApiClient(second.baseUrl, team.api.key)];
     // A message a second. The 86 delivered ones are around the 10,000th, where a page stops reading.
     const endMs = service.clock.nowMs() - 3_600_000;

@@ -156,7 +156,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     assert.ok(shown > 3_000, `${shown}`);
   });
 
-  it('a cursor may be any message id: one of the list, one of another team, an unknown one (§4.3/pages)', async () => {
+  it('a cursor may be any message id: one of the list, one of another team, or an unknown one (§4.3/pages)', async () => {
     const limitOf = randomLimits(11);
     const smallest = 'msg_00000000000000000000000000';
     const largest = 'msg_7zzzzzzzzzzzzzzzzzzzzzzzzz';
@@ -184,7 +184,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     assert.deepEqual(ids((await getPage(team.api, { cursor: largest })).messages), ids(model.slice(0, 50)));
   });
 
-  it('only inbound messages have status received, and other combinations of direction and status list none', async () => {
+  it('the status received belongs to inbound messages only, and other combinations of direction and status list nothing', async () => {
     for (const status of messageStatuses) {
       const other = status === 'received' ? 'outbound' : 'inbound';
       assert.deepEqual(await getPage(team.api, { status, direction: other }), {
@@ -195,7 +195,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     }
   });
 
-  it('limit is 1 to 100, and 50 by default', async () => {
+  it('limit may be 1 to 100, and is 50 by default', async () => {
     const first = await getPage(team.api, {});
     assert.deepEqual(ids(first.messages), ids(model.slice(0, 50)));
     assert.deepEqual([first.cursor, first.has_more], [model[49]?.id, true]);
@@ -213,7 +213,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     }
   });
 
-  it('an empty cursor lists from the start', async () => {
+  it('an empty cursor lists from the newest message on', async () => {
     assert.deepEqual(await getPage(team.api, { cursor: '' }), await getPage(team.api, {}));
   });
 

@@ -36,7 +36,7 @@ describe('the examples of docs/messages.md (specification section 4.3)', () => {
     return (await runScript(setup + text.replaceAll('\ncurl', '\necho\ncurl'))).trim().split('\n');
   }
 
-  it('the send of the page is answered twice with one message, which the iPhone gets once (§4.3/idempotency-key)', async () => {
+  it('repeating the send of docs/messages.md gets the same message again, and the iPhone gets it once (§4.3/idempotency-key)', async () => {
     const send = page.one('sh send');
     const [answer = '', repeated] = await run(send + send);
     assert.equal(answer, repeated);
@@ -45,7 +45,7 @@ describe('the examples of docs/messages.md (specification section 4.3)', () => {
     assert.equal((await number.wire.poll({ last: id })).action, 'idle');
   });
 
-  it('the page requests get one page after the other (§4.3/pages)', async () => {
+  it('the requests for pages in docs/messages.md get one page after the other (§4.3/pages)', async () => {
     const [first = '', second] = page.one('sh page').trim().split('\n');
     const small = { 'limit=50': 'limit=1' };
     const [newest = ''] = await run(first, small);
@@ -55,14 +55,14 @@ describe('the examples of docs/messages.md (specification section 4.3)', () => {
     assert.match(next, /"content":"see you then".*"has_more":true/);
   });
 
-  it('the program of the page lists every message once (§4.3/pages)', async () => {
+  it('the program of docs/messages.md lists every message once (§4.3/pages)', async () => {
     const file = join(folder, 'pages.mjs');
     await writeFile(file, page.one('js pages.mjs').replace("limit: '50'", "limit: '1'"));
     const lines = await run(`${process.execPath} ${file}`);
     assertEach(lines, (line) => line.replace(/^msg_\w{26} /, ''), replies.toReversed());
   });
 
-  it('a message with device_timeout is shown as on the page, and a late report makes it sent (§3.2/device-timeout, §3.2/late-reports)', async () => {
+  it('a message with device_timeout is shown as in docs/messages.md, and a late report makes it sent (§3.2/device-timeout, §3.2/late-reports)', async () => {
     const content = 'Your appointment is on Tuesday at 10. Is that fine?';
     const id = await team.api.send({ from: number.phoneNumber, to: contact, content });
     assert.equal((await number.wire.poll()).id, id);
@@ -75,7 +75,7 @@ describe('the examples of docs/messages.md (specification section 4.3)', () => {
     assert.deepEqual([late.status, late.may_have_been_sent], ['sent', false]);
   });
 
-  it('the setting of the page lets the number try once more', async () => {
+  it('the setting in docs/messages.md lets a number try an unconfirmed message once more', async () => {
     await run(page.one('sh retry'), { num_your_number: number.numberId });
     const { json } = await team.api.get(`/v1/numbers/${number.numberId}`);
     assert.equal(json.on_unconfirmed, 'retry_once');

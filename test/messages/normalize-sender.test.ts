@@ -117,7 +117,7 @@ const surroundings = fc.constantFrom(
 const between16 = fc.array(between, { minLength: 16, maxLength: 16 });
 
 describe('handles that an iPhone reports (specification sections 4.6 and 11.5)', () => {
-  it('any decoration of a number in E.164 is that number: invisible characters, dashes, other digits, tel: and names (§4.6/contact)', () => {
+  it('a phone number is recognised in any decoration: invisible characters, dashes, other digits, tel: and names (§4.6/contact)', () => {
     fc.assert(
       fc.property(
         digits,
@@ -151,7 +151,7 @@ describe('handles that an iPhone reports (specification sections 4.6 and 11.5)',
     });
   }
 
-  it('a handle without a digit stays as it is, whatever its characters, but for white space around it (§2.1/phone-numbers)', () => {
+  it('a handle without a digit stays as it is except for white space around it, whatever its characters (§2.1/phone-numbers)', () => {
     fc.assert(
       fc.property(anyText({ maxLength: 40 }), (text) => {
         fc.pre(!/\p{N}/u.test(text.normalize('NFKC')));
@@ -162,7 +162,7 @@ describe('handles that an iPhone reports (specification sections 4.6 and 11.5)',
     );
   });
 
-  it('the first of several lines counts, and different senders are noticed (§2.1/phone-numbers)', () => {
+  it('the first line of a sender counts, and lines with different senders are detected (§2.1/phone-numbers)', () => {
     for (const [reported, sender, isSeveral] of [
       ['+14155550100', '+14155550100', false],
       ['\n+14155550100\n', '+14155550100', false],
@@ -183,7 +183,7 @@ describe('handles that an iPhone reports (specification sections 4.6 and 11.5)',
     );
   });
 
-  it('a handle of a megabyte is kept (§2.1/phone-numbers)', () => {
+  it('a handle of a megabyte is stored (§2.1/phone-numbers)', () => {
     for (const part of ['+', '(', '1', 'a(', '<', '+1 ', '\u200e']) {
       const handle = `a${part.repeat(1_000_000 / part.length)}a`;
       assert.equal(normalizeSender(handle, own), handle);

@@ -69,7 +69,7 @@ describe('pacing (specification section 8)', () => {
     assert.ok(Math.max(...gaps) - Math.min(...gaps) > 1_000, String(gaps));
   });
 
-  it('the gap begins at the hand-out, or at the report if it comes later, and all processes draw the same gap (§8/pacing-gap)', async () => {
+  it('the gap begins at the hand-out, or at the report if it comes later, and all processes compute the same random gap (§8/pacing-gap)', async () => {
     const { number, phone } = await paced.connect({ gap_min_seconds: 100, gap_max_seconds: 200 });
     await sendMany(number, 2, () => 1);
     const first = await handOut(phone);
@@ -103,7 +103,7 @@ describe('pacing (specification section 8)', () => {
     assert.equal((await sendUntilHeld(phone)).sent, 2);
   });
 
-  it('strict pacing opens 15 conversations an hour, and messages to known contacts go on (§8/pacing-new-contacts, §8/pacing-order)', async () => {
+  it('strict pacing starts at most 15 conversations an hour, and messages to known contacts go on (§8/pacing-new-contacts, §8/pacing-order)', async () => {
     const { number, phone } = await paced.connect({ mode: 'strict', ...noGap });
     await sendMany(number, 17, (index) => index);
     const known = await paced.send(number, 3, 'to a known contact, behind two new ones');
@@ -118,7 +118,7 @@ describe('pacing (specification section 8)', () => {
     assert.ok(await conversationOf(number, 15));
   });
 
-  it('strict pacing sends a contact 5 messages without a reply, and a reply wakes the held poll (§8/pacing-unanswered)', async () => {
+  it('strict pacing sends a contact at most 5 messages without a reply, and a reply wakes the held poll (§8/pacing-unanswered)', async () => {
     const { number, phone } = await paced.connect({ mode: 'strict', ...noGap });
     await sendMany(number, 6, () => 1);
     const { sent, until: end } = await sendUntilHeld(phone);
@@ -167,7 +167,7 @@ describe('pacing (specification section 8)', () => {
     assert.equal((await sendUntilHeld(phone)).sent, 1, 'two an hour');
   });
 
-  it('the end of the gap, and not a new message, wakes the held poll, on another process too', async (t) => {
+  it('the end of the gap wakes the held poll, also on another process, and a new message does not', async (t) => {
     const { number, phone } = await paced.connect({ gap_min_seconds: 8, gap_max_seconds: 8 });
     await sendMany(number, 2, () => 1);
     assert.equal(typeof (await phone.send(service.runtime)), 'string');
@@ -193,7 +193,7 @@ describe('pacing (specification section 8)', () => {
     assert.ok(second - first >= 8_000 && second - first < 10_000, String(second - first));
   });
 
-  it('a change of the number’s pacing wakes its held poll', async () => {
+  it('a change of the number’s pacing wakes the number’s held poll', async () => {
     const { number, phone } = await paced.connect({ messages_per_day: 1 });
     await sendMany(number, 2, () => 1);
     assert.equal((await sendUntilHeld(phone)).sent, 1);
@@ -201,7 +201,7 @@ describe('pacing (specification section 8)', () => {
     assert.equal(answer.action, 'send');
   });
 
-  it('a failure report, on time or late and however often it comes, lowers the count of unanswered messages by one, unless the contact has replied or the message was sent (§8/pacing-unanswered)', async () => {
+  it('a failure report lowers the count of unanswered messages by one, once, unless the contact has replied or the message was sent (§8/pacing-unanswered)', async () => {
     const { number, phone } = await paced.connect({ mode: 'strict', ...noGap });
     const failTwice = async (message: Awaited<ReturnType<typeof handOut>>) => {
       for (let reports = 0; reports < 2; reports += 1) await phone.report(service.runtime, message, 'failed');
@@ -233,7 +233,7 @@ describe('pacing (specification section 8)', () => {
     assert.equal(await unanswered(number, 1), 1);
   });
 
-  it('the limit of a day holds for the whole day, though old hand-outs are deleted (§8/pacing-windows)', async () => {
+  it('the daily limit holds for the whole day, although rows of old hand-outs are deleted (§8/pacing-windows)', async () => {
     const { number, phone } = await paced.connect({ ...noGap, messages_per_day: 1 });
     await sendMany(number, 2, () => 1);
     await phone.send(service.runtime);
@@ -244,7 +244,7 @@ describe('pacing (specification section 8)', () => {
     assert.equal((await again.claim(service.runtime)).kind, 'paced');
   });
 
-  it('hand-outs and new conversations that lie over 10 s in the future after a backward clock step do not count (§8/pacing-rows)', async () => {
+  it('hand-outs and new conversations that a clock step left more than 10 s in the future do not count (§8/pacing-rows)', async () => {
     const phones = [
       await paced.connect({ ...noGap, messages_per_hour: 1 }),
       await paced.connect({ mode: 'strict', ...noGap, new_contacts_per_hour: 1 }),
@@ -259,7 +259,7 @@ describe('pacing (specification section 8)', () => {
     for (const { phone } of phones) assert.equal(typeof (await phone.send(service.runtime)), 'string');
   });
 
-  it('pacing off hands out as fast as the phone takes messages (§8/pacing-modes)', async () => {
+  it('pacing off hands out messages as fast as the phone takes them (§8/pacing-modes)', async () => {
     const { number, phone } = await paced.connect({ mode: 'off' });
     await sendMany(number, 20, (index) => index);
     for (let sent = 0; sent < 20; sent += 1)

@@ -31,7 +31,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     assert.ok(String(field(answer.json, 'error.message')).length > 10, what);
   }
 
-  it('a send is answered 202 with the queued message, and it is sent once the phone polls again (§3.1/accepted, §7.2/request-id)', async () => {
+  it('a send is answered 202 with the queued message, and the message is sent once the phone polls again (§3.1/accepted, §7.2/request-id)', async () => {
     const sent = { from: number.phoneNumber, to, content: 'Hello 👋🏽 — «quoted»' };
     const beforeMs = service.clock.nowMs();
     const answer = await send(sent);

@@ -145,7 +145,7 @@ describe('rows that share commits (specification section 11.4, decision 0039)', 
   for (const [batch, kind] of Object.entries(kinds)) {
     const waits = batch === 'claims';
     for (const lock of kind.locks) {
-      it(`a lock on the ${lock} of a phone delays no row of ${batch} of another phone, and /metrics counts the tries`, async (t) => {
+      it(`a lock on the ${lock} of a phone delays no ${batch} of another phone, and /metrics counts the tries`, async (t) => {
         const [phone, ...others] = await threePhones(waits);
         const held = await holdRowLock(service, locked[lock](phone.one));
         t.after(() => held.release());
@@ -169,7 +169,7 @@ describe('rows that share commits (specification section 11.4, decision 0039)', 
 
     // A send has no value that PostgreSQL refuses.
     if (batch === 'sends') continue;
-    it(`a batch of ${batch} that is rolled back fails for the row that caused it only: the others run alone`, async () => {
+    it(`a batch of ${batch} that is rolled back fails only for the row that caused it, because the other rows run again alone`, async () => {
       const [phone, ...others] = await threePhones(waits);
       const numberId = 'not a UUID' as NumberId;
       const sessionId = 'not a UUID' as DeviceSessionId;
@@ -187,7 +187,7 @@ describe('rows that share commits (specification section 11.4, decision 0039)', 
     });
   }
 
-  it('the same reports on two processes count once, and a change of the number delays none of them (§3.2/repeated-reports)', async (t) => {
+  it('equal reports to two processes count once, and a change of the number delays none of them (§3.2/repeated-reports)', async (t) => {
     const phones = await threePhones(false);
     const phoneNumber = phones.map(({ one }) => one.number.phoneNumber);
     const change = await holdRowLock(service, { phoneNumber }, 'no key update');
@@ -201,7 +201,7 @@ describe('rows that share commits (specification section 11.4, decision 0039)', 
     }
   });
 
-  it('a claim that waits while its poll ends takes nothing (§3.2/handed-out-once)', async (t) => {
+  it('a claim that waits for a lock while its poll ends takes no message (§3.2/handed-out-once)', async (t) => {
     const [phone, second] = await threePhones(true);
     assert.ok(second);
     const phoneNumber = [phone, second].map(({ one }) => one.number.phoneNumber);
@@ -219,7 +219,7 @@ describe('rows that share commits (specification section 11.4, decision 0039)', 
     assert.equal(await claims.start(service.runtime)(second), second.messageId, 'it still waits');
   });
 
-  it('a message that is cancelled between the snapshot and the lock of a claim is not handed out: the next one is', async (t) => {
+  it('a message that is cancelled between a claim’s snapshot and its lock is not handed out, and the next message is', async (t) => {
     const [phone, ...others] = await threePhones(true);
     const lock = await holdRowLock(service, { messagesTo: phone.one.contact });
     t.after(() => lock.release());
@@ -236,7 +236,7 @@ describe('rows that share commits (specification section 11.4, decision 0039)', 
     assert.equal(await waiting, uuidOf('msg', next));
   });
 
-  it('a message that an erasure writes during a claim goes once that is committed (§3.2/handed-out-once)', async (t) => {
+  it('a message that another transaction changes during a claim is handed out once that transaction has committed (§3.2/handed-out-once)', async (t) => {
     const phones = await threePhones(true);
     const change = await holdMessageChange(service, phones[0].one.contact);
     t.after(() => change.release());
@@ -246,7 +246,7 @@ describe('rows that share commits (specification section 11.4, decision 0039)', 
     assert.deepEqual(await claiming, phones.map(claims.outcomeOf));
   });
 
-  it('two processes that claim for the same polls hand out each message once (§3.2/handed-out-once)', async () => {
+  it('two processes that claim messages for the same polls hand out each message once (§3.2/handed-out-once)', async () => {
     for (let round = 0; round < 5; round += 1) {
       const phones = await threePhones(true);
       const processes = [claims.start(service.runtime), claims.start(other)];

@@ -8,7 +8,7 @@ import { until } from '#test/support/service/until.ts';
 describe('recipients of test messages for which the phone takes long', () => {
   const service = givenService();
 
-  it('one stays polling for 5 s and is delivered, and the next one fails with device_timeout after 11 s', async () => {
+  it('one test recipient keeps a message polling for 5 s before its delivery, and another fails with device_timeout after 11 s', async () => {
     const { api } = await newTestClient(service);
     const send = (to: string) => api.send({ from: testLine, to, content: 'Hello' });
     const [slow, silent] = [await send('+15005550103'), await send('+15005550126')];

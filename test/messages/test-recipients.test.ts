@@ -58,7 +58,7 @@ describe('recipients of test messages', () => {
 
   const hoursAhead = (hours: number) => new Date(service.clock.nowMs() + hours * 3_600_000).toISOString();
 
-  it('each recipient has the outcome of the table, with its events', async () => {
+  it('each test recipient has the outcome and events of the table', async () => {
     const { api } = await newTestClient(service);
     const ids = await Promise.all(
       outcomes.map(({ to }) => api.send({ from: testLine, to, content: `Hello ${to}` })),
@@ -79,7 +79,7 @@ describe('recipients of test messages', () => {
     }
   });
 
-  it('a recipient replies Yes to each message', async () => {
+  it('a test recipient that replies Yes replies to each message', async () => {
     const { api } = await newTestClient(service);
     const to = '+15005550110';
     for (const content of ['One?', 'Two?']) await api.send({ from: testLine, to, content });
@@ -92,7 +92,7 @@ describe('recipients of test messages', () => {
       assert.deepEqual([field(reply, 'from'), field(reply, 'content')], [to, 'Yes']);
   });
 
-  it('a recipient that replies STOP is opted out of the test team and not of the team', async () => {
+  it('a test recipient that replies STOP is opted out of the test team, and not of the live team', async () => {
     const { api, team } = await newTestClient(service);
     const to = '+15005550111';
     await api.send({ from: testLine, to, content: 'Hello' });
@@ -107,7 +107,7 @@ describe('recipients of test messages', () => {
     await api.send({ from: testLine, to, content: 'Again' });
   });
 
-  it('a message that no phone takes expires, at once with x-test-clock, and no other one does', async () => {
+  it('a message to the test recipient that no phone fetches expires, early with x-test-clock, and no other message does', async () => {
     const { api } = await newTestClient(service);
     const send = () => api.send({ from: testLine, to: '+15005550120', content: 'Hello' });
     const [one, other] = [await send(), await send()];
@@ -124,7 +124,7 @@ describe('recipients of test messages', () => {
     assert.equal((await api.post(`/v1/messages/${other}/cancel`)).status, 200);
   });
 
-  it('x-test-clock ends the lease of a hand-out', async () => {
+  it('x-test-clock ends the lease of a hand-out to a test recipient', async () => {
     const { api } = await newTestClient(service);
     const id = await api.send({ from: testLine, to: '+15005550126', content: 'Hello' });
     await until('the phone took it', async () => (await read(api, id)).status === 'polling');
@@ -132,7 +132,7 @@ describe('recipients of test messages', () => {
     assert.deepEqual([status, error_code, may_have_been_sent], ['failed', 'device_timeout', true]);
   });
 
-  it('x-test-clock is refused for a live key, and where it is no timestamp', async () => {
+  it('x-test-clock is refused with a live key, and if it is not a timestamp', async () => {
     const { api, team } = await newTestClient(service);
     const id = await api.send({ from: testLine, to: '+15005550120', content: 'Hello' });
     for (const clock of ['', 'tomorrow', '2026-13-01T00:00:00Z', '2027-01-01', '2027-01-01T00:00:00']) {

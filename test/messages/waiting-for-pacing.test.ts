@@ -26,7 +26,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
   const assertIn = (inMs: number | null, expectedMs: number) =>
     assert.ok(inMs !== null && Math.abs(inMs - expectedMs) < 2_000, `in ${inMs} ms, not ${expectedMs}`);
 
-  it('a message that pacing holds shows the reason (gap, hourly or daily limit) and its expected time (§4.3/waiting-reason)', async () => {
+  it('a message that pacing delays shows the reason (gap, hourly or daily limit) and its expected time (§4.3/waiting-reason)', async () => {
     const { number, phone } = await paced.connect({
       gap_min_seconds: 60,
       gap_max_seconds: 60,
@@ -70,7 +70,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.deepEqual(await waiting(opening), { reason: 'phone_offline', inMs: null });
   });
 
-  it('under strict pacing a new contact waits for other new contacts, and a known contact does not', async () => {
+  it('under strict pacing a message to a new contact waits for those to other new contacts, and one to a known contact does not', async () => {
     const limits = { new_contacts_per_hour: 1, new_contacts_per_day: 2, unanswered_per_contact: 2 };
     const { number, phone } = await paced.connect({ mode: 'strict', ...noGap, ...limits });
     await sent(number, phone, 1);
@@ -89,7 +89,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.equal(await phone.send(service.runtime), known);
   });
 
-  it('messages that wait for a reply under strict pacing delay no message to another contact', async () => {
+  it('messages that wait for a reply under strict pacing do not delay messages to other contacts', async () => {
     const limits = { messages_per_hour: 3, unanswered_per_contact: 1 };
     const { number, phone } = await paced.connect({ mode: 'strict', ...noGap, ...limits });
     for (const contact of [1, 2]) await sent(number, phone, contact);
@@ -100,7 +100,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.equal(await phone.send(service.runtime), id);
   });
 
-  it('a message that pacing holds expires only after the phone was away, or the number paused, for the whole expiry time (§3.2/expired)', async () => {
+  it('a message that pacing delays expires only after the phone was away, or the number paused, for the whole expiry time (§3.2/expired)', async () => {
     const { number, phone } = await paced.connect({ messages_per_day: 1 });
     await sent(number, phone, 1);
     const id = await paced.send(number, 1);
@@ -130,7 +130,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.equal((await team.api.get(`/v1/messages/${pausedId}`)).json.error_code, 'expired');
   });
 
-  it('a waiting message expires, though the phone polls, once its number is no longer paced (§3.2/expired)', async () => {
+  it('a message whose number is no longer paced expires, although the phone polls (§3.2/expired)', async () => {
     const { number, phone } = await paced.connect({ messages_per_day: 1 });
     await sent(number, phone, 1);
     const id = await paced.send(number, 1);

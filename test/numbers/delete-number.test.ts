@@ -34,7 +34,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal(field(send.json, 'error.param'), 'from');
   });
 
-  it('deleting a number fails and refunds its queued messages, and keeps the message in flight (§3.1/failed, §3.2/number-removed)', async () => {
+  it('deleting a number fails and refunds its queued messages, and does not change the message in flight (§3.1/failed, §3.2/number-removed)', async () => {
     const number = await connectNumber(service, team, '+14155550111');
     const before = await used();
     const held = await team.api.send({ from: number.phoneNumber, to, content: 'in the phone’s hands' });
@@ -104,7 +104,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 404, 404, 404, 404, 404, 404, 404]);
   });
 
-  it('deleting a number fails some of a long queue at once, and the sweep fails the rest', async () => {
+  it('deleting a number fails a part of a long queue at once, and the sweep fails the rest', async () => {
     const owner = await service.newTeam();
     const { numberId, phoneNumber } = await connectNumber(service, owner, '+14155550190');
     const sender = { teamId: owner.id, numberId: uuidOf('num', numberId), phoneNumber };

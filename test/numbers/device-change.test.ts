@@ -23,7 +23,7 @@ describe('a device that describes itself differently', () => {
       .map(({ action }) => action)
       .filter((action) => action.startsWith('number.device_'));
 
-  it('another device name is a warning with both descriptions, for 30 days', async () => {
+  it('a poll with another device name causes a warning with both descriptions, for 30 days', async () => {
     const at = service.clock.now().getTime();
     await takeover({ device_name: 'Ben’s iPhone', os: '18.1' });
     const { at: seenAt, ...descriptions } = (await change()) as Record<string, string>;
@@ -40,7 +40,7 @@ describe('a device that describes itself differently', () => {
     assert.equal(await change(), null);
   });
 
-  it('another iOS version is a warning too, but neither the same device nor a device without a name is', async () => {
+  it('a poll with another iOS version causes a warning too, but the same device or one without a name does not', async () => {
     const before = (await actions()).length;
     await takeover({ device_name: 'Anna’s iPhone', os: '18.1' });
     await takeover({ device_name: 'Anna’s iPhone', os: 'none' });
@@ -53,7 +53,7 @@ describe('a device that describes itself differently', () => {
     assert.equal((await actions()).length, before + 1);
   });
 
-  it('a phone that connects with a new setup link ends the warning of another device', async () => {
+  it('a phone that connects with a new setup link ends the warning about another device', async () => {
     await takeover({ device_name: 'Ben’s iPhone', os: '18.1' });
     const again = await team.api.post(`/v1/numbers/${number.numberId}/reconnect`, {});
     const next = await claim(team.api, String(again.json.setup_url));

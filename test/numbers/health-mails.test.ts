@@ -35,7 +35,7 @@ describe('mails about silent numbers (specification section 4.7)', () => {
   };
   const mailCount = async () => (await storedMails(service, owner.email)).length;
 
-  it('owners and admins get one mail when an iPhone falls silent, and one when it is back (§4.7/mail)', async () => {
+  it('owners and admins get one mail when an iPhone goes offline, and one when it is back (§4.7/mail)', async () => {
     const admin = await newMember(service, team, 'admin');
     await team.api.send({ from: number.phoneNumber, to: '+14155550101', content: 'Hello' });
     await passWatchedTime(service, 5 * minuteMs + 15_000);
@@ -63,7 +63,7 @@ describe('mails about silent numbers (specification section 4.7)', () => {
     assert.match(back.text, /asks for messages again\. Messages that waited go out now/);
   });
 
-  it('numbers that fall silent together are in one mail', async () => {
+  it('numbers that go offline at the same time are in one mail', async () => {
     const sales = await connect('Sales');
     await number.wire.poll();
     await passWatchedTime(service, 30_000);
@@ -76,7 +76,7 @@ describe('mails about silent numbers (specification section 4.7)', () => {
       assert.match(mail.text, said);
   });
 
-  it('a number that goes offline repeatedly is in one mail an hour, and in one more if it stays offline', async () => {
+  it('a number that goes offline repeatedly is in one mail an hour, and in another mail if it stays offline', async () => {
     const goesOffline = () => passWatchedTime(service, 7 * minuteMs);
     const comesBack = async () => {
       await number.wire.poll();

@@ -78,7 +78,7 @@ describe('the likely cause of a silent number (specification section 4.7)', () =
     });
   }
 
-  it('the texts of causes have advice for the iPhone, and a guess is worded as one', () => {
+  it('the text of each likely cause has advice for the iPhone, and says if the cause is a guess', () => {
     for (const { cause, advice } of Object.values(healthCauseTexts)) {
       assert.match(cause, /\.$/);
       assert.match(advice, /^[A-Z].*\.$/);

@@ -91,7 +91,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     assert.equal(await today(), 1);
   });
 
-  it('a send that waited over midnight counts on the day of its created_at, which also orders the list (§2.5/messages-today)', async () => {
+  it('a send that waited over midnight counts on the day of its created_at, and the list is ordered by created_at too (§2.5/messages-today)', async () => {
     const sender = await service.newTeam();
     const { phoneNumber, wire } = await connectNumber(service, sender, '+14155550104');
     const sends = createSendBatcher({ ...service.runtime, metrics: createMetrics() });

@@ -54,7 +54,7 @@ describe('the health of numbers (specification section 4.7)', () => {
     assert.deepEqual([(await health()).state, (await health()).advice], ['online', '']);
   });
 
-  it('a number that falls silent and returns makes one number.offline and one number.online event, however many processes watch (§4.7/events, §6.1/one-per-change)', async () => {
+  it('a number that goes offline and returns makes one number.offline and one number.online event, however many processes check it (§4.7/events, §6.1/one-per-change)', async () => {
     const put = async (types: Parameters<typeof putWebhook>[2], options = {}) =>
       (await putWebhook(service, team.id, types, options)).id;
     const named = await put(['number.offline', 'number.online']);
@@ -91,7 +91,7 @@ describe('the health of numbers (specification section 4.7)', () => {
     assert.ok(Date.parse((await health()).since) > sinceMs);
   });
 
-  it('a health check that fails in the middle loses no event and makes none twice (§4.7/events)', async () => {
+  it('a health check that fails halfway neither loses nor repeats an event (§4.7/events)', async () => {
     await putWebhook(service, team.id, ['number.offline']);
     const other = await service.newTeam();
     await connectNumber(service, other, newPhoneNumber());
@@ -105,7 +105,7 @@ describe('the health of numbers (specification section 4.7)', () => {
     assert.deepEqual(await eventTypes(), ['number.offline']);
   });
 
-  it('time without a server that answers polls does not count as silence (§4.7/served-time)', async () => {
+  it('time in which no server answers polls does not count as silence (§4.7/served-time)', async () => {
     await passWatchedTime(service, 4 * minuteMs);
     service.clock.advance(60 * minuteMs);
     await watchNumbers(service.runtime);
@@ -120,7 +120,7 @@ describe('the health of numbers (specification section 4.7)', () => {
     assert.deepEqual(await eventTypes(), ['number.offline']);
   });
 
-  it('the silence of a phone does not grow while all processes restart every few seconds (§4.7/served-time)', async () => {
+  it('a phone’s measured silence does not grow while all processes restart every few seconds (§4.7/served-time)', async () => {
     await stopJoiningHeartbeats(service);
     const steady = new PollService(service.runtime);
     const passRestarts = async (others: readonly PollService[]) => {
@@ -139,7 +139,7 @@ describe('the health of numbers (specification section 4.7)', () => {
     assert.deepEqual(await eventTypes(), ['number.offline']);
   });
 
-  it('a number that was reported offline stays offline during and after an outage of the server, until its phone polls (§4.7/served-time)', async () => {
+  it('an offline number stays offline during and after an outage of the server, until its phone polls (§4.7/served-time)', async () => {
     await passWatchedTime(service, 6 * minuteMs);
     service.clock.advance(60 * minuteMs);
     await passWatchedTime(service, 15_000);
@@ -148,7 +148,7 @@ describe('the health of numbers (specification section 4.7)', () => {
     assert.deepEqual(await eventTypes(), ['number.offline']);
   });
 
-  it('a pending or deleted number has no health events, and a paused one has (§4.7/which-numbers)', async () => {
+  it('a pending or deleted number has no health events, and a paused number has them (§4.7/which-numbers)', async () => {
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
     const other = await service.newTeam();
     await other.api.post('/v1/numbers/verify', { phone_number: '+14155550999' });
@@ -166,7 +166,7 @@ describe('the health of numbers (specification section 4.7)', () => {
     );
   });
 
-  it('the cause names the last action of the phone: it took a message or disconnected', async () => {
+  it('the likely cause depends on the last action of the phone: it took a message, or it disconnected', async () => {
     const polling = await heldPoll(service, number);
     polling.leave();
     await until(

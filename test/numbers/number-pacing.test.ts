@@ -63,7 +63,7 @@ describe('the pacing of a number (specification section 4.2)', () => {
     await put(null);
   });
 
-  it('an unknown pacing mode or field, and a gap with its maximum below its minimum, are refused with a reason', async () => {
+  it('an unknown pacing mode or field, and a gap whose maximum is below its minimum, are refused with a reason', async () => {
     const refused: [unknown, RegExp][] = [
       [{ mode: 'slow' }, /^pacing\.mode must be one of: default, off, gentle, strict\.$/],
       [{ per_hour: 5 }, /^pacing\.per_hour is not a field of this request\. Known fields: mode, gap_min/],
@@ -80,7 +80,7 @@ describe('the pacing of a number (specification section 4.2)', () => {
     }
   });
 
-  it('a number that exceeds a limit of new contacts or unanswered messages shows the limit as a warning', async () => {
+  it('the number of a send that exceeds the limit of new contacts or unanswered messages shows that limit as a warning', async () => {
     const other = await connectNumber(service, team);
     const phone = await DirectPhone.of(service, other);
     const pacing = {

@@ -38,7 +38,7 @@ describe('a pause (specification section 3.3)', () => {
   const countHandOuts = async ({ phoneNumber }: ConnectedNumber) =>
     (await handOutsOf(service, phoneNumber)).length;
 
-  it('a pause waits for a hand-out that has begun, which is committed before the PUT answers', async (t) => {
+  it('a pause waits for the commit of a hand-out that has begun, before its request is answered', async (t) => {
     const number = await connectNumber(service, team, '+14155550110');
     const poll = await heldPoll(service, number);
     // The hand-out stops after it has locked the number's row.
@@ -58,7 +58,7 @@ describe('a pause (specification section 3.3)', () => {
     assert.equal(await countHandOuts(number), 1);
   });
 
-  it('a pause holds back a hand-out that meets the lock of the number (§3.3/pause-and-resume)', async (t) => {
+  it('a number that is paused while a hand-out waits for its lock hands out no message (§3.3/pause-and-resume)', async (t) => {
     const number = await connectNumber(service, team, '+14155550111');
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'too late' });
     const pause = await holdPause(service, number.phoneNumber);
@@ -72,7 +72,7 @@ describe('a pause (specification section 3.3)', () => {
     assert.equal((await team.api.get(`/v1/messages/${id}`)).json.waiting_reason, 'number_paused');
   });
 
-  it('a pause succeeds under constant sends', async () => {
+  it('a pause succeeds while sends arrive constantly', async () => {
     const number = await connectNumber(service, team, '+14155550113');
     const row = sendRow({ teamId: team.id, from: number.phoneNumber, to, content: 'load' });
     let isOver = false;
@@ -86,7 +86,7 @@ describe('a pause (specification section 3.3)', () => {
     await Promise.all(load);
   });
 
-  it('a pause keeps queued messages, which are handed out in order after it (§3.3/pause-and-resume, §4.3/order)', async () => {
+  it('a pause keeps queued messages, and they are handed out in order after it (§3.3/pause-and-resume, §4.3/order)', async () => {
     const number = await connectNumber(service, team, '+14155550112');
     const ids: string[] = [];
     for (const content of ['one', 'two', 'three']) {

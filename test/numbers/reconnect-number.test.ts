@@ -11,7 +11,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
   const { service, team } = givenTeamBesideCanary();
   const number = given(() => connectNumber(service, team, phone));
 
-  it('reconnect makes a link, and the old phone works until the new one polls: id, queue and history stay', async () => {
+  it('reconnect makes a setup link and keeps id, queue and messages, and the old phone works until the new one polls', async () => {
     const sent = await team.api.send({ from: phone, to, content: 'history' });
     assert.equal((await number.wire.poll()).id, sent);
     assert.equal((await number.wire.poll({ last: sent })).action, 'idle');
@@ -47,7 +47,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
     }
   });
 
-  it('reconnect ends earlier links of the number', async () => {
+  it('reconnect ends earlier setup links of the number', async () => {
     const links: string[] = [];
     for (let turn = 0; turn < 2; turn += 1) {
       const answer = await team.api.post(`/v1/numbers/${number.numberId}/reconnect`);
@@ -57,7 +57,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
     await claim(team.api, links[1] ?? '');
   });
 
-  it('reconnect of a pending number does the same as a new verify', async () => {
+  it('reconnect of a pending number has the same result as another verify', async () => {
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550102' });
     const old = await claim(team.api, String(verify.json.setup_url));
     const pending = await findNumber(team.api, '+14155550102');

@@ -82,7 +82,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     await untilVerified(team, again.phoneNumber);
   });
 
-  it('a simulated number writes only to fictional numbers, and its conversations are marked as simulated', async () => {
+  it('a simulated number sends only to fictional numbers, and its conversations are marked as simulated', async () => {
     const team = await newOwner();
     const { phoneNumber: from } = await simulated(team);
     await untilVerified(team, from);
@@ -134,7 +134,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     assert.match(String(field(refused?.json, 'error.message')), /has a simulated number already, \+1\d+\./);
   });
 
-  it('a simulated number counts for no plan (§12.13/simulated-counts)', async () => {
+  it('a simulated number does not count towards the plan’s numbers (§12.13/simulated-counts)', async () => {
     const team = await newOwner('free');
     await simulated(team);
     const own = await team.api.post('/v1/numbers/verify', { phone_number: '+12125550104' });
@@ -143,7 +143,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     assert.equal(further.status, 402, 'the plan allows one number beside it');
   });
 
-  it('a simulated number sends, receives and cancels beyond the month’s limit, and leaves the usage as it is (§12.13/simulated-counts)', async () => {
+  it('a simulated number sends, receives and cancels beyond the month’s limit, and does not change the usage (§12.13/simulated-counts)', async () => {
     const team = await newOwner();
     const { id: numberId, phoneNumber } = await simulated(team);
     await untilVerified(team, phoneNumber);
@@ -176,7 +176,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     assert.deepEqual(await sentByDay(service, team.id), [1]);
   });
 
-  it('sends of a simulated and a real number with the same new Idempotency-Key make one message (§12.13/simulated-counts, §4.3/idempotency-key)', async () => {
+  it('two sends with the same new Idempotency-Key, from a simulated and from a real number, make one message (§12.13/simulated-counts, §4.3/idempotency-key)', async () => {
     const team = await newOwner();
     const { phoneNumber } = await simulated(team);
     await untilVerified(team, phoneNumber);

@@ -70,7 +70,7 @@ describe('the processes of simulated phones (specification section 12.13)', () =
     }
   });
 
-  it('one process leases a number, and another claims it once the lease is released, has ended, or ends too far ahead', async () => {
+  it('one process leases a simulated number, and another claims it once the lease is released, has ended, or ends too far ahead', async () => {
     const numberId = await simulate(await service.newTeam());
     const [lease, ...more] = await claim(one);
     assert.ok(lease);
@@ -117,7 +117,7 @@ describe('the processes of simulated phones (specification section 12.13)', () =
     await releaseSimulatedPhone(service.runtime.database.pool, lease);
   });
 
-  it('a failing phone is started again with backoff, and a stop ends it and releases its lease', async () => {
+  it('a simulated phone that fails is started again with backoff, and a stop ends it and releases its lease', async () => {
     const numberId = await simulate(await service.newTeam());
     let runs = 0;
     const worker = createSimulatedPhoneWorker(service.runtime, async (setupToken, signal) => {
@@ -137,7 +137,7 @@ describe('the processes of simulated phones (specification section 12.13)', () =
     assertEach(claimed, ({ number_id }) => number_id, [numberId]);
   });
 
-  it('an idle test line leaves its phone to a number that waits for one', async (t) => {
+  it('an idle phone of test keys is stopped if another simulated number waits for a phone', async (t) => {
     const fresh = await startTestService({ ROLES: 'maintain' });
     const runs: AbortSignal[] = [];
     const worker = createSimulatedPhoneWorker(
@@ -162,7 +162,7 @@ describe('the processes of simulated phones (specification section 12.13)', () =
     assertEach(runs, ({ aborted }) => aborted, [true, false]);
   });
 
-  it('a test line keeps its phone while it has a message or no other number waits, and gets one after the others', async () => {
+  it('the phone of test keys keeps running while it has a message or no other number waits, and is started after the others', async () => {
     const { clock, database } = service.runtime;
     const idle = async () => {
       const asked = { holder: one, now: clock.now(), idleSince: clock.now() };
@@ -188,7 +188,7 @@ describe('the processes of simulated phones (specification section 12.13)', () =
     assert.equal(await idle(), 0, 'it has a message');
   });
 
-  it('a second process runs the phone once the first process has stopped', async () => {
+  it('a second process runs the simulated phone once the first process has stopped', async () => {
     const first = await startTestService();
     const team = await first.newTeam();
     const owner = await newMember(first, team, 'owner');

@@ -17,7 +17,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
 
   const put = (body: unknown) => team.api.put(`/v1/numbers/${number.numberId}`, body);
 
-  it('an update is answered with the five fields of the number', async () => {
+  it('an update is answered with the five fields of a number', async () => {
     const answer = await put({ label: 'Support 🛟', status: 'paused' });
     assert.equal(answer.status, 200);
     assert.deepEqual(answer.json, {
@@ -42,7 +42,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     await put({ status: 'active', on_unconfirmed: 'fail' });
   });
 
-  it('an update changes only the given fields', async () => {
+  it('an update changes only the fields of its request', async () => {
     await put({ label: 'First', status: 'paused' });
     assert.deepEqual((await put({ label: '' })).json.label, '');
     assert.equal((await findNumber(team.api, phone))?.status, 'paused');
@@ -68,7 +68,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     }
   });
 
-  it('on_unconfirmed is fail or retry_once', async () => {
+  it('on_unconfirmed may be fail or retry_once', async () => {
     for (const policy of ['retry_once', 'fail']) {
       assert.equal((await put({ on_unconfirmed: policy })).status, 200);
       assert.equal((await storedNumber(service, phone)).onUnconfirmed, policy);

@@ -74,7 +74,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal(await findNumber(other.api, '+14155550102'), undefined);
   });
 
-  it('verify of a pending number of the team makes a new link, and ends the old one and its token (§4.2/verification)', async () => {
+  it('verify of a number that is pending in the team makes a new setup link, and ends the old link and its token (§4.2/verification)', async () => {
     const first = await linkFor('+14155550103');
     const before = await findNumber(team.api, '+14155550103');
     const oldDevice = await claim(team.api, first);
@@ -93,7 +93,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
   const lockNumberOf = (phone: string) => holdRowLock(service, { phoneNumber: phone });
   const lockLinkOf = (phone: string) => holdRowLock(service, { setupLinksOf: phone });
 
-  it('verify after a simultaneous first poll is a conflict, and the phone goes on (§4.2/verification)', async () => {
+  it('verify after a simultaneous first poll gets a conflict, and the phone keeps its connection (§4.2/verification)', async () => {
     const phone = '+14155550106';
     const device = await claim(team.api, await linkFor(phone));
     const lock = await lockNumberOf(phone);
@@ -108,7 +108,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await findNumber(team.api, phone))?.verified, true);
   });
 
-  it('a verify that commits before a simultaneous first poll ends the token of the old link (§4.2/verification)', async () => {
+  it('a verify that commits before a simultaneous first poll ends the token of the old setup link (§4.2/verification)', async () => {
     const phone = '+14155550107';
     const old = await claim(team.api, await linkFor(phone));
     const lock = await lockNumberOf(phone);
@@ -125,7 +125,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await device.poll()).action, 'idle');
   });
 
-  it('verify and a simultaneous claim of the old link leave no valid old token, in either order', async () => {
+  it('after a verify and a simultaneous claim of the old setup link no old token is valid, in either order', async () => {
     const phone = '+14155550108';
     const first = await linkFor(phone);
     const lock = await lockLinkOf(phone);
@@ -159,7 +159,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     await claim(team.api, await linkFor('+14155550105'));
   });
 
-  it('pending numbers count for the plan: verify is 402 with limit and current (§4.2/pending-expiry, §8/plan-numbers)', async () => {
+  it('pending numbers count towards the plan, so a further verify is 402 with limit and current (§4.2/pending-expiry, §8/plan-numbers)', async () => {
     for (const [plan, limit] of [
       ['free', 1],
       ['starter', 2],

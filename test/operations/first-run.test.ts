@@ -53,7 +53,7 @@ describe('the first start on an empty database', () => {
   const count = async (table: 'teams' | 'api_keys' | 'members') =>
     (await storedRowTexts(connection, table)).length;
 
-  it('the first start writes the key into a new DATA_DIR, which only its owner may read', async () => {
+  it('the first start writes the API key into a new DATA_DIR, which only its owner may read', async () => {
     const file = join(config.dataDir, 'first-start.txt');
     assert.ok((await start()).includes(file));
     assert.match(await readFile(file, 'utf8'), /own_live_\w{42}/);
@@ -62,7 +62,7 @@ describe('the first start on an empty database', () => {
     assert.deepEqual([await count('teams'), await count('api_keys')], [1, 1]);
   });
 
-  it('a first start on a terminal prints key and link and writes no file, and later starts print nothing', async () => {
+  it('a first start on a terminal prints the API key and owner link and writes no file, and later starts print neither', async () => {
     const printed = await start(true);
     assert.match(printed, /own_live_\w{42}/);
     assert.match(printed, /\/invite\/[\w-]{43}\n/);
@@ -70,7 +70,7 @@ describe('the first start on an empty database', () => {
     assert.equal(await start(true), '');
   });
 
-  it('a link of the operator on a server without teams is refused with the command that makes one', async () => {
+  it('ownline link on a server without teams is refused with the command that makes a team', async () => {
     const refused = createSignInOrOwnerLink(runtime, 'ada@example.com', undefined);
     await assert.rejects(
       refused,
@@ -78,7 +78,7 @@ describe('the first start on an empty database', () => {
     );
   });
 
-  it('the first start, and ownline link without --team, take no notice of a demo team', async () => {
+  it('the first start, and ownline link without --team, ignore a demo team', async () => {
     await fillDemo(runtime);
     await start();
     assert.equal(await count('teams'), 2);
@@ -86,7 +86,7 @@ describe('the first start on an empty database', () => {
     assert.equal(opens, 'owner_invitation');
   });
 
-  it('a link for a person of the demo signs in and nothing else, and the owner link of the first start stays good', async () => {
+  it('a link for a person of the demo only signs in, and the owner link of the first start stays valid', async () => {
     await start();
     const { email } = await fillDemo(runtime);
     const firstTeam = (await findFirstTeam(runtime.database.pool))?.id;
@@ -101,7 +101,7 @@ describe('the first start on an empty database', () => {
     assert.equal((await loadInvitation(runtime, token, undefined))?.invitation.role, 'owner');
   });
 
-  it('the first start makes no team and no key if the key file can’t be written, and the error names DATA_DIR', async () => {
+  it('the first start makes no team and no API key if the file for the key can’t be written, and the error names DATA_DIR', async () => {
     await writeFile(join(parent, 'not'), 'a file in the place of a folder');
     await assert.rejects(start(), (error: Error) => {
       assert.ok(error instanceof ConfigError, String(error.stack));
@@ -113,7 +113,7 @@ describe('the first start on an empty database', () => {
     assert.notEqual(await start(), '', 'the next start begins');
   });
 
-  it('a start after the command line made a team makes no key with every permission', async () => {
+  it('a start after the command line made a team makes no API key', async () => {
     await runtime.database.transaction((trx) =>
       createTeam(trx, runtime, { name: 'Example team', plan: 'free', by: operator }),
     );
@@ -122,7 +122,7 @@ describe('the first start on an empty database', () => {
     assert.deepEqual(await readdir(parent), []);
   });
 
-  it('only one of two simultaneous starts is the first start', async () => {
+  it('only one of two simultaneous first starts makes a team', async () => {
     const team = await holdNewTeam(connection);
     const starting = start();
     await team.waiting(1);

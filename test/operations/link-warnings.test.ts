@@ -8,7 +8,7 @@ function linesOf(settings: Readonly<Record<string, string>>): string[] {
   return explainUnreachableLinks(readConfig(settings));
 }
 
-it('a start whose links no iPhone can open logs one sentence that names the setting', () => {
+it('a start whose addresses no iPhone can open logs one sentence that names the setting', () => {
   const [sentence = '', ...more] = linesOf({});
   assert.deepEqual(more, []);
   assert.match(

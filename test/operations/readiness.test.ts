@@ -138,7 +138,7 @@ describe('GET /readyz, and the probe of ownline doctor (specification section 10
     }
   });
 
-  it('/readyz with all its details, and writes, are 503 with the reason while the database is read-only, and /readyz is 200 afterwards', async (t) => {
+  it('while the database is read-only, /readyz and writes get 503 with the reason, and /readyz is 200 afterwards', async (t) => {
     const team = await service.newTeam();
     const ready = new ApiClient(service.baseUrl, '');
     const database = await makeReadOnly(service);
@@ -169,7 +169,7 @@ describe('GET /readyz, and the probe of ownline doctor (specification section 10
     });
   });
 
-  it('/readyz answers while a transaction locks the state of the clock', async (t) => {
+  it('/readyz answers even while a transaction has locked the row of the clock', async (t) => {
     const other = await service.startAnother();
     t.after(() => other.close());
     await service.runtime.database.transaction(async (trx) => {
@@ -185,7 +185,7 @@ describe('GET /readyz, and the probe of ownline doctor (specification section 10
     fetch(`${service.baseUrl}/v1/device/probe/${ticket}${query}`, { method: 'POST', body });
   const ticket = () => createProbeTicket(service.runtime.secrets, service.clock.nowMs());
 
-  it('the probe answers 404 before reading a body if the request has no valid five-minute ticket of this SECRETS_KEY', async () => {
+  it('the probe answers 404 before reading a body unless the request has a ticket that this SECRETS_KEY made within five minutes', async () => {
     const good = ticket();
     assert.equal((await call(good)).status, 200);
     const [expiry = '', mac = ''] = good.split('.');
@@ -201,7 +201,7 @@ describe('GET /readyz, and the probe of ownline doctor (specification section 10
     assert.equal((await call(good)).status, 404);
   });
 
-  it('the probe delays its answer by hold_ms, and a stop of the service ends the delay', async () => {
+  it('the probe delays its answer by the requested hold_ms, and a stop of the service ends the delay', async () => {
     const other = await service.startAnother();
     const held = fetch(`${other.baseUrl}/v1/device/probe/${ticket()}?hold_ms=50000`, {
       method: 'POST',

@@ -42,7 +42,7 @@ describe('the record of a restore, written in the transaction that loads the bac
     return session;
   };
 
-  it('a restore is found until it is resumed, with the release and the time of its backup', async () => {
+  it('the record of a restore exists until the restore is resumed, with the release and the time of its backup', async () => {
     const restore = await record();
     const { database, clock } = service.runtime;
     assert.deepEqual(await findOpenRestore(database.pool), restore);
@@ -55,7 +55,7 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.equal(await findOpenRestore(database.pool), undefined);
   });
 
-  it('a restore makes a message in flight unconfirmed at once, whatever was left of its lease (§10.8/restored)', async () => {
+  it('a restore ends the lease of a message in flight, and makes the message unconfirmed at once (§10.8/restored)', async () => {
     const [fails, retries] = [await connectNumber(service, team), await connectNumber(service, team)];
     await team.api.put(`/v1/numbers/${retries.numberId}`, { on_unconfirmed: 'retry_once' });
     const failed = await send(fails, 'in flight');
@@ -71,7 +71,7 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.equal((await messageOf(retried)).status, 'queued');
   });
 
-  it('after a restore the feed tells every reader of a gap, until the reader has read a newer event (§10.8/restored)', async () => {
+  it('after a restore the feed reports a gap to every reader, until the reader has read a newer event (§10.8/restored)', async () => {
     const reading = await service.newTeam();
     const publish = async () => {
       await putEvents(service.runtime, reading.id, 1);
@@ -139,13 +139,13 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.equal((await number.wire.poll()).id, id);
   });
 
-  it('a session id that is dated more than a day ahead is refused as superseded', async () => {
+  it('a session id whose time is more than a day ahead is refused as superseded', async () => {
     const { wire } = await connectNumber(service, team);
     const forged = service.runtime.ids.next('ses', service.clock.nowMs() + 2 * 86_400_000);
     assert.equal((await wire.poll({ session: publicId('ses', forged) })).reason, 'superseded');
   });
 
-  it('a poll before the restore does not refuse a start of the shortcut after it', async () => {
+  it('a phone’s poll before the restore does not make the server refuse a start of the shortcut after the restore', async () => {
     const number = await connectNumber(service, team);
     assert.equal((await number.wire.poll()).action, 'idle');
     const starter = new DeviceWire(service.baseUrl, number.wire.token);
@@ -161,7 +161,7 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.equal((await person.get('/app/account')).status, 401);
   });
 
-  it('the time between backup and restore is no clock step', async () => {
+  it('the time between backup and restore does not count as a clock step', async () => {
     const { database, clock } = service.runtime;
     const { version } = await sampleDatabaseClock(database.pool);
     await writeStep(database.pool, { heldMs: 86_400_000, at: clock.now(), version });

@@ -148,7 +148,7 @@ describe('the restore hold (specification section 10.8)', () => {
     assert.equal(entries[0]?.actor.name, owner.email);
   });
 
-  it('a held poll gets its message when the restore is resumed', async (context) => {
+  it('resuming after a restore answers a phone’s held poll with its message', async (context) => {
     const restored = await givenRestore();
     context.after(restored.close);
     assert.equal((await restored.phone.poll()).action, 'idle');
@@ -183,7 +183,7 @@ describe('the restore hold (specification section 10.8)', () => {
     assert.equal(field(skipped.json, 'deliveries.0.event_type'), 'message.received');
   });
 
-  it('only owners of the first team can resume, and other people see only the time of the backup (§10.8/restore-hold)', async (context) => {
+  it('only owners of the first team can resume, and other members see only the time of the backup (§10.8/restore-hold)', async (context) => {
     const restored = await givenRestore();
     context.after(restored.close);
     const seen = async (member: TeamMember) => {
@@ -199,7 +199,7 @@ describe('the restore hold (specification section 10.8)', () => {
     assert.equal((await restored.owner.post(restored.owner.in('/restore/resume'), {})).status, 200);
   });
 
-  it('no message expires during the hold, and after the resume those older than QUEUE_EXPIRY_HOURS expire (§10.8/restore-hold, §10.8/resume)', async (context) => {
+  it('no message expires during the restore hold, and after the resume those older than QUEUE_EXPIRY_HOURS expire (§10.8/restore-hold, §10.8/resume)', async (context) => {
     const restored = await givenRestore();
     context.after(restored.close);
     service.clock.advance(100 * 3_600_000);

@@ -12,7 +12,7 @@ describe('events of contacts (specification sections 6.1 and 6.2)', () => {
   // The deliveries stay pending: no process has the role to attempt them.
   const service = givenService({ ROLES: 'api' });
 
-  it('contact events go to the webhooks that subscribe, and texts to a number also to the number’s webhooks (§6.1/one-per-change, §6.3/request-format)', async () => {
+  it('contact events go to the webhooks that subscribe to them, and an event of an inbound text also to the webhooks of its number (§6.1/one-per-change, §6.3/request-format)', async () => {
     for (const plan of ['free', 'pro'] as const) {
       const { id: teamId, ...team } = await service.newTeam({ plan });
       const number = await connectNumber(service, { id: teamId, ...team }, newPhoneNumber());

@@ -29,7 +29,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
   const get = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
   const contactEvents = (of = team) => contactEventsOf(service, of.id);
 
-  it('a contact that texts STOP is refused by every number of the team, and by no other team (§4.6/contact, §4.6/inbound-keywords, §4.6/refused-sends, §4.3/from-and-to)', async () => {
+  it('a send to a contact that texted STOP is refused from every number of the team, and from no other team’s (§4.6/contact, §4.6/inbound-keywords, §4.6/refused-sends, §4.3/from-and-to)', async () => {
     assert.equal((await send()).status, 202);
     const id = await receive('Stop!');
     assert.equal((await get(id)).content, 'Stop!');
@@ -57,7 +57,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     await stranger.api.send({ from: theirs.phoneNumber, to: contact, content: 'Hello' });
   });
 
-  it('START opts in again: sends are accepted, and failed messages stay failed (§4.6/keywords)', async () => {
+  it('START opts a contact in again: sends are accepted, and messages that failed stay failed (§4.6/keywords)', async () => {
     const failed = String((await send()).json.id);
     await receive('STOP');
     await receive('start');
@@ -66,7 +66,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal((await number.wire.poll()).id, id);
   });
 
-  it('STOP, START and STOP within a minute leave the contact opted out, and a late repeat of a device-given id changes nothing (§4.6/inbound-keywords)', async () => {
+  it('STOP, START and STOP within a minute leave the contact opted out, and a late repeat with a device-given id changes nothing (§4.6/inbound-keywords)', async () => {
     const now = async (text: string, id?: string) =>
       number.wire.call('inbound', { from: contact, text, ...(id === undefined ? {} : { id }) });
     const first = await now('STOP');
@@ -85,7 +85,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal((await send()).status, 202);
   });
 
-  it('each change of an opt-out makes one event and one audit entry, and a repeated keyword none (§4.6/inbound-keywords, §6.1/one-per-change, §6.2/envelope)', async () => {
+  it('each change of an opt-out makes one event and one audit entry, and a repeated keyword makes none (§4.6/inbound-keywords, §6.1/one-per-change, §6.2/envelope)', async () => {
     const first = await receive('START');
     assert.deepEqual(await contactEvents(), [], 'a contact that never opted out');
     assert.equal((await get(first)).status, 'received');
@@ -117,7 +117,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.ok(!JSON.stringify(entries).includes(contact), 'the log is never deleted, so it holds no handle');
   });
 
-  it('STOP fails and refunds the contact’s queued messages, and keeps the message in flight (§3.1/failed, §3.2/opted-out, §3.2/refund, §4.6/queued-messages)', async () => {
+  it('STOP fails and refunds the contact’s queued messages, and does not change the message in flight (§3.1/failed, §3.2/opted-out, §3.2/refund, §4.6/queued-messages)', async () => {
     const handedOut = String((await send()).json.id);
     assert.equal((await number.wire.poll()).id, handedOut);
     const waiting = [await send(), await send(), await send(other)].map(({ json }) => String(json.id));
@@ -146,7 +146,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal(failures.length, waiting.length);
   });
 
-  it('STOP in a group opts its sender out, and nothing is sent in answer (§4.6/inbound-keywords)', async () => {
+  it('STOP in a group message opts its sender out, and nothing is sent in answer (§4.6/inbound-keywords)', async () => {
     const id = await receive('STOP', {
       recipients: `+14155550102\n+14155550103\n${number.phoneNumber}`,
     } as object);
@@ -155,7 +155,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal((await number.wire.poll()).action, 'idle', 'nothing is sent in answer');
   });
 
-  it('any handle can opt out, whatever its length and kind', async () => {
+  it('a contact with any handle can opt out by text, whatever its length and kind', async () => {
     for (const from of ['262626', 'Ada Lovelace', `${'İ'.repeat(319)}@`, '👋'.repeat(400), '\u200e'])
       await receive('STOP', { from });
     assert.equal((await contactEvents()).length, 5);
@@ -168,7 +168,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal((await send()).status, 202);
   });
 
-  it('a refused send to an opted-out contact costs nothing, and a known Idempotency-Key still gets its answer (§4.6/refused-sends, §4.3/idempotency-key, §7.2/check-order)', async () => {
+  it('a refused send to an opted-out contact does not count, and a repeat with a known Idempotency-Key still gets its answer (§4.6/refused-sends, §4.3/idempotency-key, §7.2/check-order)', async () => {
     const one = await service.newTeam({ monthlyLimit: 1 });
     const phone = await connectNumber(service, one, newPhoneNumber());
     const body = { from: phone.phoneNumber, to: contact, content: 'Hello' };
@@ -199,7 +199,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal((await post({ to: '+14155550103' })).status, 402);
   });
 
-  it('a batch refuses only the sends to the contact that opted out (§4.6/refused-sends)', async () => {
+  it('only the sends of a batch that go to the opted-out contact are refused (§4.6/refused-sends)', async () => {
     await receive('STOP');
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, n) => send(number, n % 2 ? contact : `+1415555${String(3000 + n)}`)),

@@ -88,7 +88,7 @@ describe('keywords (specification section 4.6)', () => {
     for (const word of optInWords) assert.equal(findKeyword(word), 'opt_in', word);
   });
 
-  it('opt-out words exist in eleven languages, at least four each', () => {
+  it('opt-out words exist in eleven languages, with at least four each', () => {
     assert.equal(Object.keys(optOutWords).length, 11);
     for (const [language, words] of Object.entries(optOutWords)) assert.ok(words.length >= 4, language);
   });

@@ -47,7 +47,7 @@ describe('a START that may be a late repeat (specification section 4.6)', () => 
   };
 
   for (const [index, [title, isOptedOut, steps]] of cases.entries()) {
-    it(`${title}: ${isOptedOut ? 'opted out' : 'opted in'} (§4.6/late-start)`, async () => {
+    it(`after ${title} the contact is ${isOptedOut ? 'opted out' : 'opted in'} (§4.6/late-start)`, async () => {
       const from = `+1212555${String(index).padStart(4, '0')}`;
       for (const { days = 0.1, text, by, id, isOther } of steps) {
         service.clock.advance(days * day);
@@ -58,7 +58,7 @@ describe('a START that may be a late repeat (specification section 4.6)', () => 
     });
   }
 
-  it('it is stored, marked and shown with the opt-out, until the contact opts in or out again (§4.6/late-start)', async () => {
+  it('an ignored START is stored, marked and shown with the opt-out, until the contact opts in or out again (§4.6/late-start)', async () => {
     const from = '+12125550900';
     const receive = async (text: string) => {
       service.clock.advance(day);
@@ -79,7 +79,7 @@ describe('a START that may be a late repeat (specification section 4.6)', () => 
     assert.equal((await optOutOf(from))?.ignored_start_at, null, 'another opt-out');
   });
 
-  it('a START is noted that is the same message as one before the opt-out, and not as a repeated call of its run (§4.6/late-start)', async () => {
+  it('a START with the same message as one before the opt-out is noted if another run posts it, and not if the same run repeats it (§4.6/late-start)', async () => {
     const from = '+12125550901';
     const receive = async (text: string, run: string) => {
       service.clock.advance(10_000);

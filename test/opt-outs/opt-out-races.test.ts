@@ -38,7 +38,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     );
   }
 
-  it('a send that meets the locks of an opt-out is tried again, and is refused or fails once that is committed (§4.6/races, §4.6/refused-sends)', async (t) => {
+  it('a send that meets the locks of an opt-out is tried again, and is refused or fails once the opt-out is committed (§4.6/races, §4.6/refused-sends)', async (t) => {
     await receive('Hello');
     // The opt-out locks the month's usage row, which an earlier send, cancelled and refunded, creates here.
     await team.api.post(`/v1/messages/${await send('+14155550103')}/cancel`);
@@ -62,7 +62,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     assert.equal(await acceptedOf(service, team.id), 0);
   });
 
-  it('an opt-out fails a send that was not committed yet, and its repeat to another process gets the 202 (§4.6/races, §4.3/idempotency-key)', async (t) => {
+  it('an opt-out fails a send that was not committed yet, and a repeat of that send to another process gets its 202 (§4.6/races, §4.3/idempotency-key)', async (t) => {
     const second = await service.startAnother();
     t.after(() => second.close());
     await receive('Hello');
@@ -84,7 +84,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     await assertFailed(String(accepted.json.id));
   });
 
-  it('a claim of a locked number takes no message to a contact that opts out meanwhile (§4.6/races)', async () => {
+  it('a claim that waits for a locked number takes no message to a contact that opts out meanwhile (§4.6/races)', async () => {
     const id = await send();
     const claim = await holdRowLock(service, { phoneNumber: number.phoneNumber }, 'no key update');
     const polled = number.wire.poll();
@@ -95,7 +95,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     await assertFailed(id);
   });
 
-  it('an opt-out that waits for a claim leaves the message to the phone that took it (§4.6/queued-messages, §4.6/races)', async () => {
+  it('an opt-out that waits for a claim does not fail the message that the phone took (§4.6/queued-messages, §4.6/races)', async () => {
     const id = await send();
     const later = await send();
     const inserts = await holdInserts(service, 'hand_outs');
@@ -112,7 +112,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     assert.equal((await get(id)).status, 'sent');
   });
 
-  it('a message that returns to the queue after the opt-out is not handed out again, and fails (§4.6/races)', async () => {
+  it('a message that returns to the queue after its contact opted out is not handed out again, and fails (§4.6/races)', async () => {
     await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
     const id = await send();
     assert.equal((await number.wire.poll()).id, id);
@@ -126,7 +126,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     await assertFailed(id, true);
   });
 
-  it('an opt-out fails 500 messages of a long queue and the sweep the rest, and none is handed out (§4.6/queued-messages)', async () => {
+  it('an opt-out fails 500 messages of a long queue at once and the sweep the rest, and none of them is handed out (§4.6/queued-messages)', async () => {
     const { phoneNumber, numberId } = number;
     const sender = { teamId: team.id, numberId: uuidOf('num', numberId), phoneNumber };
     await putWaitingMessages(service, sender, 530);
@@ -143,7 +143,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     assert.equal(await acceptedOf(service, team.id), 1);
   });
 
-  it('the sweep fails no message to a contact that opted in again (§4.6/races)', async () => {
+  it('the sweep fails no message to a contact that has opted in again (§4.6/races)', async () => {
     await receive('STOP');
     await receive('START');
     const id = await send();

@@ -33,7 +33,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
   ];
   const contactEvents = () => contactEventsOf(service, team.id);
 
-  it('PUT opts a contact out as STOP does, and answers with the same item as the list (§4.6/contact-parameter, §4.6/refused-sends, §4.6/queued-messages)', async () => {
+  it('PUT opts a contact out as a text STOP does, and answers with the item of the list (§4.6/contact-parameter, §4.6/refused-sends, §4.6/queued-messages)', async () => {
     const waiting = String((await send()).json.id);
     const answer = await put();
     assert.equal(answer.status, 200, answer.text);
@@ -76,7 +76,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     assert.deepEqual((await list()).opt_outs, [json]);
   });
 
-  it('DELETE opts a contact in again, and is 404 for one that is not opted out (§4.6/contact-parameter)', async () => {
+  it('DELETE opts a contact in again, and is 404 for a contact that is not opted out (§4.6/contact-parameter)', async () => {
     assert.deepEqual(errorOf(await remove()), [404, 'not_found', undefined]);
     const first = (await put()).json;
     const removed = await remove();
@@ -112,7 +112,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     assert.equal((await remove(contact, stranger.api)).status, 200);
   });
 
-  it('the audit log has the actor of a change and no handle (§12.6/audit-log)', async () => {
+  it('the audit entry of a change has its actor, and no handle (§12.6/audit-log)', async () => {
     const { json } = await put('ada@example.com');
     await remove('ada@example.com');
     const entries = (await storedAuditEntries(service, { teamId: team.id })).slice(-2);
@@ -198,7 +198,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     assert.equal((await put('+14155550104')).status, 200);
   });
 
-  it('any contact that texted STOP can be opted in by request, whatever its handle', async () => {
+  it('any contact that texted STOP can be opted in by request, whatever kind of handle it has', async () => {
     for (const from of ['Ada\u200eLovelace', `${'İ'.repeat(319)}@`, '👋'.repeat(400), '4155', 'a\u0007b'])
       assert.equal((await number.wire.call('inbound', { from, text: 'STOP' })).ok, '1');
     const { opt_outs: optOuts } = await list();
@@ -207,7 +207,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     assert.deepEqual((await list()).opt_outs, []);
   });
 
-  it('members change opt-outs below /app/teams/:team_id by their role', async () => {
+  it('members may change opt-outs below /app/teams/:team_id as their role allows', async () => {
     const member = await newMember(service, team, 'member');
     const viewer = await newMember(service, team, 'viewer');
     const path = `/opt-outs/${encodeURIComponent(contact)}`;

@@ -45,7 +45,7 @@ describe('phone numbers with several spellings (specification section 4.6)', () 
       assert.equal(contactOf(kept), kept);
   });
 
-  it('STOP, PUT and DELETE with one spelling of a number apply to sends to its other spelling (§4.6/spellings, §4.6/refused-sends)', async () => {
+  it('STOP, PUT and DELETE with one spelling of a number apply to sends to its other spellings (§4.6/spellings, §4.6/refused-sends)', async () => {
     team = await service.newTeam();
     const number = await connectNumber(service, team);
     for (const pair of spellings) {
@@ -66,7 +66,7 @@ describe('phone numbers with several spellings (specification section 4.6)', () 
     }
   });
 
-  it('an opt-out fails queued messages to any spelling, and a message keeps its own spelling (§4.6/spellings, §4.6/queued-messages)', async () => {
+  it('an opt-out fails queued messages to any spelling of its contact, and each message keeps its own spelling (§4.6/spellings, §4.6/queued-messages)', async () => {
     team = await service.newTeam();
     const number = await connectNumber(service, team);
     for (const [contact, other] of spellings) {
@@ -86,7 +86,7 @@ describe('phone numbers with several spellings (specification section 4.6)', () 
     }
   });
 
-  it('a released message still belongs to the contact’s one conversation, whatever spelling it was sent to (§4.6/spellings)', async () => {
+  it('a message that returned to the queue belongs to the contact’s one conversation, whatever spelling it was sent to (§4.6/spellings)', async () => {
     team = await service.newTeam();
     const number = await connectNumber(service, team);
     const phone = await DirectPhone.of(service, number);
@@ -105,7 +105,7 @@ describe('phone numbers with several spellings (specification section 4.6)', () 
     assert.equal((await team.api.get(`/v1/messages/${id}`)).json.error_code, 'opted_out');
   });
 
-  it('a failed report and the end of a lease apply to the contact, whatever spelling the message was sent to (§4.6/spellings, §8/pacing-unanswered)', async () => {
+  it('a failure report and the end of a lease apply to the contact, whatever spelling the message was sent to (§4.6/spellings, §8/pacing-unanswered)', async () => {
     team = await service.newTeam();
     const number = await connectNumber(service, team);
     await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });

@@ -39,7 +39,7 @@ function manual(options: Partial<ConstructorParameters<typeof Batcher<Call, stri
 }
 
 describe('the batcher (decision 0005)', () => {
-  it('calls of one iteration of the event loop form a batch, and calls during a batch wait for the next', async () => {
+  it('calls within one iteration of the event loop form a batch, and calls during a running batch wait for the next batch', async () => {
     const { add, batches, inputs, turn } = manual();
     const first = [add(1), add(2)];
     await turn();
@@ -79,13 +79,13 @@ describe('the batcher (decision 0005)', () => {
     assert.equal(await kept, 'done 2');
   });
 
-  it('a call that its batch does not answer is rejected', async () => {
+  it('a call for which its batch returns no result is rejected', async () => {
     const { add } = manual({ run: async () => ['done 1'] });
     const calls = await Promise.allSettled([add(1), add(2)]);
     assert.equal(calls.map((call) => call.status).join(), 'fulfilled,rejected');
   });
 
-  it('the next batch starts before the previous one is answered, and answering lets other work run in between', async () => {
+  it('the next batch starts before the results of the previous one are delivered, and the delivery lets other work run in between', async () => {
     const { add, addMany, batches, inputs, turn } = manual();
     const order: string[] = [];
     const calls: Promise<unknown>[] = addMany('a', 9).map((call) => call.then((text) => order.push(text)));
@@ -129,7 +129,7 @@ describe('the batcher (decision 0005)', () => {
     assert.deepEqual([...served].sort(), teams, 'each has had a turn in 12 calls of 7 teams');
   });
 
-  it('a team that fills the queue is refused at once, and each other team only beyond its share', async () => {
+  it('a team that fills the queue is refused at once, and other teams are refused only beyond their share', async () => {
     const { addMany, turn } = manual({ waitingMax: 100, sizeMax: 10 });
     const refusals = (calls: Promise<string>[]) => {
       const refused: number[] = [];

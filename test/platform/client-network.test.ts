@@ -31,7 +31,7 @@ describe('the client network of a request (specification section 12.2)', () => {
     assertOne('1:0:0:0::/64', ['1::', '1::1.2.3.4', '1:0::5:6:7:8']);
   });
 
-  it('all texts that are no address have the same client network', () => {
+  it('all addresses that can’t be parsed count as the same client network', () => {
     assertOne('unknown', [
       '',
       'unknown',

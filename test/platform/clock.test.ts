@@ -6,7 +6,7 @@ import { assertEach } from '#test/support/service/assert-each.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('the clock (specification section 2.1, decision 0007)', () => {
-  it('the clock follows the given time, and never goes back', () => {
+  it('the clock follows the time that it is given, and never goes back', () => {
     const clock = new Clock();
     clock.follow(1_900_000_000_000, performance.now());
     const ahead = clock.nowMs();
@@ -15,7 +15,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.equal(clock.nowMs(), ahead);
   });
 
-  it('the clock goes back only in a jump, and keeps the elapsed time', () => {
+  it('the clock goes back only by a jump, and a jump does not change measured durations', () => {
     const clock = new Clock();
     clock.follow(1_900_000_000_000, performance.now());
     const [before, elapsed] = [clock.nowMs(), clock.elapsedMs()];
@@ -29,7 +29,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.ok(clock.nowMs() >= before + 3_600_000, 'a correction does not take it back');
   });
 
-  it('the clock compares expiry times with an earlier moment while it may be too far ahead', () => {
+  it('while the clock may be too far ahead, expiry times are compared with an earlier time', () => {
     const clock = new Clock();
     assert.ok(clock.mayExpire);
     clock.suspendExpiry(60_000);
@@ -40,7 +40,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.ok(clock.mayExpire && clock.nowMs() - clock.expiryNow().getTime() < 1_000);
   });
 
-  it('the clock calls back when the time is reached', async () => {
+  it('the clock calls a function when a given time is reached', async () => {
     const clock = new Clock();
     const askedAtMs = clock.nowMs();
     let rang = false;
@@ -51,7 +51,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.ok(clock.nowMs() - askedAtMs >= 20);
   });
 
-  it('the clock keeps measuring durations if the given time steps back', async () => {
+  it('the clock goes on measuring durations if the time that it is given steps back', async () => {
     const clock = new Clock();
     clock.follow(1_900_000_000_000, performance.now());
     const { promise, resolve } = Promise.withResolvers<number>();
@@ -64,7 +64,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.ok(clock.elapsedMs() > elapsed);
   });
 
-  it('the clock calls back once if it was moved past the moment, and not after a cancel', () => {
+  it('the clock calls a function once if it is moved past the given time, and never after a cancel', () => {
     const clock = new Clock();
     const rung: string[] = [];
     clock.after(60_000, () => rung.push('minute'));
@@ -79,7 +79,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.deepEqual(rung, ['minute', 'hours']);
   });
 
-  it('the clock calls back after a year, which is longer than a timer of the system can be', async () => {
+  it('the clock can call a function after a year, although timers of Node are shorter', async () => {
     const clock = new Clock();
     const rung: string[] = [];
     const overflows: string[] = [];
@@ -124,7 +124,7 @@ describe('ids (§2.1/id-format)', () => {
     assert.equal(parseId('num', 'num_8zzzzzzzzzzzzzzzzzzzzzzzzz'), undefined, 'more than 128 bits');
   });
 
-  it('every moment has a lower bound of the ids that are made from then on', () => {
+  it('every time has a lowest id, which ids made from then on are not below', () => {
     const ms = clock.nowMs();
     const id = ids.next('msg');
     assert.ok(firstIdAt(ms) <= id);

@@ -26,7 +26,7 @@ describe('the coalescer of a repeated run', () => {
     return { coalescer, advance };
   }
 
-  it('a coalescer gathers requests for a moment and then runs once for all', async () => {
+  it('a coalescer collects requests for a short time, and then runs once for all of them', async () => {
     const { coalescer, advance } = start();
     coalescer.request();
     coalescer.request();
@@ -36,7 +36,7 @@ describe('the coalescer of a repeated run', () => {
     assert.equal(await advance(2 * intervalMs), 1, 'and not without a request');
   });
 
-  it('a coalescer runs again an interval after its last run, or at once if that has passed', async () => {
+  it('a coalescer runs again an interval after its last run, or at once if the interval has passed', async () => {
     const { coalescer, advance } = start();
     coalescer.request();
     await advance(gatherMs);

@@ -22,7 +22,7 @@ describe('the settings (docs/configuration.md)', () => {
     assert.deepEqual([...config.processRoles], ['api', 'deliver', 'maintain']);
   });
 
-  it('the data directory of root is /var/lib/ownline', () => {
+  it('the default data directory of root is /var/lib/ownline', () => {
     assert.equal(readConfig({}, 0).dataDir, '/var/lib/ownline');
   });
 
@@ -138,7 +138,7 @@ describe('the settings (docs/configuration.md)', () => {
       assert.equal(readConfig({ ...base, DEVICE_URL: `${right}/` }).deviceUrl, right);
   });
 
-  it('HOST and DATABASE_URL accept addresses, names and sockets', () => {
+  it('HOST accepts addresses and names, and DATABASE_URL also sockets', () => {
     for (const host of ['127.0.0.1', '0.0.0.0', '::1', 'localhost', 'texts.example.com'])
       assert.equal(readConfig({ HOST: host }).host, host);
     for (const right of [
@@ -150,7 +150,7 @@ describe('the settings (docs/configuration.md)', () => {
       assert.equal(readConfig({ DATABASE_URL: right }).databaseUrl, right);
   });
 
-  it('an error for a misspelt variable names the setting that was probably meant', () => {
+  it('the error for a misspelt variable names the most similar setting', () => {
     const meant = (names: readonly string[]) =>
       readConfig(Object.fromEntries(names.map((name) => [name, 'x']))).misspelt.map((sentence) =>
         /^(\S+) is not a setting and has no effect\. Did you mean (\S+)\?$/
@@ -202,7 +202,7 @@ describe('the settings (docs/configuration.md)', () => {
     assert.doesNotThrow(() => fastify({ trustProxy: [...read.trustProxy] }));
   });
 
-  it('SMTP_URL names the mail server and MAIL_FROM the sender, and both are needed', () => {
+  it('SMTP_URL names the mail server and MAIL_FROM the sender, and each needs the other', () => {
     const read = (smtp: string, from = 'texts@example.com') =>
       readConfig({ SMTP_URL: smtp, MAIL_FROM: from }).mail;
     assert.deepEqual(read('smtps://me%40example.com:p%2Fw%23%3A@mail.example.com'), {
@@ -229,7 +229,7 @@ describe('the settings (docs/configuration.md)', () => {
     assert.equal(readConfig({ MAIL_FROM: 'texts@example.com' }).mail, undefined);
   });
 
-  it('a MAIL_FROM that is no single address is refused, even if it hides a line or a second address', () => {
+  it('a MAIL_FROM that is not a single address is refused, even if a second address or line is hidden in it', () => {
     for (const wrong of [
       'texts',
       'texts@',

@@ -31,7 +31,7 @@ function manual(valid: readonly string[] = [], rateLimits = true) {
 }
 
 describe('look-ups of credentials (§7.2/refused-keys)', () => {
-  it('any number of look-ups use at most two statements at once', async () => {
+  it('any number of look-ups run at most two database statements at a time', async () => {
     const { statements, many } = manual();
     const looked = many('wrong', 3_000, other);
     await until('two statements', () => statements.length === 2);
@@ -46,7 +46,7 @@ describe('look-ups of credentials (§7.2/refused-keys)', () => {
     assert.ok(statements.length <= 5, `${statements.length} statements`);
   });
 
-  it('look-ups past the limit of a network share one statement, and delay no other network', async () => {
+  it('look-ups beyond the limit of a client network share one statement, and delay no other network', async () => {
     const { clock, lookup, statements, many } = manual(['valid', 'wrong 7']);
     nextMinute(clock);
     for (let n = 0; n < 60; n += 1) assert.equal(lookup.refuse(attacker), undefined);
@@ -66,7 +66,7 @@ describe('look-ups of credentials (§7.2/refused-keys)', () => {
     assertEach(statements, ({ size }) => size, [500, 1, 500]);
   });
 
-  it('an unknown credential is refused from memory for 10 s, and equal simultaneous look-ups share one statement', async () => {
+  it('an unknown credential is refused from memory for 10 s, and simultaneous look-ups of one credential share a statement', async () => {
     const { clock, lookup, statements } = manual();
     const look = () => lookup.find('wrong', other);
     const first = [look(), look(), look()];

@@ -8,7 +8,7 @@ import { repository } from '#test/support/processes/spawned-service.ts';
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 
 describe('failpoints (docs/internals/kills.md)', () => {
-  it('every failpoint is at one line of the code, and its cost is documented', () => {
+  it('every failpoint is at one line of the code, and its effect on speed is documented', () => {
     const code = globSync('server/**/*.ts', { cwd: repository }).map(read).join('\n');
     const costs = read('docs/internals/kills.md');
     for (const name of [...failpoints, ...commandFailpoints]) {
@@ -17,7 +17,7 @@ describe('failpoints (docs/internals/kills.md)', () => {
     }
   });
 
-  it('a failpoint kills at the pass that its setting names, by default the first', () => {
+  it('a failpoint kills the process at the pass that its setting names, by default the first', () => {
     assert.deepEqual(parseFailpoint('delivery claimed:3'), { name: 'delivery claimed', pass: 3 });
     assert.deepEqual(parseFailpoint('results written'), { name: 'results written', pass: 1 });
     for (const none of ['', 'elsewhere', 'results written:0', 'results written:x']) {

@@ -8,7 +8,7 @@ describe('the fixed-window limiter per key and minute (specification sections 7.
   const services = { clock, config: { rateLimits: true } };
   clock.advance(60_000 - (clock.nowMs() % 60_000));
 
-  it('a flood of keys takes bounded memory, and does not evict a key in constant use', () => {
+  it('a flood of keys takes bounded memory, and does not evict the count of a key in constant use', () => {
     const limit = new FixedWindowLimiter(services, 2);
     const asked = () => limit.allows('busy');
     assert.deepEqual([asked(), asked(), asked()], [true, true, false]);
@@ -19,7 +19,7 @@ describe('the fixed-window limiter per key and minute (specification sections 7.
     assert.equal(limit.size, keysMax);
   });
 
-  it('a time that jumps ahead or back limits no key for longer (specification section 10.7)', () => {
+  it('a clock step ahead or back limits no key for longer (specification section 10.7)', () => {
     for (const byMs of [86_400_000, -86_400_000, -30_000, 600_000]) {
       const limit = new FixedWindowLimiter(services, 1);
       assert.ok(limit.allows('key') && !limit.allows('key'));
@@ -30,7 +30,7 @@ describe('the fixed-window limiter per key and minute (specification sections 7.
     }
   });
 
-  it('the check whether a limit is used up does not count as a request', () => {
+  it('asking whether a limit is used up does not count as a request', () => {
     const limit = new FixedWindowLimiter(services, 2);
     assert.equal(limit.isExhausted('key'), false);
     assert.ok(limit.allows('key') && !limit.isExhausted('key') && limit.allows('key'));

@@ -7,7 +7,7 @@ const outcome = 'nothing was restored. Restore again.';
 const interrupt = () => process.emit('SIGQUIT', 'SIGQUIT');
 
 describe('a command that a signal interrupts (specification section 10.10)', () => {
-  it('a signal before the commit aborts the work, and the error describes the state that is left (§10.10/interrupted)', async () => {
+  it('a signal before the commit aborts the command, and its error says which state is left (§10.10/interrupted)', async () => {
     const interrupted = withInterruption(outcome, async (signal) => {
       interrupt();
       signal.throwIfAborted();
@@ -20,7 +20,7 @@ describe('a command that a signal interrupts (specification section 10.10)', () 
     });
   });
 
-  it('a signal during the commit changes neither the result nor the error (§10.10/interrupted)', async () => {
+  it('a signal during the commit changes neither the result nor the error of the command (§10.10/interrupted)', async () => {
     const committed = await withInterruption(outcome, async (_, commit) => {
       commit();
       interrupt();
@@ -35,7 +35,7 @@ describe('a command that a signal interrupts (specification section 10.10)', () 
     await assert.rejects(unknown, /^Error: It is not known/);
   });
 
-  it('the signal handlers are removed when the work has ended', async () => {
+  it('the signal handlers are removed when the command has ended', async () => {
     const before = process.listenerCount('SIGQUIT');
     await withInterruption(outcome, async () => {
       assert.equal(process.listenerCount('SIGQUIT'), before + 1);

@@ -6,7 +6,7 @@ import { createLogger } from '#server/platform/process/logger.ts';
 const minute = 60_000;
 
 describe('the health of background jobs (specification section 10.4)', () => {
-  it('a job is late after three intervals and five minutes without success since its start or last success', () => {
+  it('a job is late after three intervals plus five minutes without a success, counted from its start at first', () => {
     const intervalMs = minute;
     const state = (at: { startedAtMs?: number; lastSuccessAtMs?: number; lastError?: string }) =>
       jobState(
@@ -30,7 +30,7 @@ describe('the health of background jobs (specification section 10.4)', () => {
     assert.equal(state({ startedAtMs: 0, lastSuccessAtMs: 0, lastError: 'refused' }), 'late');
   });
 
-  it('a loop counts failures, and a success clears the error but not the count', async () => {
+  it('a job counts its failures, and a success clears the error but not the count', async () => {
     const errors: unknown[] = [
       new Error(`first line ${'x'.repeat(300)}\nsecond line`),
       new Error(''),

@@ -55,7 +55,7 @@ describe('the semaphore per key (§8/team-concurrency)', () => {
     assert.equal(semaphore.size, 0, 'keys that are idle are not remembered');
   });
 
-  it('queues of one key are served round robin, and each queue has a separate limit', async () => {
+  it('the queues of one key are served round robin, and each has its own length limit', async () => {
     const { begun, start, end } = works(newSemaphore());
     for (const name of ['1', '2']) void start('key', 'long', name);
     const long = ['a', 'b', 'c', 'd'].map((name) => start('key', 'long', name));
@@ -81,7 +81,7 @@ describe('the semaphore per key (§8/team-concurrency)', () => {
     await end('2');
   });
 
-  it('each queue of the semaphore has a separate longest wait', async () => {
+  it('each queue of the semaphore has its own maximum wait', async () => {
     const { start, end } = works(newSemaphore());
     for (const name of ['1', '2']) void start('key', 'only', name);
     const short = start('key', 'only', 'short');

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { formatForTerminal } from '#server/platform/process/logger.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
 
-it('a logged error is its message and stack, without properties that a library added', async () => {
+it('a logged error has only its message and stack, and no properties that a library added', async () => {
   const script = `
     import { createLogger } from '#server/platform/process/logger.ts';
     const error = Object.assign(new Error('gone'), { code: '57P01', client: { password: 'secret word' } });
@@ -25,7 +25,7 @@ it('a logged error is its message and stack, without properties that a library a
   assert.doesNotMatch(stderr, /secret word/);
 });
 
-it('a line on a terminal is time of day, level, message and fields, and each stack frame has its own line', () => {
+it('a log line on a terminal has time of day, level, message and fields, and each stack frame has its own line', () => {
   const time = '2026-05-04T10:00:00.000Z';
   const timeOfDay = new Date(time).toLocaleTimeString('en-GB');
   const paint = (_style: unknown, text: string) => text;

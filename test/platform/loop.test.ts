@@ -13,7 +13,7 @@ const turns = async (count: number) => {
 };
 
 describe('loops and the lifecycle (specification section 10.3)', () => {
-  it('rounds of a loop never overlap, and requests during a round make one more round', async () => {
+  it('rounds of a loop never overlap, and any number of requests during a round cause one more round', async () => {
     const rounds: (() => void)[] = [];
     let running = 0;
     const loop = newLoop(async () => {
@@ -41,7 +41,7 @@ describe('loops and the lifecycle (specification section 10.3)', () => {
     assert.equal(rounds.length, 2, 'nothing begins after stop');
   });
 
-  it('a round that returns `again` is followed by the next one at once, and not after a stop', async () => {
+  it('a round that returns `again` is followed by another round at once, but not after a stop', async () => {
     let rounds = 0;
     const loop = newLoop(async () => {
       rounds += 1;
@@ -71,7 +71,7 @@ describe('loops and the lifecycle (specification section 10.3)', () => {
     assert.ok(rounds >= 2);
   });
 
-  it('the lifecycle closes its parts once, in the reverse order of opening, even if one fails', async () => {
+  it('the lifecycle closes its parts once, in the reverse order of opening, even if a close fails', async () => {
     const closed: string[] = [];
     const lifecycle = new Lifecycle(logger);
     lifecycle.onClose('database', async () => void closed.push('database'));

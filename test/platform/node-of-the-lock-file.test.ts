@@ -9,7 +9,7 @@ import { repository } from '#test/support/processes/spawned-service.ts';
 const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
 
 describe('the Node that the lock file installs (decision 0002)', () => {
-  it('bin/node runs without the link in node_modules/.bin, which npm 10 and older do not make', async () => {
+  it('bin/node runs although npm 10 and older versions do not make the link in node_modules/.bin', async () => {
     const { stdout } = await promisify(execFile)(join(repository, 'bin/node'), ['--version'], {
       env: { PATH: '/usr/bin:/bin' },
     });

@@ -4,7 +4,7 @@ import { RepeatLimiter } from '#server/platform/concurrency/repeat-limiter.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('the limiter of equal log lines (specification section 10.4)', () => {
-  it('the limiter passes the first line of a kind in each window, and counts the others', async () => {
+  it('in each period the limiter passes the first log line of a kind, and counts the others', async () => {
     const sums: string[] = [];
     const limit = new RepeatLimiter<number>({
       max: 2,

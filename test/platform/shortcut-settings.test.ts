@@ -6,7 +6,7 @@ const outbox = 'https://www.icloud.com/shortcuts/0123456789abcdef0123456789abcde
 const inbound = 'https://www.icloud.com/shortcuts/fedcba9876543210fedcba9876543210';
 
 describe('settings of the shortcuts (docs/configuration.md)', () => {
-  it('both links to the shortcuts of a form are set or none, each with https', () => {
+  it('both links to the shortcuts for an iOS range are set or neither, and each is https', () => {
     assert.deepEqual(readConfig({}).shortcutLinks, { 26: undefined, 27: undefined });
     for (const form of [26, 27] as const) {
       const [outboxName, inboundName] =
@@ -27,7 +27,7 @@ describe('settings of the shortcuts (docs/configuration.md)', () => {
     }
   });
 
-  it('the signing command is split into words, in which quotes group and nothing is expanded', () => {
+  it('the signing command is split into words: quotes group them, and nothing is expanded', () => {
     const argvOf = (text: string) => readConfig({ SHORTCUT_SIGN_COMMAND: text }).shortcutSignCommand?.argv;
     const cases: Readonly<Record<string, readonly string[]>> = {
       'sign {in} {out}': ['sign', '{in}', '{out}'],

@@ -4,7 +4,7 @@ import { singleFlightQuery } from '#server/platform/concurrency/single-flight-qu
 import { Clock } from '#server/platform/time/clock.ts';
 
 describe('the shared cached query', () => {
-  it('the query runs once for simultaneous callers, and again when its result is old', async () => {
+  it('the query runs once for simultaneous callers, and again once its result is too old', async () => {
     const clock = new Clock();
     let looks = 0;
     const gate = Promise.withResolvers<void>();
@@ -24,7 +24,7 @@ describe('the shared cached query', () => {
     assert.equal(await look(), 2);
   });
 
-  it('simultaneous callers share a failure of the query as they share a result', async () => {
+  it('simultaneous callers get the same failure of the query, as they get the same result', async () => {
     const clock = new Clock();
     let looks = 0;
     const look = singleFlightQuery(clock, 60_000, async () => {

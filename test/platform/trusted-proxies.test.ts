@@ -26,7 +26,7 @@ describe('the client behind trusted proxies', () => {
     assert.equal(await clientOf(['10.0.0.3', '10.0.0.2', '10.0.0.1']), '10.0.0.3');
   });
 
-  it('the client is the 20th address from the header’s end if all after it are trusted', async () => {
+  it('the client is the 20th address from the end of X-Forwarded-For if all later ones are trusted', async () => {
     const proxies = (count: number) => Array.from({ length: count }, (_, n) => `10.0.0.${count - n}`);
     assert.equal(forwardedAddressesMax, 20);
     assert.equal(await clientOf(['203.0.113.1', ...proxies(19)]), '203.0.113.1');

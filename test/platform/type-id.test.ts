@@ -40,7 +40,7 @@ const invalid: Readonly<Record<string, string>> = {
 };
 
 describe('TypeIDs (specification section 2.1)', () => {
-  it('a TypeID is written and read as the published vectors say', () => {
+  it('TypeIDs are written and read as in the published test vectors', () => {
     for (const [prefix, suffix, uuid] of valid) {
       const text = `${prefix}_${suffix}`;
       assert.equal(typeIdOfUuid(prefix, uuid), text);
@@ -48,7 +48,7 @@ describe('TypeIDs (specification section 2.1)', () => {
     }
   });
 
-  it('the published invalid vectors are not parsed', () => {
+  it('the invalid TypeIDs of the published test vectors are refused', () => {
     for (const [name, text] of Object.entries(invalid))
       assert.equal(uuidOfTypeId('prefix', text), undefined, name);
   });

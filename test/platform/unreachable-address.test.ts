@@ -11,7 +11,7 @@ describe('the warning of addresses that no iPhone can open', () => {
   const explain = (urls: { baseUrl?: string; appUrl?: string; deviceUrl?: string }) =>
     explainUnreachableLinks({ baseUrl: right, appUrl: right, deviceUrl: right, ...urls });
 
-  it('the warning of a host is one sentence that names BASE_URL, and a reachable host has none', () => {
+  it('the warning about a host is one sentence that names BASE_URL, and a reachable host has no warning', () => {
     for (const host of unreachable.split(' ')) {
       const url = `http://${host}:3000`;
       const sentences = explain({ baseUrl: url, appUrl: url, deviceUrl: url });
@@ -25,7 +25,7 @@ describe('the warning of addresses that no iPhone can open', () => {
     }
   });
 
-  it('the warning names DEVICE_URL or APP_URL if only that is unreachable', () => {
+  it('the warning names DEVICE_URL or APP_URL if only that address is unreachable', () => {
     assert.match(
       explain({ deviceUrl: 'https://{team}.localhost' }).join('|'),
       /^iPhones are to call https:\/\/\{team\}\.localhost, which no iPhone can reach: set DEVICE_URL to [^|]+$/,

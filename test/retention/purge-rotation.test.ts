@@ -4,7 +4,7 @@ import type { PurgeEnd } from '#server/database/purge-walk.ts';
 import { PurgeRotation } from '#server/operations/history-purge.ts';
 
 describe('the rotation of a purge (specification section 10.9)', () => {
-  it('a purge step that never finishes delays no other step', async () => {
+  it('a purge step that never finishes does not delay other steps', async () => {
     const ran: string[] = [];
     const step = (name: string, end: PurgeEnd) => async () => {
       ran.push(name);
@@ -27,7 +27,7 @@ describe('the rotation of a purge (specification section 10.9)', () => {
     ]);
   });
 
-  it('the rotation is finished once no step has anything left to purge', async () => {
+  it('the rotation of purge steps ends once no step has anything left to purge', async () => {
     let end: PurgeEnd = 'cut';
     const rotation = new PurgeRotation([async () => end, async () => 'done']);
     assert.equal(await rotation.run(), 'cut');

@@ -113,7 +113,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     assert.deepEqual(await handOutsOf(service, number.phoneNumber), []);
   });
 
-  it('years of rows go although an unfinished message is older than all of them (§10.9/retention-days)', async () => {
+  it('old messages and events are deleted although an unfinished message is older than all of them (§10.9/retention-days)', async () => {
     const held = await send('waits');
     pass(32);
     await receive('old');
@@ -128,7 +128,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     assert.deepEqual(await texts(), []);
   });
 
-  it('a row that cannot be deleted is passed over and logged, and goes a day after its fault ended', async () => {
+  it('a row that cannot be deleted is skipped and logged, and is deleted a day after its fault ended', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 9; n += 1) {
       const id = await send(`text ${n}`);
@@ -159,7 +159,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     assert.deepEqual(await texts(), []);
   });
 
-  it('metrics and Home say how late retention is while it does not delete, and nothing once it has', async () => {
+  it('metrics and Home show by how much retention is late while it deletes nothing, and nothing once it has caught up', async () => {
     const daysLate = async (role: 'admin' | 'viewer' = 'admin') => {
       const member = await newMember(service, team, role);
       return (await member.get(member.in('/home'))).json.retention_late_days;
@@ -199,7 +199,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     assert.deepEqual(await texts(), []);
   });
 
-  it('a message that another transaction has locked keeps its files, and the purge does not wait for it (§10.9/retention-pauses)', async () => {
+  it('a message that another transaction has locked keeps its files, and the purge does not wait for the lock (§10.9/retention-pauses)', async () => {
     const from = '+14155550166';
     const file = { media: (await jpegOf(1_000)).toString('base64'), media_type: 'image/jpeg' };
     await number.wire.call('inbound', { from, text: 'erased meanwhile', ...file });

@@ -46,7 +46,7 @@ async function startServices(
 }
 
 describe('the shortcuts of each form', () => {
-  it('each form has the first way that there is for it, whatever the other one has', async (context) => {
+  it('each iOS range gets its best way to install the shortcuts, whatever the other iOS range has', async (context) => {
     const sign = { SHORTCUT_SIGN_COMMAND: 'sign {in} {out}' };
     for (const [settings, folders, expected] of [
       [{}, [], { 26: 'by_hand', 27: 'by_hand' }],
@@ -58,7 +58,7 @@ describe('the shortcuts of each form', () => {
       assert.deepEqual(await publishedForms(await startServices(context, settings, folders)), expected);
   });
 
-  it('links and files are those of the form', async (context) => {
+  it('an iPhone gets the links and files for its iOS range', async (context) => {
     const linked = await startServices(context, { ...olderLinks, ...newerLinks });
     for (const [form, { outbox }] of [
       [26, { outbox: olderLinks.SHORTCUT_OUTBOX_URL }],
@@ -72,7 +72,7 @@ describe('the shortcuts of each form', () => {
     assert.equal(String(await readShortcutFile(filed, inbound, undefined, 27)), 'AEA1 of shortcuts/27');
   });
 
-  it('the signing command signs the form that is asked for, and no other', async (context) => {
+  it('the signing command signs only the shortcuts for the requested iOS range', async (context) => {
     const command = await makeSigningCommand();
     context.after(command.remove);
     const services = await startServices(context, { SHORTCUT_SIGN_COMMAND: command.setting });

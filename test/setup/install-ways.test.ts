@@ -43,7 +43,7 @@ const download = (setupUrl: string, name: string, form = 26) =>
   openPage(setupUrl, `/files/${form}/${encodeURIComponent(name)}.shortcut`);
 
 describe('ways to install the shortcuts', () => {
-  it('links come before signed files, and the code to paste is that of the claim', async (context) => {
+  it('links are preferred to signed files, and the setup code to paste has the token of the claim', async (context) => {
     const { service, setupUrl } = await startSetup(context, links);
     await putSignedFiles(service, () => 'AEA1 of the operator');
     assert.deepEqual(await waysOf(setupUrl), [linked, { kind: 'by_hand', failed: false }]);
@@ -55,7 +55,7 @@ describe('ways to install the shortcuts', () => {
     assert.equal((await download(setupUrl, 'Ownline Outbox')).status, 404);
   });
 
-  it('signed files of DATA_DIR are downloads with the shortcut’s name while the setup link is open', async (context) => {
+  it('signed files in DATA_DIR can be downloaded under the shortcut’s name while the setup link is open', async (context) => {
     const { service, setupUrl } = await startSetup(context);
     await putSignedFiles(service, (name) => `AEA1 ${name}`);
     for (const { name } of shortcuts) {
@@ -75,7 +75,7 @@ describe('ways to install the shortcuts', () => {
     assert.equal((await download(setupUrl, 'Ownline Outbox')).status, 404);
   });
 
-  it('a missing or unsigned file is not offered', async (context) => {
+  it('a missing or unsigned shortcut file is not offered', async (context) => {
     const { service, setupUrl } = await startSetup(context);
     const kind = async () => (await waysOf(setupUrl))[0]?.kind;
     assert.equal(await kind(), 'by_hand', 'there is none');
@@ -87,7 +87,7 @@ describe('ways to install the shortcuts', () => {
     assert.equal(await kind(), 'by_hand', 'one of two');
   });
 
-  it('the click signs both files of its form with address and token, and nothing else runs the command (§11.8/sign-command)', async (context) => {
+  it('a click runs the signing command for both files, with address and token in them, and nothing else runs it (§11.8/sign-command)', async (context) => {
     const command = await makeSigningCommand();
     context.after(command.remove);
     const settings = { ...links, SHORTCUT_SIGN_COMMAND: command.setting };
@@ -117,7 +117,7 @@ describe('ways to install the shortcuts', () => {
     assert.deepEqual(await waysOf(setupUrl), [ready, unready]);
   });
 
-  it('a failed signing command gives way to links, to files, else to the list to build by hand, for five minutes', async (context) => {
+  it('for five minutes after a failed signing command the page offers links, else files, else the list to build by hand', async (context) => {
     const command = await makeSigningCommand('echo "log in to the Mac" >&2; exit 1');
     context.after(command.remove);
     for (const [settings, hasFiles, next] of [

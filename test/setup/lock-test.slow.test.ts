@@ -42,7 +42,7 @@ describe('the lock test of the setup page', () => {
     return (json.messages as { content: string }[]).map(({ content }) => content);
   };
 
-  it('the lock test passes once the same session has polled for two minutes and sent a text', async () => {
+  it('the lock test passes once one session has polled for two minutes and sent a text', async () => {
     const { setupUrl, wire } = await connectTested();
     const beforeMs = service.clock.nowMs();
     assert.equal((await lock(setupUrl)).checks.locked, 'busy');
@@ -66,7 +66,7 @@ describe('the lock test of the setup page', () => {
     assert.equal(await lockedOf(setupUrl), 'done');
   });
 
-  it('the lock test does not pass without the text, and shows the text’s state', async () => {
+  it('the lock test does not pass without its text, and shows the status of that text', async () => {
     const { setupUrl, wire } = await connectTested();
     await lock(setupUrl);
     await pollFor(wire, 48);
@@ -96,7 +96,7 @@ describe('the lock test of the setup page', () => {
     assert.deepEqual(statuses, [200, 200, 200, 200, 409]);
   });
 
-  it('the text of a lock test counts as one of the five, even if the test is started again', async () => {
+  it('the text of a lock test counts towards the five test texts, even if the lock test is started again', async () => {
     const { setupUrl } = await connectTested();
     for (let clicks = 0; clicks < 3; clicks += 1) assert.equal((await lock(setupUrl)).status, 200);
     const statuses: number[] = [];
@@ -105,7 +105,7 @@ describe('the lock test of the setup page', () => {
     assert.equal((await lock(setupUrl)).status, 200, 'the text of this test was counted');
   });
 
-  it('the recipients of test texts are removed from a setup link that has ended or expired', async () => {
+  it('the recipients of test texts are deleted once their setup link has ended or expired', async () => {
     const recipients = ['+14155559903', '+14155559904'] as const;
     const numbers = [await connectTested(recipients[0]), await connectTested(recipients[1])] as const;
     for (const { setupUrl } of numbers) await lock(setupUrl);
@@ -190,7 +190,7 @@ describe('the lock test of the setup page', () => {
     assert.equal(await lockedOf(setupUrl), 'failed text_late');
   });
 
-  it('the lock test can’t start before the first poll and the first test text', async () => {
+  it('the lock test can’t start before the first poll and before the first test text was sent', async () => {
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
     const early = await lock(String(verify.json.setup_url));
     assert.deepEqual([early.status, early.error.reason], [409, 'not_polled']);
@@ -200,7 +200,7 @@ describe('the lock test of the setup page', () => {
     assert.equal(await lockedOf(setupUrl), 'open');
   });
 
-  it('a reply of the text’s recipient before the iPhone may be unlocked passes its check, for good', async () => {
+  it('a reply by the recipient during the lock test passes the check of replies, and the check stays passed', async () => {
     const start = async () => {
       const number = await connectTested();
       await lock(number.setupUrl);

@@ -36,7 +36,7 @@ describe('the setup page (specification section 11.8)', () => {
     return { other, id, baseUrl: other.baseUrl, setupUrl };
   };
 
-  it('a phone gets the address of DEVICE_URL, with the tag of its team, from the claim and the setup page', async (context) => {
+  it('the claim and the setup page give a phone the address of DEVICE_URL, with the routing tag of its team', async (context) => {
     const DEVICE_URL = 'https://{team}.example.com';
     const { other, id, baseUrl, setupUrl } = await startAt(context, { DEVICE_URL });
     const expected = DEVICE_URL.replace('{team}', await getRoutingTag(other.runtime.database.pool, id));
@@ -47,7 +47,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.equal(Object(await new DeviceWire(baseUrl, '').call('claim', { token })).server, expected);
   });
 
-  it('opening the page changes nothing and has no token; a click claims it, and then each state has its code (§11.8/click)', async () => {
+  it('opening the page changes nothing and shows no token; after a click on the page each state has the setup code (§11.8/click)', async () => {
     const setupUrl = await newLink();
     for (const path of ['', '/state', '/by-hand', '/files/27/Ownline%20Outbox.shortcut'])
       assert.doesNotMatch((await openPage(setupUrl, path)).html, /dev_[\w-]{47}/, path);
@@ -58,7 +58,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.equal(tokenOf((await readState(setupUrl)).state), token);
   });
 
-  it('the checks are those of the form, in the order of the steps, and the phone’s system decides the form', async () => {
+  it('the listed checks are those for the chosen iOS range in the order of the steps, until the phone’s iOS version decides', async () => {
     const setupUrl = await newLink();
     const start = ['address', 'poll'];
     const end = ['locked', 'locked_reply'];
@@ -89,7 +89,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.equal((await act(setupUrl, 'form', { form: 25 })).status, 400);
   });
 
-  it('a tick is kept with the link, alone, until it is taken back', async () => {
+  it('a tick is stored for its setup link only, until it is removed', async () => {
     const setupUrl = await newLink();
     const other = await newLink();
     const ticked = async (url: string) => {
@@ -105,7 +105,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.equal((await act(setupUrl, 'ticks', { name: 'locked', made: true })).status, 400);
   });
 
-  it('the list to build by hand has the actions of the files, and address and token after a click', async () => {
+  it('the list to build by hand has the actions of the shortcut files, and address and token after a click', async () => {
     const setupUrl = await newLink();
     const { html } = await openPage(setupUrl, '/by-hand?ios=26', 'POST');
     const [deviceToken = ''] = /dev_[\w-]{47}/.exec(html) ?? [];
@@ -138,13 +138,13 @@ describe('the setup page (specification section 11.8)', () => {
       assert.equal(/Any Network/.test((await openPage(setupUrl, `/by-hand?ios=${ios}`)).html), has, ios);
   });
 
-  it('the needed automations catch every opt-out word but one, and the full set catches all', () => {
+  it('the required automations catch every opt-out word but one, and the full set catches all words', () => {
     const words = Object.values(optOutWords).flat();
     assert.deepEqual(missedWords(words, 'needed'), ['DURDUR']);
     assert.deepEqual(missedWords(words, 'full'), []);
   });
 
-  it('the shell loads the page’s script, and without script it leads to the list to build by hand', async () => {
+  it('the page loads its script, and without JavaScript links to the list to build by hand', async () => {
     const { status, headers, html } = await openPage(await newLink());
     assert.equal(status, 200);
     assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'; script-src 'self'/);
@@ -153,7 +153,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.match(html, /<noscript>.*<form method="post" action="\/setup\/[\w-]{43}\/by-hand">/s);
   });
 
-  it('a click of another site is refused (§11.8/click)', async () => {
+  it('a click that another site submits is refused (§11.8/click)', async () => {
     const setupUrl = await newLink();
     for (const action of ['claim', 'done', 'by-hand']) {
       const headers = { 'sec-fetch-site': 'cross-site', 'content-type': 'application/json' };
@@ -163,7 +163,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.equal(await countDevices(service, setupUrl), 0);
   });
 
-  it('the check of the poll is that of this link’s phone, whose name is cleaned, and says if an older shortcut runs', async () => {
+  it('the check of the first poll counts only this link’s phone, cleans its name, and says if an older shortcut runs', async () => {
     const number = await connectNumber(service, team);
     assert.equal((await readState(number.setupUrl)).checks.poll, 'done');
     assert.equal((await readState(number.setupUrl)).state.had_phone, false);
@@ -185,7 +185,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.deepEqual([state.phone?.name, state.phone?.ios], ['Mia’s <b>iPhone', '18.1']);
   });
 
-  it('the poll says if an iPhone with iOS 27 got older shortcuts, until its switches are ticked', async () => {
+  it('the check of the first poll says if an iPhone with iOS 27 got the shortcuts for older iOS, until its switches are ticked', async () => {
     for (const [form, os, expected] of [
       [26, '27.0', 'done other_form'],
       [27, '27.0', 'done'],
@@ -200,12 +200,12 @@ describe('the setup page (specification section 11.8)', () => {
     }
   });
 
-  it('the count of test texts is refused if no link can have sent so many (§11.8/test-text)', async () => {
+  it('a test text is refused if its request names an impossible count of test texts (§11.8/test-text)', async () => {
     for (const after of [-1, 101, 100_000])
       assert.equal((await act(await newLink(), 'test-text', { to: friend, after })).status, 400, `${after}`);
   });
 
-  it('an older shortcut that goes on after three minutes is named', async () => {
+  it('the page reports an older shortcut that still runs after three minutes', async () => {
     const number = await connectNumber(service, team);
     const setupUrl = await reconnect(number.numberId);
     await claim(team.api, setupUrl);
@@ -217,7 +217,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.equal((await readState(setupUrl)).checks.poll, 'failed old_shortcut');
   });
 
-  it('a closed, a replaced and an expired link are over for every request, and the last answer has the final state (§11.8/closed)', async () => {
+  it('a closed, a replaced and an expired link are refused in every request, and the answer to closing has the final state (§11.8/closed)', async () => {
     const phoneNumber = newPhoneNumber();
     const replaced = await newLink(phoneNumber);
     const closed = await newLink(phoneNumber);
@@ -245,7 +245,7 @@ describe('the setup page (specification section 11.8)', () => {
     }
   });
 
-  it('a request for the state is held until it differs, and 204 after the hold', async () => {
+  it('a request for the state is held until the state differs from the known one, and is 204 at the end of its wait', async () => {
     const setupUrl = await newLink();
     const device = await claim(team.api, setupUrl);
     const { state } = await readState(setupUrl);
@@ -260,7 +260,7 @@ describe('the setup page (specification section 11.8)', () => {
     clearInterval(timer);
   });
 
-  it('six requests for the state of a link are held, and a seventh is asked to come later', async () => {
+  it('a setup link has at most six held requests for its state, and a seventh is asked to come later', async () => {
     const setupUrl = await newLink();
     const { version } = (await readState(setupUrl)).state;
     const leaving = new AbortController();

@@ -17,7 +17,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
     (await team.api.get(`/v1/messages?from=${encodeURIComponent(phoneNumber)}`)).json.messages as unknown[];
 
   describe('the test text', () => {
-    it('it is an ordinary message: the next poll gets it, and its report passes the check (§11.8/test-text)', async () => {
+    it('a test text is an ordinary message: the next poll gets it, and its report as sent passes the check (§11.8/test-text)', async () => {
       const { setupUrl, wire, phoneNumber } = await connectNumber(service, team);
       const none = { to: null, status: null, error_code: null, error: null, count: 0, left: 5 };
       assert.deepEqual((await readState(setupUrl)).state.text, none);
@@ -34,7 +34,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal((await messagesFrom(phoneNumber)).length, 1);
     });
 
-    it('it has a picture of this server, which is stored without a request and on every plan', async () => {
+    it('a test text has a picture of this server, which is stored without a request and on every plan', async () => {
       const free = await service.newTeam({ plan: 'free' });
       const { setupUrl, wire } = await connectNumber(service, free, newPhoneNumber());
       assert.equal((await sendText(setupUrl, friend)).status, 200);
@@ -48,7 +48,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal(json.media_url, `${service.baseUrl}/test-picture.png`);
     });
 
-    it('a test text that the phone could not send has the reason (§11.8/test-text)', async () => {
+    it('a test text that the phone could not send shows the reason (§11.8/test-text)', async () => {
       const { setupUrl, wire } = await connectNumber(service, team);
       await sendText(setupUrl, friend);
       const { id = '' } = await takeMessage(wire);
@@ -59,7 +59,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal(state.text.error, 'The phone could not send the message. The phone said: no iMessage');
     });
 
-    it('a link sends five test texts at most, also to another number after one was sent, and does not count refused ones (§11.8/test-text)', async () => {
+    it('a link sends at most five test texts, also to a second number, and refused ones do not count (§11.8/test-text)', async () => {
       const { setupUrl, wire } = await connectNumber(service, team);
       const wrong = await sendText(setupUrl, 'my other phone');
       assert.deepEqual([wrong.status, wrong.error.reason], [400, 'not_a_number']);
@@ -84,7 +84,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       ]);
     });
 
-    it('a test text counts for the month, and a refused send says why (§11.8/test-text)', async () => {
+    it('a test text counts towards the month’s limit, and a refused one shows the reason (§11.8/test-text)', async () => {
       const small = await service.newTeam({ plan: 'enterprise', monthlyLimit: 1 });
       const { setupUrl, numberId } = await connectNumber(service, small, newPhoneNumber());
       assert.equal((await sendText(setupUrl, friend)).status, 200);
@@ -95,7 +95,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.match((await sendText(setupUrl, friend)).error.message, /is paused/);
     });
 
-    it('a test text waits for the first poll of the link’s phone, and an older phone gets none (§11.8/test-text)', async () => {
+    it('a test text waits for the first poll of the link’s phone, and an older phone does not get it (§11.8/test-text)', async () => {
       const { wire, numberId } = await connectNumber(service, team);
       const setupUrl = String((await team.api.post(`/v1/numbers/${numberId}/reconnect`)).json.setup_url);
       const refused = async () => (await sendText(setupUrl, friend)).error.reason;
@@ -111,7 +111,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal((await readState(setupUrl)).checks.text, 'done');
     });
 
-    it('a link sends its test texts to two numbers at most, so that one typo can be corrected, and a refused number does not count (§11.8/test-recipients)', async () => {
+    it('a link sends test texts to at most two numbers, so that a typo can be corrected, and a refused number does not count (§11.8/test-recipients)', async () => {
       const { setupUrl, phoneNumber } = await connectNumber(service, team);
       const own = await sendText(setupUrl, phoneNumber);
       assert.deepEqual([own.status, own.error.reason], [400, 'own_number']);
@@ -140,7 +140,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
         assert.deepEqual(answers.map(({ status }) => status).sort(), expected);
       });
 
-    it('a request that is repeated after a lost connection sends one text (§11.8/test-text)', async () => {
+    it('a test-text request that is repeated after a lost connection sends one text (§11.8/test-text)', async () => {
       const { setupUrl, phoneNumber } = await connectNumber(service, team);
       const both = await Promise.all([sendText(setupUrl, friend, 0), sendText(setupUrl, friend, 0)]);
       assertEach(both, ({ status }) => status, [200, 200]);
@@ -152,7 +152,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
   });
 
   describe('inbound tests', () => {
-    it('each reply passes the test of its automation in any case, and the coverage follows', async () => {
+    it('each reply passes the test of its automation in any letter case, and the coverage follows', async () => {
       const { setupUrl, wire, numberId } = await connectNumber(service, team);
       const coverage = async () => (await team.api.get(`/v1/numbers/${numberId}`)).json.inbound_coverage;
       for (const [text, passed, covered] of [
@@ -176,7 +176,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       }
     });
 
-    it('a failure to record a test loses no text, and the phone is answered as usual', async () => {
+    it('an inbound text is stored and answered as usual if recording its test fails', async () => {
       const { setupUrl, wire } = await connectNumber(service, team);
       const refusal = await refuseReceivedTests(service);
       try {
@@ -192,7 +192,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.deepEqual([checks.reply_e, checks.reply_o], ['open', 'done'], 'recorded again');
     });
 
-    it('another phone of the number starts without passed tests', async () => {
+    it('a new phone of a number starts without passed tests', async () => {
       const { wire, numberId } = await connectNumber(service, team);
       for (const text of ['7 pm', 'Seen']) await wire.call('inbound', { from: friend, text });
       assert.equal((await team.api.get(`/v1/numbers/${numberId}`)).json.inbound_coverage, 'words');

@@ -49,7 +49,7 @@ describe('the signing command (specification section 11.8)', () => {
   };
   const kept = () => readdir(join(dataDir, 'shortcuts/signed'));
 
-  it('the command signs a file named as the shortcut, and the result is kept by content, for its owner only (§11.8/sign-command)', async () => {
+  it('the command signs a file with the shortcut’s name, and the result is stored by content, for its owner only (§11.8/sign-command)', async () => {
     const { signer, runs } = await signerWith();
     assert.equal(await signer.find(shortcut), undefined);
     assert.equal(String(await signer.sign(shortcut)), 'AEA1bplist00 …');
@@ -64,7 +64,7 @@ describe('the signing command (specification section 11.8)', () => {
     assert.equal((await stat(join(dataDir, 'shortcuts/signed'))).mode & 0o777, 0o700);
   });
 
-  it('the command runs once at a time, and once for simultaneous calls of one file (§11.8/sign-command)', async () => {
+  it('the command runs one at a time, and only once for simultaneous calls with the same file (§11.8/sign-command)', async () => {
     const { signer, runs } = await signerWith(
       'mkdir "$(dirname "$0")/busy" || exit 9; printf AEA1 > "$2"; sleep 0.1; rmdir "$(dirname "$0")/busy"',
     );
@@ -93,7 +93,7 @@ describe('the signing command (specification section 11.8)', () => {
     'a result that is too large': ['head -c 2000000 /dev/zero > "$2"', /too large for a shortcut/],
   };
   for (const [name, [body, reason]] of Object.entries(failures)) {
-    it(`${name} is a failure: it is logged, and nothing is kept (§11.8/sign-command)`, async () => {
+    it(`${name} is a failure: it is logged, and no file is stored (§11.8/sign-command)`, async () => {
       const { signer } = await signerWith(body);
       assert.equal(await signer.sign(shortcut), undefined);
       assert.equal(lines.length, 1);
@@ -108,7 +108,7 @@ describe('the signing command (specification section 11.8)', () => {
     assert.match(lines[0] ?? '', /ENOENT/);
   });
 
-  it('the command is ended with its children after 60 s (§11.8/sign-command)', async () => {
+  it('the command is killed with its child processes after 60 s (§11.8/sign-command)', async () => {
     const { signer, runs } = await signerWith('sleep 3600');
     const late = signer.sign(shortcut);
     await until('the command runs', async () => (await runs()).length === 1);
@@ -130,7 +130,7 @@ describe('the signing command (specification section 11.8)', () => {
     'its time limit': ['exec sleep 3600', false],
   };
   for (const [name, [body, isSigned]] of Object.entries(endings)) {
-    it(`a call ends at ${name}, even if a process outside its group keeps its standard error open (§11.8/sign-command)`, async () => {
+    it(`a signing call ends at ${name}, even if a detached process keeps the command’s standard error open (§11.8/sign-command)`, async () => {
       const { signer, runs, folder } = await signerWith(detached + body);
       let isSettled = false;
       const result = signer.sign(shortcut).finally(() => {
@@ -148,7 +148,7 @@ describe('the signing command (specification section 11.8)', () => {
     });
   }
 
-  it('a stop ends the command that runs, and starts none that waits (§11.8/sign-command)', async () => {
+  it('a stop of the service ends the running command, and starts none of those that wait (§11.8/sign-command)', async () => {
     const { signer, runs, folder } = await signerWith(`${detached}exec sleep 3600`);
     const calls = Promise.all([signer.sign(shortcut), signer.sign(other)]);
     await until('the command runs', async () => (await readdir(folder)).includes('pid'));
@@ -160,7 +160,7 @@ describe('the signing command (specification section 11.8)', () => {
     assert.deepEqual(lines, []);
   });
 
-  it('a file that could not be signed is not tried again for 5 minutes (§11.8/sign-command)', async () => {
+  it('a file whose signing failed is not tried again for 5 minutes (§11.8/sign-command)', async () => {
     const { signer, runs } = await signerWith('exit 3');
     assert.ok(signer.accepts(shortcut));
     assert.equal(await signer.sign(shortcut), undefined);
@@ -175,7 +175,7 @@ describe('the signing command (specification section 11.8)', () => {
     assert.equal((await runs()).length, 2);
   });
 
-  it('8 files may wait to be signed, another file is refused at once, and simultaneous calls sign a file once (§11.8/sign-command)', async () => {
+  it('at most 8 files wait to be signed, a further file is refused at once, and simultaneous calls sign a file once (§11.8/sign-command)', async () => {
     const { signer, runs, folder } = await signerWith(
       'until [ -e "$(dirname "$0")/go" ]; do sleep 0.05; done; printf AEA1 > "$2"',
     );
@@ -194,7 +194,7 @@ describe('the signing command (specification section 11.8)', () => {
     assert.equal(String(await signer.sign(other)), 'AEA1');
   });
 
-  it('the command gets no setting of Ownline in its environment (§11.8/sign-command)', async () => {
+  it('the environment of the command has no setting of Ownline (§11.8/sign-command)', async () => {
     const { signer } = await signerWith('printf AEA1 > "$2"; env >> "$2"', {
       METRICS_TOKEN: 'a-secret-of-the-service',
     });

@@ -31,18 +31,18 @@ const table = ([27, 26] as const).map((form) => {
 
 describe('the effort of connecting an iPhone', () => {
   for (const form of [27, 26] as const) {
-    it(`the steps for the shortcuts of iOS ${form} take at most ${tapsMax[form]} taps`, () => {
+    it(`connecting an iPhone with the shortcuts of iOS ${form} takes at most ${tapsMax[form]} taps`, () => {
       const { taps } = effortOf(form);
       assert.ok(taps <= tapsMax[form], `${taps} taps`);
     });
   }
 
-  it('the guide has the table of taps, screens, words and changes of app', async () => {
+  it('the guide docs/connect-an-iphone.md has the computed table of taps, screens, words and app changes', async () => {
     const guide = await readFile(new URL('../../docs/connect-an-iphone.md', import.meta.url), 'utf8');
     for (const row of table) assert.ok(guide.includes(row), `docs/connect-an-iphone.md lacks ${row}`);
   });
 
-  it('the page names as many automations as the files for iOS 27 have', () => {
+  it('the setup page names as many automations as the shortcut files for iOS 27 have', () => {
     assert.deepEqual(automationCounts, {
       inbound: inbound.triggers.length,
       outbox: outbox.triggers.length,

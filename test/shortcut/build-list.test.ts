@@ -27,14 +27,14 @@ function comparable(actions: readonly WorkflowAction[]): unknown {
 
 describe('the list to build by hand (specification section 11.11)', () => {
   for (const shortcut of shortcuts) {
-    it(`${shortcut.name}: the list to build by hand gives the actions of the file`, () => {
+    it(`${shortcut.name}: following the list to build by hand gives the actions of the file`, () => {
       const built = followBuildList(listOf(shortcut));
       const file = buildWorkflow(shortcut, connection).WFWorkflowActions;
       assert.deepEqual(comparable(built), comparable(file));
     });
   }
 
-  it('the list to build by hand numbers actions from 1 through all levels, and refers to results by these numbers', () => {
+  it('the list to build by hand numbers actions from 1 on across all levels, and refers to results by these numbers', () => {
     const all = flat(listOf(outbox));
     assertEach(
       all,
@@ -50,7 +50,7 @@ describe('the list to build by hand (specification section 11.11)', () => {
         }
   });
 
-  it("no value to type has a quotation mark, an apostrophe or a dash, which an iPhone's keyboard replaces", () => {
+  it("no value to type has a quotation mark, apostrophe or dash, because an iPhone's keyboard replaces these", () => {
     const typed = shortcuts.flatMap((shortcut) =>
       flat(listOf(shortcut)).flatMap(({ fields }) =>
         fields.flatMap(({ value }) => value.filter((part) => typeof part === 'string')),

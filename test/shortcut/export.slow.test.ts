@@ -26,7 +26,7 @@ describe('ownline shortcut export (specification section 11.11)', () => {
     return { phoneNumber, setupUrl: String(answer.json.setup_url) };
   };
 
-  it('the export writes both files without a connection into a new folder, and needs no running server', async () => {
+  it('the export writes both files into a new folder without address and token, and needs no running server', async () => {
     const to = join(folder, 'new', 'generic');
     const alone = new CommandLine(join(folder, 'no server here'));
     const result = await alone.json('shortcut', 'export', '--to', to);
@@ -76,7 +76,7 @@ describe('ownline shortcut export (specification section 11.11)', () => {
     for (const name of names) assert.equal(await modeOf(join(to, name)), 0o600);
   });
 
-  it('the export explains signing and, for files with a token, secrecy and the need of https', async () => {
+  it('the export explains how to sign the files and, for files with a token, that they are secret and need https', async () => {
     const to = join(folder, 'words');
     const generic = await commands.run(['shortcut', 'export', '--to', to]);
     assert.equal(generic.code, 0, generic.errors);
@@ -92,7 +92,7 @@ describe('ownline shortcut export (specification section 11.11)', () => {
     assert.ok(!/dev_/.test(own.output));
   });
 
-  it('the export names a folder that cannot be created, and a wrong setup link', async () => {
+  it('the export fails with an error that names a folder it cannot create, or a wrong setup link', async () => {
     const file = join(folder, 'a file');
     await writeFile(file, '');
     const unwritable = await commands.run(['shortcut', 'export', '--to', join(file, 'below')]);

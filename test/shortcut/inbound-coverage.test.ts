@@ -7,7 +7,7 @@ import { contains, coverageDocument, missedWords } from '#shortcut/inbound-cover
 import { repository } from '#test/support/processes/spawned-service.ts';
 
 describe('replies of one word, and the automations that catch them (docs/iphone.md)', () => {
-  it('the match of a text ignores case and diacritics, and nothing else', () => {
+  it('an automation matches a text without regard to case and diacritics, and ignores no other difference', () => {
     for (const [content, text] of [
       ['YES', 'e'],
       ['Sí', 'i'],
@@ -29,13 +29,13 @@ describe('replies of one word, and the automations that catch them (docs/iphone.
       assert.ok(!contains(content, text), `${content} does not contain ${text}`);
   });
 
-  it('the full set of automations catches every opt-out word', () => {
+  it('the full set of automations matches every opt-out word', () => {
     const words = Object.values(optOutWords).flat();
     assert.deepEqual(missedWords(words, 'full'), []);
     assert.deepEqual(missedWords(words, 'needed'), ['DURDUR']);
   });
 
-  it('the coverage tables of docs/iphone.md equal the computed tables', () => {
+  it('the coverage tables of docs/iphone.md are the computed ones', () => {
     const document = readFileSync(join(repository, 'docs/iphone.md'), 'utf8');
     assert.ok(
       document.includes(coverageDocument(optOutWords)),

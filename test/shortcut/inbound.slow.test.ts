@@ -64,7 +64,7 @@ describe('the file of Ownline Inbound, run against the service (specification se
     assert.deepEqual(await contents(line), ['Yes', 'Yes'], 'a second text');
   });
 
-  it('Ownline Inbound ends at once if the server refuses the text for good (§11.11/inbound)', async () => {
+  it('Ownline Inbound ends at once if the server permanently refuses the text (§11.11/inbound)', async () => {
     const phone = new ShortcutPhone({ setupCode: setupCodeOf(world.proxy.url, 'dev_wrong') });
     assert.deepEqual(await endOf(phone.receive(message('for no one'))), { kind: 'completed' });
     const line = await world.newLine();
@@ -72,7 +72,7 @@ describe('the file of Ownline Inbound, run against the service (specification se
     assert.deepEqual(await endOf(line.phone.receive(message('too late'))), { kind: 'completed' });
   });
 
-  it("Ownline Inbound goes on for more than two minutes without an answer, and stays below an automation's four (§11.11/inbound)", async () => {
+  it('Ownline Inbound tries for more than two minutes without an answer, and for less than the four minutes of an automation (§11.11/inbound)', async () => {
     const line = await world.newLine();
     for (let round = 0; round < 9; round += 1) world.proxy.next('error_page', 'inbound');
     const run = line.phone.receive(message('in an outage'));
@@ -86,7 +86,7 @@ describe('the file of Ownline Inbound, run against the service (specification se
     assert.deepEqual(await contents(line), ['in an outage']);
   });
 
-  it('each text that a run receives is a message of its own, also without a sender and after a refused text', async () => {
+  it('each of several texts in one run of Ownline Inbound becomes a message, also a text without a sender or after a refused one', async () => {
     const line = await world.newLine();
     assert.deepEqual(await endOf(line.phone.receive()), { kind: 'completed' });
     assert.deepEqual(await received(line), []);

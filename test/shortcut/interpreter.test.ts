@@ -95,7 +95,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     assert.deepEqual(shown, ['Hi.', '.', '1.', '0.', 'a\nb.', '{"a":1}.', '15.', '.', '.']);
   });
 
-  it('the interpreter ignores the HTTP status, and an error page is a file', async (context) => {
+  it('the interpreter ignores the HTTP status, and reads an error page as a file', async (context) => {
     const server = await serve(context, (response, { path }) =>
       response
         .writeHead(path === '/page' ? 502 : 401, {
@@ -137,7 +137,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     assert.deepEqual([read?.method, read?.path, String(read?.body)], ['GET', '/get', '']);
   });
 
-  it('a failing action ends the run: lost connection, broken answer, 60 s of silence, no dictionary, no recipient', async (context) => {
+  it('a failing action ends the run: a lost connection, broken answer, 60 s of silence, no dictionary or no recipient', async (context) => {
     const server = await serve(context, (response, { path }) => {
       if (path === '/broken') {
         response.setHeader('content-length', '100').write('half');
@@ -205,7 +205,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     assert.equal(end.kind === 'failed' && end.index, 4);
   });
 
-  it('If compares a text by is, is not, begins with and contains, and otherwise or without a text runs Otherwise', async () => {
+  it('If compares a text by is, is not, begins with and contains, and runs Otherwise if that is false or there is no text', async () => {
     const holds = async (held: string, condition: Condition, operand: string) => {
       const shown = await shownBy([
         ...keep('Held', text(held)),
@@ -247,7 +247,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     ]);
   });
 
-  it('a run ends at a time limit of four minutes, and at an abort of its caller', async () => {
+  it('a run ends after four minutes, and when its caller aborts it', async () => {
     const clock = new PhoneClock();
     const loop = [repeat(1000, [wait(30)])];
     const limited = run(loop, { limitMs: inlineRunMaxMs }, clock);
@@ -259,7 +259,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     assert.deepEqual((await aborted).end, { kind: 'aborted' });
   });
 
-  it('Repeat with Each runs for each received message, with the properties that an automation passes on', async () => {
+  it('Repeat with Each runs once for each received message, with the message’s properties that an automation provides', async () => {
     const properties = show(repeatItem('Sender'), '|', repeatItem('Content'), '|', repeatItem('Recipients'));
     const steps = [repeatEach(shortcutInput, properties)];
     const input = [
@@ -276,7 +276,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     );
   });
 
-  it('a run refuses an If on a bare dictionary value or decided by the case of letters, and a variable that is not set yet', async (context) => {
+  it('the interpreter refuses an If on a bare dictionary value or a difference of case, and a variable that is not set yet', async (context) => {
     const server = await serve(context, (response) =>
       response.setHeader('content-type', 'application/json').end('{"action":"send"}'),
     );
@@ -296,7 +296,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
 });
 
 describe('the import of a file with a question (specification section 11.11)', () => {
-  it('the import writes the answer into its action and changes nothing else', () => {
+  it('the import writes the answer to its question into one action and changes nothing else', () => {
     const file = buildWorkflow(outbox);
     const { WFWorkflowActions: actions, ...root } = importShortcut(file, ['the code']);
     const { WFWorkflowActions: before, ...rootBefore } = file;

@@ -24,7 +24,7 @@ async function poll(context: TestContext, answers: readonly (object | string)[],
 }
 
 describe('rounds of Ownline Outbox in which nothing comes (specification section 11.11)', () => {
-  it('a round with the answer of the round before keeps 3 values in memory', async (context) => {
+  it('a poll with the same answer as the previous one leaves 3 values in memory', async (context) => {
     const { kept } = await poll(context, [idle, idle, idle, send, idle, idle]);
     assert.deepEqual([kept[1], kept[2], kept[5]], [3, 3, 3]);
     const bounds = [22, 3, 3, 34, 22, 3];
@@ -34,7 +34,7 @@ describe('rounds of Ownline Outbox in which nothing comes (specification section
     );
   });
 
-  it('a report is repeated until it was answered, and no longer, whatever the order of keys is', async (context) => {
+  it('Ownline Outbox repeats its report until the server answers it, and not longer, whatever order the answer’s keys have', async (context) => {
     const reversed = { wait: '0', session: 'ses_1', action: 'idle' };
     const { reports, texts } = await poll(
       context,
@@ -52,7 +52,7 @@ describe('rounds of Ownline Outbox in which nothing comes (specification section
     ]);
   });
 
-  it('the pause of an answer holds for equal answers, and not for those after an error page', async (context) => {
+  it('the wait in an answer applies to equal answers after it, and not to those after an error page', async (context) => {
     const later = { ...idle, wait: '7' };
     const { kept } = await poll(
       context,
@@ -62,7 +62,7 @@ describe('rounds of Ownline Outbox in which nothing comes (specification section
     assert.equal(kept.length, 6);
   });
 
-  it('each poll with an empty answer is repeated after 15 s (§11.11/outbox)', async (context) => {
+  it('Ownline Outbox repeats each poll with an empty answer after 15 s (§11.11/outbox)', async (context) => {
     const { reports } = await poll(context, [idle, '', '', '', idle], [15_000, 15_000, 15_000]);
     assert.deepEqual(reports, ['new none', ...Array(5).fill('ses_1 none')]);
   });

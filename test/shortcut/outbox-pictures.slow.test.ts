@@ -107,7 +107,7 @@ describe('Ownline Outbox with pictures (specification section 11.11)', () => {
     }
   });
 
-  it('a run that loses the connection during a picture ends without sending', async (context) => {
+  it('a run of Ownline Outbox that loses the connection during a picture ends without sending', async (context) => {
     const { phone, run, polls } = await handOut(context, (response) => {
       response.setHeader('content-length', '100').write(picture);
       setImmediate(() => response.destroy());
@@ -117,7 +117,7 @@ describe('Ownline Outbox with pictures (specification section 11.11)', () => {
     assert.equal(polls().length, 1);
   });
 
-  it('the text is not sent if Messages does not accept the picture', async (context) => {
+  it('Ownline Outbox does not send the text if Messages does not accept the picture', async (context) => {
     const { phone, run, polls } = await handOut(
       context,
       (response) => response.setHeader('content-type', 'image/jpeg').end(picture),

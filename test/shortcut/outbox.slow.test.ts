@@ -41,7 +41,7 @@ describe('the file of Ownline Outbox, run against the service (specification sec
     assert.deepEqual(await endOf(phone.startOutbox()), { kind: 'stopped' });
   });
 
-  it('one of two simultaneous runs stops, and the other sends each message once', async () => {
+  it('one of two simultaneous runs of Ownline Outbox stops, and the other sends each message once', async () => {
     const line = await world.newLine();
     const runs = [line.phone.startOutbox(), line.phone.startOutbox()];
     assert.deepEqual(await endOf(Promise.race(runs)), { kind: 'stopped' });
@@ -92,7 +92,7 @@ describe('the file of Ownline Outbox, run against the service (specification sec
     assert.deepEqual(line.phone.texts, ['before', 'after']);
   });
 
-  it('a lost connection ends the run, and an automation starts another after the session has ended', async () => {
+  it('a lost connection ends the run, and an automation can start another run once the session has ended', async () => {
     const line = await world.runningLine();
     await world.untilStatus(await world.send(line, 'before'), 'sent');
     await world.proxy.breakPoll(line.wire.token);
@@ -102,7 +102,7 @@ describe('the file of Ownline Outbox, run against the service (specification sec
     await world.untilStatus(await world.send(line, 'after'), 'sent');
   });
 
-  it('a text that Messages does not accept ends the run, and its message fails as unconfirmed', async () => {
+  it('a text that Messages does not accept ends the run of Outbox, and its message fails as unconfirmed', async () => {
     let fails = true;
     const line = await world.newLine({
       onSend: () => {
@@ -121,7 +121,7 @@ describe('the file of Ownline Outbox, run against the service (specification sec
     assert.deepEqual(line.phone.texts, ['sent']);
   });
 
-  it('a run by an automation with its own actions ends after four minutes, and the next start goes on', async () => {
+  it('a run that an automation starts ends after four minutes, and the next run continues', async () => {
     const line = await world.newLine();
     const run = line.phone.startOutbox({ limitMs: inlineRunMaxMs });
     await world.untilVerified(line);

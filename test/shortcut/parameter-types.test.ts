@@ -113,7 +113,7 @@ for (const shortcut of shortcuts) {
   describe(`parameters in the file of ${shortcut.name}, compared with files of Shortcuts (specification section 11.11)`, () => {
     const workflow = buildWorkflow(shortcut, connection, 27);
 
-    it('each parameter of an action has a type that Shortcuts itself writes', () => {
+    it('each parameter of an action has a type that the Shortcuts app writes for it', () => {
       for (const action of workflow.WFWorkflowActions) {
         const name = actionName(action);
         const known = parameters[name];
@@ -123,7 +123,7 @@ for (const shortcut of shortcuts) {
       }
     });
 
-    it('each text and each variable inside a parameter has the keys that Shortcuts itself writes', () => {
+    it('each text and variable inside a parameter has the keys that the Shortcuts app writes', () => {
       const values = workflow.WFWorkflowActions.flatMap(({ WFWorkflowActionParameters: own }) =>
         Object.values(own).flatMap(dictionariesIn),
       );

@@ -33,7 +33,7 @@ async function givenPhone(context: TestContext, answers: readonly object[]) {
 const refusal = /privacy permissions that cannot be granted while your device is locked/;
 
 describe('permissions of the shortcuts on an iPhone (specification section 11.11)', () => {
-  it('a test with a picture and a text brings up all four questions, and a locked iPhone goes on alone', async (context) => {
+  it('a test with picture and text asks all four questions, so that later runs work on a locked iPhone', async (context) => {
     const { phone, questions, host } = await givenPhone(context, [idle, picture, idle, later]);
     assert.deepEqual(await endOf(phone.startOutbox()), { kind: 'stopped' });
     assertEach(questions, ({ kind, host: asked }) => `${kind} ${asked}`, [
@@ -46,7 +46,7 @@ describe('permissions of the shortcuts on an iPhone (specification section 11.11
     assert.deepEqual(phone.texts, ['A test', 'Later']);
   });
 
-  it('after a test with a text alone, the first picture ends the run of a locked iPhone', async (context) => {
+  it('after a test with text only, the first picture ends a run on a locked iPhone', async (context) => {
     const { phone, questions } = await givenPhone(context, [text, later]);
     const end = await endOf(phone.startOutbox());
     assert.match(String(end.kind === 'failed' && end.error), refusal);
@@ -54,7 +54,7 @@ describe('permissions of the shortcuts on an iPhone (specification section 11.11
     assert.equal(questions.length, 2);
   });
 
-  it('the first run of Inbound fails on a locked iPhone, and an answer holds for later runs only with Always Allow', async (context) => {
+  it('the first run of Inbound fails on a locked iPhone, and only the answer Always Allow applies to later runs', async (context) => {
     const { phone, questions } = await givenPhone(context, []);
     const receive = async () => {
       const end = await endOf(phone.receive({ sender: '+12125550100', content: 'Yes', recipients: [] }));
@@ -82,7 +82,7 @@ describe('permissions of the shortcuts on an iPhone (specification section 11.11
 });
 
 describe('automations in a file on iOS 27 (specification section 11.11)', () => {
-  it('each automation that matches a text starts a run of its own, one after the other, once it was switched on', async (context) => {
+  it('each switched-on automation that matches a text starts its own run, one after the other', async (context) => {
     let open = 0;
     const bodies: string[] = [];
     const answer = async (_url: unknown, init?: RequestInit) => {

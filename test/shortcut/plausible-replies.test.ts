@@ -27,7 +27,7 @@ describe('the replies to a simulated phone (specification section 12.13)', () =>
     assert.equal(plausibleReply({ text: 'Lorem ipsum', hasFile: true }), 'Thanks for sending this!');
   });
 
-  it('a contact gives at most five replies an hour, and all contacts of a phone together 60', () => {
+  it('a simulated contact sends at most five replies an hour, and all contacts of a phone together 60', () => {
     const replies = new PlausibleReplies();
     const hourMs = 3_600_000;
     const ask = (to: string, atMs: number) => replies.next({ to, text: 'Hello', hasFile: false }, atMs);

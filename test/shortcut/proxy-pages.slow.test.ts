@@ -32,7 +32,7 @@ async function startServer(context: TestContext, objects: readonly object[]) {
 }
 
 describe('proxy pages that contain ses_ and msg_ inside other words (specification section 11.11)', () => {
-  it('Outbox repeats its poll, report included, after proxy pages that contain ses_ and msg_ inside other words (§11.11/outbox)', async (context) => {
+  it('Outbox repeats its poll and report after proxy pages that contain ses_ and msg_ inside other words (§11.11/outbox)', async (context) => {
     const hello = { action: 'send', session: 'ses_9', id: 'msg_9', to: '+12125550100', text: 'Hello' };
     const { phone, bodies } = await startServer(context, [
       { ...hello, media: 'none', wait: '0' },

@@ -36,7 +36,7 @@ describe('ownline phone simulate', () => {
     ['the shortcuts', []],
     ['a plain client of the protocol', ['--protocol']],
   ] as const) {
-    it(`ownline phone simulate runs ${title}, and prints the same lines in both ways`, async () => {
+    it(`ownline phone simulate runs ${title}, and prints the same lines as with the other program`, async () => {
       const { lines, id, message } = await simulate(...options);
       assert.equal(lines[0].did, 'claimed');
       assert.deepEqual(lines.slice(1), [sent(id), reported(id, 'delivered'), reported(id, 'sent')]);
@@ -44,7 +44,7 @@ describe('ownline phone simulate', () => {
     });
   }
 
-  it('ownline phone simulate --fail-rate runs a plain client of the protocol, as a shortcut cannot report failures', async () => {
+  it('ownline phone simulate --fail-rate uses a plain client, because a shortcut cannot report failures', async () => {
     const { lines, id, message } = await simulate('--fail-rate', '1');
     assertEach(lines, ({ did }) => did, ['claimed', 'failed', 'reported']);
     assert.deepEqual(lines[2], reported(id, 'failed'));

@@ -29,7 +29,7 @@ describe('a simulated phone that runs the shortcuts', () => {
 
   for (const reportsDelivery of [false, true]) {
     const word = reportsDelivery ? 'delivered' : 'sent';
-    it(`the phone prints the same lines as a plain client, ends after its count of ${word} messages, and takes no more`, async () => {
+    it(`the simulated phone prints the same lines as a plain client, ends after its count of ${word} messages, and takes no more`, async () => {
       const { phone, phoneNumber, lines } = await newPhone({ count: 2, reportsDelivery });
       const running = phone.run();
       await world.untilVerified({ phoneNumber });
@@ -51,7 +51,7 @@ describe('a simulated phone that runs the shortcuts', () => {
     });
   }
 
-  it('the phone posts received texts and the recipients of a group through Ownline Inbound, and prints the id of each text', async () => {
+  it('the simulated phone posts texts and group recipients through Ownline Inbound, and prints the id of each text', async () => {
     const { phone, phoneNumber, lines } = await newPhone();
     const recipients = '+12125550101, +12125550102';
     const id = await phone.receive({ from: '+12125550100', text: 'Yes', recipients });
@@ -60,14 +60,14 @@ describe('a simulated phone that runs the shortcuts', () => {
     assert.deepEqual([message.to, message.content, message.group], [phoneNumber, 'Yes', true]);
   });
 
-  it('the phone prints the reason of a stop and ends, and throws for a text that the server refuses for good', async () => {
+  it('the simulated phone prints the reason of a stop and ends, and throws if the server permanently refuses a text', async () => {
     const { phone, lines } = await newPhone({ deviceToken: 'dev_wrong' });
     await phone.run();
     assert.deepEqual(lines, [{ did: 'stopped', reason: 'unauthorized' }]);
     await assert.rejects(phone.receive({ from: '+12125550100', text: 'Yes' }), /unauthorized/);
   });
 
-  it('the phone prints a lost connection with the time until the shortcut is started again', async () => {
+  it('the simulated phone prints a lost connection with the time until the shortcut is started again', async () => {
     const { phone, phoneNumber, lines, wire } = await newPhone({ server: world.proxy.url });
     const running = phone.run();
     await world.untilVerified({ phoneNumber });

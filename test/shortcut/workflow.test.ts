@@ -39,7 +39,7 @@ for (const { title, build, shortcut, workflow } of variants) {
   const actions = workflow.WFWorkflowActions;
 
   describe(`the file of ${title} (specification section 11.11)`, () => {
-    it('XML and binary files contain the same object for other parsers', () => {
+    it('the XML and binary files contain the same object, as other parsers read them', () => {
       const xml = plain(parse(writeXmlPropertyList(workflow)));
       const [binary] = parseBuffer(writeBinaryPropertyList(workflow));
       assert.deepEqual(xml, plain(workflow));
@@ -52,12 +52,12 @@ for (const { title, build, shortcut, workflow } of variants) {
       assert.ok(writeBinaryPropertyList(again).equals(writeBinaryPropertyList(workflow)));
     });
 
-    it('the interpreter, which repeats each constant of Shortcuts, reads the file', () => {
+    it('the interpreter, which has its own copy of each Shortcuts constant, reads the file', () => {
       const answers = workflow.WFWorkflowImportQuestions.map(() => 'the setup code');
       assert.ok(readWorkflow(importShortcut(workflow, answers)).operations.length > 5);
     });
 
-    it('each result and group has a UUID of its own, of version 5 and in upper case, and each variable is set before its use', () => {
+    it('each result and group has its own UUID of version 5 in upper case, and each variable is set before its use', () => {
       const uuids = new Set<unknown>();
       const variables = new Set<unknown>(shortcut === inbound ? ['Repeat Item'] : []);
       for (const parameters of actions.map(parametersOf)) {
@@ -77,7 +77,7 @@ for (const { title, build, shortcut, workflow } of variants) {
       assert.ok(uuids.size > 10);
     });
 
-    it('only Ownline Inbound reads the message that started it', () => {
+    it('only Ownline Inbound reads the message that triggered it', () => {
       const reads = dictionariesIn(workflow).some(({ Type }) => Type === 'ExtensionInput');
       assert.equal(reads, shortcut === inbound);
       assert.equal(workflow.WFWorkflowHasShortcutInputVariables, reads);
@@ -91,7 +91,7 @@ describe('the automations in files for iOS 27 (specification section 11.11)', ()
     return readTriggers(new ParameterReader('the file', { items: items ?? [] }, new Set()).items('items'));
   };
 
-  it('Inbound starts for each text with one of ten characters, and Outbox with the charger, any Wi-Fi and every six hours in each time zone', () => {
+  it('Inbound is triggered by a text with one of ten characters, and Outbox by the charger, Wi-Fi, and every six hours in each time zone', () => {
     assert.deepEqual(
       triggersOf(inbound),
       [' ', 'e', 'o', 'a', 'i', 'u', 'y', 'c', '1', '2'].map((contains) => ({ kind: 'message', contains })),
@@ -102,7 +102,7 @@ describe('the automations in files for iOS 27 (specification section 11.11)', ()
     assert.deepEqual(hours, [0, 6, 12, 18]);
   });
 
-  it('the interpreter refuses a trigger that it does not know, and one that asks before it runs', () => {
+  it('the interpreter refuses an unknown trigger, and a trigger that asks before it runs', () => {
     const [first] = buildWorkflow(inbound, connection, 27)
       .WFWorkflowTriggers as readonly PropertyDictionary[];
     const parameters = first?.WFTriggerSerializedParameters as PropertyDictionary;
@@ -117,7 +117,7 @@ describe('the automations in files for iOS 27 (specification section 11.11)', ()
       );
   });
 
-  it('a file for iOS 17 to 26 differs in nothing but the automations, which it lacks', () => {
+  it('a file for iOS 17 to 26 differs only by its missing automations', () => {
     for (const shortcut of shortcuts) {
       const { WFWorkflowTriggers: triggers, ...others } = buildWorkflow(shortcut, connection, 27);
       assert.ok(triggers);
@@ -147,7 +147,7 @@ describe('address and token in the file (specification section 11.11)', () => {
     }
   });
 
-  it('a file with a connection asks nothing and contains address and token, whatever their characters (§11.11/embedded)', () => {
+  it('a file with address and token asks no question and contains both, whatever characters they have (§11.11/embedded)', () => {
     for (const shortcut of shortcuts) {
       const built = buildWorkflow(shortcut, connection);
       for (const read of [
@@ -161,7 +161,7 @@ describe('address and token in the file (specification section 11.11)', () => {
     }
   });
 
-  it('a file without a connection contains no token and no address', () => {
+  it('a file without address and token contains neither', () => {
     for (const shortcut of shortcuts) {
       const xml = writeXmlPropertyList(buildWorkflow(shortcut));
       assert.ok(!/dev_|example\.com|https?:\/\/(?!www\.apple\.com)/.test(xml));
@@ -194,7 +194,7 @@ describe('compiling the described actions of a shortcut', () => {
     assert.deepEqual(Object.keys(tokenString?.attachmentsByRange ?? {}), ['{3, 1}', '{15, 1}']);
   });
 
-  it('compiling refuses a result that no earlier action makes', () => {
+  it('compiling fails if an action uses a result that no earlier action makes', () => {
     const later = text('later');
     assert.throws(
       () => compileActions('test', [dictionary(resultOf(later)), later]),

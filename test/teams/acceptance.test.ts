@@ -62,7 +62,7 @@ describe('an invitation and its page', () => {
     for (const [, id] of text.matchAll(/aria-describedby="(\w+)"/g)) assert.ok(text.includes(`id="${id}"`));
   }
 
-  it('the invitation page says what Ownline is, names the inviting member, even one who left, and names no API key', async () => {
+  it('the invitation page explains Ownline, names the inviting member, even one who has left, and does not name API keys', async () => {
     const sam = await newMember(service, team, 'admin', { name: 'Sam <b>Example</b>' });
     const email = newEmail();
     const { json } = await sam.post(sam.in('/team/members/invite'), { email, role: 'viewer' });
@@ -117,7 +117,7 @@ describe('an invitation and its page', () => {
     assert.equal((await browser().submit(link, { name: 'Ada' })).status, 303);
   });
 
-  it('a refused form shows the error at its field, keeps typed values except the password, and the link stays valid', async () => {
+  it('a refused form shows the error at its field, keeps typed values except the password, and the link can still be used', async () => {
     const link = await invite(newEmail());
     const guest = browser();
     const short = await guest.submit(link, { name: 'Ada <b>"Example"</b>', password: 'tooshort' });
@@ -208,7 +208,7 @@ describe('an invitation and its page', () => {
     assertEach(await members(here), ({ email, role }) => [email, role], [[bob.email, 'owner']]);
   });
 
-  it('an invitation is accepted without a password, and an empty password counts as none', async () => {
+  it('an invitation is accepted without a password, and an empty password counts as missing', async () => {
     for (const form of [{ name: 'Bob' }, { name: 'Bob', password: '' }]) {
       const email = newEmail();
       assert.equal(await statusOf(await invite(email), form), 303);
@@ -216,7 +216,7 @@ describe('an invitation and its page', () => {
     }
   });
 
-  it('an invitation is accepted for its own address only', async () => {
+  it('an invitation can be accepted only for the address that it was sent to', async () => {
     const email = newEmail();
     assert.equal(await statusOf(await invite(email), { email: 'other@example.com', name: 'Bob' }), 303);
     assert.deepEqual([await isMember(email), await isMember('other@example.com')], [true, false]);
@@ -241,7 +241,7 @@ describe('an invitation and its page', () => {
     assert.equal((await members(team)).filter((member) => member.email === email).length, 1);
   });
 
-  it('one person who accepts links of two teams at once gets one account, and the second answer asks for a sign-in', async () => {
+  it('a new person who accepts links of two teams at once gets one account, and the second answer asks for a sign-in', async () => {
     const email = newEmail();
     const links = [await invite(email), await invite(email, await service.newTeam())];
     const statuses = (await Promise.all(links.map((link) => statusOf(link, { name: 'Bob' })))).sort();
@@ -249,7 +249,7 @@ describe('an invitation and its page', () => {
     assert.ok(await storedAccount(service, email), 'and there is one account');
   });
 
-  it('an owner link makes a member of the team its owner, and keeps the membership', async () => {
+  it('a member who accepts an owner link becomes the owner, and keeps the membership', async () => {
     const here = await service.newTeam({ plan: 'free' });
     const bob = await newMember(service, here, 'viewer');
     await changePlan(service.runtime, here.id, { plan: 'starter', monthlyMessageLimit: 100 }, operator);
@@ -259,7 +259,7 @@ describe('an invitation and its page', () => {
     assertEach(await members(here), ({ id, role }) => [id, role], [[bob.memberId, 'owner']]);
   });
 
-  it('an owner link ends when a further one is made and once the team has an owner', async () => {
+  it('an owner link ends when a newer one is made, and when the team has an owner', async () => {
     const here = await service.newTeam();
     const links = [await ownerLink(here), await ownerLink(here, newEmail()), await ownerLink(here)];
     const open = await Promise.all(links.map(async (link) => (await browser().open(link)).status));
@@ -268,7 +268,7 @@ describe('an invitation and its page', () => {
     assert.equal(await statusOf(links[2] ?? '', { name: 'Ada', email: newEmail() }), 404);
   });
 
-  it('accepting an owner link revokes the other invitation of its address, so that a person takes one seat', async () => {
+  it('accepting an owner link revokes the other invitation of its address, so that the person takes only one seat', async () => {
     const here = await service.newTeam();
     const email = newEmail();
     const link = await ownerLink(here);

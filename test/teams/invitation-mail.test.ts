@@ -30,7 +30,7 @@ describe('the mail of an invitation', () => {
   } as const;
   const url = 'https://texts.example.com/invite/K7jvXwqK3nV2m8sT0dYb4A';
 
-  it('the mail names inviter, team, role and expiry, says what Ownline is, and has the link once', () => {
+  it('the mail names inviter, team, role and expiry, explains Ownline, and has the link once', () => {
     const inviter = {
       team_id: teamId,
       id: ids.next('usr'),
@@ -54,7 +54,7 @@ describe('the mail of an invitation', () => {
     });
   });
 
-  it('the mail names no person if an API key invites', () => {
+  it('the mail names no person if an API key made the invitation', () => {
     const { paragraphs } = invitationMailContent({ invitation, team, inviter: undefined, url });
     assert.equal(paragraphs[0], 'You are invited to the team Example Ltd, with the role viewer.');
   });

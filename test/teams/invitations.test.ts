@@ -17,7 +17,7 @@ describe('invitations (specification sections 3.5 and 4.1)', () => {
   const { service, team } = givenTeamBesideCanary({ APP_URL: 'https://texts.example.com' });
 
   describe('POST /v1/team/members/invite', () => {
-    it('an invite answers a person with 201, an invitation for 7 days and, without SMTP, its link below APP_URL', async () => {
+    it('an invite is answered 201 with an invitation for 7 days and, without SMTP, its link below APP_URL', async () => {
       const before = service.clock.nowMs();
       const ada = await newMember(service, team, 'admin');
       for (const role of ['admin', 'member', 'viewer']) {
@@ -105,7 +105,7 @@ describe('invitations (specification sections 3.5 and 4.1)', () => {
       assert.ok(await opens(service, await invite(service, team, 'again@example.com')));
     });
 
-    it('an invite beyond the plan’s seats, open invitations included, is 402 with limit, current and upgrade_url', async () => {
+    it('an invite beyond the plan’s seats, which open invitations use too, is 402 with limit, current and upgrade_url', async () => {
       for (const [plan, limit] of [
         ['free', 1],
         ['starter', 3],
@@ -196,7 +196,7 @@ describe('invitations (specification sections 3.5 and 4.1)', () => {
       assert.equal((await many.api.get('/v1/team/invitations?cursor=')).text, first.text);
     });
 
-    it('an owner link can’t be listed, revoked or sent again, but takes a seat', async () => {
+    it('an owner link can’t be listed, revoked or sent again, but uses a seat', async () => {
       const small = await service.newTeam({ plan: 'free' });
       await newOwnerLink(service, small, 'first@example.com');
       const noted = await storedAuditEntries(service, { teamId: small.id });
@@ -220,7 +220,7 @@ describe('invitations (specification sections 3.5 and 4.1)', () => {
       assert.deepEqual([last?.action, last?.target], ['invitation.revoked', made.invitation_id]);
     });
 
-    it('an invitation that is sent again is a new one for 7 days, and the old one and its link end (§3.5/lifetime)', async () => {
+    it('sending an invitation again makes a new one for 7 days, and ends the old one and its link (§3.5/lifetime)', async () => {
       const of = await service.newTeam({ plan: 'starter' });
       const ada = await newMember(service, of, 'admin');
       await newMember(service, of, 'member');
@@ -253,7 +253,7 @@ describe('invitations (specification sections 3.5 and 4.1)', () => {
       assert.equal(await opens(service, again), true);
     });
 
-    it('an invitation names the newer one only while its link works, or after it was accepted', async () => {
+    it('the page of a replaced invitation mentions the newer one only while its link works, or after it was accepted', async () => {
       const of = await service.newTeam({ plan: 'starter' });
       const made = await invite(service, of, 'both-ended@example.com');
       service.clock.advance(dayMs);

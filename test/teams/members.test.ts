@@ -104,7 +104,7 @@ describe('members (specification section 4.1)', () => {
       assert.deepEqual(await audited(team), before);
     });
 
-    it('a request with {}, an empty body or no body answers with the member, even an owner, without a change or an audit entry (§4.1/no-ops-and-seats)', async () => {
+    it('a role request without a role answers with the member, even an owner, and changes nothing (§4.1/no-ops-and-seats)', async () => {
       const people = [await newMember(service, team, 'viewer'), await newMember(service, team, 'owner')];
       const before = await audited(team);
       for (const { memberId } of people) {
@@ -191,7 +191,7 @@ describe('members (specification section 4.1)', () => {
       assert.equal(last?.action, 'account.signed_out_everywhere');
     });
 
-    it('a member who is removed from both of their teams at the same time is signed out', async () => {
+    it('a member who is removed from both of their teams at the same time is signed out everywhere', async () => {
       const elsewhere = await service.newTeam();
       const bob = await newMember(service, team, 'member');
       const there = await join(service, elsewhere, bob, 'member');
@@ -231,7 +231,7 @@ describe('members (specification section 4.1)', () => {
       assert.equal((await bobs.get('/v1/team')).status, 200);
     });
 
-    it('removing an owner is refused with param id, by key and by owner', async () => {
+    it('a request to remove an owner is refused with param id, from a key and from an owner', async () => {
       const ada = await newMember(service, team, 'owner');
       const co = await newMember(service, team, 'owner');
       assertRefused(await team.api.delete(`/v1/team/members/${ada.memberId}`), 400, 'invalid_request', 'id');
@@ -239,7 +239,7 @@ describe('members (specification section 4.1)', () => {
       assert.equal(await roleOf(team, ada.memberId), 'owner');
     });
 
-    it('a removed person who is invited again is a new member with a new id', async () => {
+    it('a removed person who joins again is a new member with a new id', async () => {
       const bob = await newMember(service, team, 'member');
       await team.api.delete(`/v1/team/members/${bob.memberId}`);
       const again = await join(service, team, bob, 'viewer');
@@ -249,7 +249,7 @@ describe('members (specification section 4.1)', () => {
     });
   });
 
-  it('a member who was demoted while their request waited changes nothing', async () => {
+  it('a member who was demoted while their request waited for a lock changes nothing', async () => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
     const eve = await newMember(service, team, 'member');
@@ -292,7 +292,7 @@ describe('members (specification section 4.1)', () => {
     assertRefused(await rename(), 401, 'unauthorized');
   });
 
-  it('a member who was removed while their request waited gets 404', async () => {
+  it('a member who was removed while their request waited for a lock gets 404', async () => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
     await join(service, await service.newTeam(), bob, 'viewer');

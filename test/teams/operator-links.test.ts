@@ -27,7 +27,7 @@ describe('links of the operator (specification section 12.1)', () => {
     return found && !found.isUsed ? [found.email, found.lifetimeHours] : undefined;
   };
 
-  it('the link of the first start makes the owner of the first team, once (§12.1/owner-links)', async () => {
+  it('the link of the first start makes one person the owner of the first team, once (§12.1/owner-links)', async () => {
     const url = await firstLink(service.dataDir);
     const ada = new Browser(service.baseUrl);
     assert.match((await ada.open(url)).text, /Join My team/);
@@ -53,7 +53,7 @@ describe('links of the operator (specification section 12.1)', () => {
     assert.deepEqual(await ofSignIn(made.url), [email, 24]);
   });
 
-  it('a link for a team without owner makes an address its owner, and ends the earlier link (§12.1/owner-links)', async () => {
+  it('a link for a team without an owner makes the person of an address its owner, and ends the earlier link (§12.1/owner-links)', async () => {
     const team = await service.newTeam();
     const [first, second] = [await link(newEmail(), team.id), await link('eve@example.com', team.id)];
     assert.deepEqual([second.opens, second.email], ['owner_invitation', 'eve@example.com']);
@@ -65,7 +65,7 @@ describe('links of the operator (specification section 12.1)', () => {
     assert.deepEqual(await people(team.api), ['eve@example.com owner']);
   });
 
-  it('a link for a team without owner makes an account the owner at once, ends earlier links, and is in the audit log (section 12.6)', async () => {
+  it('a link for a team without an owner makes an existing account the owner at once, ends earlier links, and is audited (section 12.6)', async () => {
     const team = await service.newTeam();
     const { url } = await link(newEmail(), team.id);
     const { email } = await newPerson(service);
@@ -82,7 +82,7 @@ describe('links of the operator (specification section 12.1)', () => {
     assert.deepEqual(await people(team.api), [`${email} owner`]);
   });
 
-  it('an address without an account needs a team without owner, and the refusal has advice', async () => {
+  it('a link for an address without an account needs a team without an owner, and the refusal has advice', async () => {
     const owned = await service.newTeam();
     await newMember(service, owned, 'owner');
     await assert.rejects(link('bob@example.com'), /bob@example\.com has no account.*--team .*several/);
@@ -91,7 +91,7 @@ describe('links of the operator (specification section 12.1)', () => {
     await assert.rejects(link('bob@example.com', service.runtime.ids.next('team')), /No such team/);
   });
 
-  it('a link for a team without a free seat is refused with the command that makes room', async () => {
+  it('a link for a team without a free seat is refused with the command that makes a seat free', async () => {
     const team = await service.newTeam({ plan: 'free' });
     const invited = await team.api.post('/v1/team/members/invite', {
       email: 'joe@example.com',

@@ -32,7 +32,7 @@ describe('owners, and leaving a team', () => {
   describe('promotion and demotion of owners', () => {
     before(begin);
 
-    it('an owner promotes a member, a repeat changes nothing, and a demotion leaves an admin (§5.3/owner)', async () => {
+    it('an owner makes a member an owner, repeating it changes nothing, and a demoted owner becomes an admin (§5.3/owner)', async () => {
       const bob = await newMember(service, team, 'viewer');
       for (let n = 0; n < 2; n += 1) {
         const answer = await make(ada, bob);
@@ -59,7 +59,7 @@ describe('owners, and leaving a team', () => {
       assertRefused(await team.api.put(ada.in(`/team/owners/${ada.memberId}`), {}), 401, 'unauthorized');
     });
 
-    it('the owner routes answer 404 for members who are no owner, other teams and unknown ids', async () => {
+    it('the owner routes answer 404 for members who are not owners, for other teams and for unknown ids', async () => {
       const bob = await newMember(service, team, 'admin');
       const foreign = await newMember(service, await service.newTeam(), 'owner');
       for (const other of [bob, foreign]) assertRefused(await unmake(ada, other), 404, 'not_found');
@@ -84,7 +84,7 @@ describe('owners, and leaving a team', () => {
       assert.deepEqual(await rolesOf(team), ['owner', 'admin']);
     });
 
-    it('two owners who demote each other or leave at the same time leave one owner in the team', async () => {
+    it('two owners who demote each other or leave at the same time do not leave the team without an owner', async () => {
       await begin();
       const eve = await newMember(service, team, 'owner');
       let row = await lockTeamRow();

@@ -23,7 +23,7 @@ describe('names are one line that reads as it was written (specification section
     numberId = number?.id ?? '';
   });
 
-  it('every name accepts every script and refuses control characters and direction marks, with 400 and the field (§2.1/characters)', async () => {
+  it('every name field accepts every script, and refuses control characters and direction marks with 400 and the field (§2.1/characters)', async () => {
     const fields = {
       'a team': { param: 'name', send: (name: string) => team.api.put('/v1/team', { name }) },
       'a number': {

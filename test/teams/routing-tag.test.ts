@@ -30,25 +30,25 @@ describe('the routing tag of a team (§5.5/routing-tag)', () => {
   };
   const tagOf = (id: TeamId) => getRoutingTag(service.runtime.database.pool, id);
 
-  it('a tag is 4 characters of a-z and 0-9, one of them a digit, so that it spells no word', () => {
+  it('a routing tag is 4 characters of a-z and 0-9, one of them a digit, so that it spells no word', () => {
     for (const tag of Array.from({ length: 500 }, newRoutingTag))
       assert.match(tag, /^(?=.*[0-9])[a-z0-9]{4}$/);
   });
 
-  it('each team has a tag of its own, and a tag that is taken is replaced in the same transaction', async () => {
+  it('each team has its own routing tag, and a tag that is taken is replaced in the same transaction', async () => {
     const taken = await tagOf(team.id);
     const other = await teamOf(taken, taken, 'zz9z');
     assert.equal(await tagOf(other), 'zz9z');
   });
 
-  it('live keys and test keys of a team have its tag behind the prefix (§5.5/routing-tag-in-credentials)', async () => {
+  it('live keys and test keys of a team contain its routing tag after the prefix (§5.5/routing-tag-in-credentials)', async () => {
     const tag = await tagOf(team.id);
     const { api } = await newTestClient(service, { team });
     assert.equal(team.api.key.slice(0, 13), `own_live_${tag}`);
     assert.equal(api.key.slice(0, 13), `own_test_${tag}`);
   });
 
-  it('device tokens of a team and of its test team have its tag behind the prefix (§5.5/routing-tag-in-credentials)', async () => {
+  it('device tokens of a team and of its test team contain its routing tag after the prefix (§5.5/routing-tag-in-credentials)', async () => {
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
     const form = new RegExp(`^dev_${await tagOf(team.id)}[\\w-]{43}$`);
     assert.match((await claim(team.api, String(verify.json.setup_url))).token, form);
@@ -63,7 +63,7 @@ describe('the routing tag of a team (§5.5/routing-tag)', () => {
     assert.match((await claim(team.api, setupUrl)).token, form);
   });
 
-  it('a team is refused after 20 tags that are taken', async () => {
+  it('creating a team fails after 20 routing tags that are taken', async () => {
     const taken = await tagOf(team.id);
     await assert.rejects(teamOf(...Array.from({ length: 20 }, () => taken)), /20 routing tags/);
   });

@@ -20,7 +20,7 @@ describe('seats under concurrency (specification section 4.1)', () => {
     (await of.api.get('/v1/team/members')).json.members as { id: string }[];
   const lockTeamRow = ({ id }: TestTeam) => holdRowLock(service, { teamId: id });
 
-  it('an acceptance counts the seats again, so that surplus invitations get 402 after a downgrade (§8/plan-members)', async () => {
+  it('an acceptance counts the seats again, so that after a downgrade surplus invitations get 402 (§8/plan-members)', async () => {
     const here = await service.newTeam({ plan: 'pro' });
     await newMember(service, here, 'owner');
     const links: string[] = [];
@@ -71,7 +71,7 @@ describe('seats under concurrency (specification section 4.1)', () => {
     assert.equal((await accepted).status, 303);
   });
 
-  it('an acceptance that waits while its invitation is being revoked is refused', async () => {
+  it('an acceptance is refused if its invitation is revoked while the acceptance waits for a lock', async () => {
     const here = await service.newTeam();
     const link = await invite('behind@example.com', here);
     const list = await here.api.get('/v1/team/invitations?limit=1');

@@ -46,7 +46,7 @@ describe('changes of the team by a key with team:write (specification section 5.
     assert.equal((await ask(own, maker.email, 'viewer')).status, 201);
   });
 
-  it('no answer to a key has accept_url, and an owner or admin gets it by inviting or sending again (§5.3/no-link-for-keys)', async () => {
+  it('no answer to a key has accept_url, and an owner or admin gets it by inviting or by sending the invitation again (§5.3/no-link-for-keys)', async () => {
     const made = await ask(key, 'grace@example.com', 'viewer');
     assert.deepEqual(Object.keys(made.json).sort(), ['email', 'expires_at', 'invitation_id', 'role']);
     const again = await key.post(`/v1/team/invitations/${made.json.invitation_id}/resend`);
@@ -63,7 +63,7 @@ describe('changes of the team by a key with team:write (specification section 5.
     }
   });
 
-  it('an invitation by a key stands as not mailed, and owners and admins make its link: id and expiry stay, and the link before ends (§5.3/no-link-for-keys)', async () => {
+  it('an invitation by a key is listed as not mailed, and each owner or admin can make its link, which ends the previous link (§5.3/no-link-for-keys)', async () => {
     const { json: made } = await ask(key, 'grace@example.com', 'viewer');
     service.clock.advance(dayMs);
     const listed = async () => (await owner.get(owner.in('/team/invitations'))).json.invitations;
@@ -98,7 +98,7 @@ describe('changes of the team by a key with team:write (specification section 5.
     const changes = async (person: TeamMember): Promise<readonly KeyChange[]> =>
       ((await person.get(person.in('/home'))).json as unknown as Home).key_changes;
 
-    it('each change of people or name by a key stands on Home for 7 days, newest first, and those by people do not (§5.3/key-changes-told)', async () => {
+    it('Home lists each change of people or names by a key for 7 days, newest first, and no change by people (§5.3/key-changes-told)', async () => {
       const member = await newMember(service, team, 'viewer', { name: 'Grace Example' });
       const made = await ask(key, 'mary@example.com', 'admin');
       await owner.post(owner.in('/team/members/invite'), { email: 'by-a-person@example.com', role: 'admin' });
@@ -128,7 +128,7 @@ describe('changes of the team by a key with team:write (specification section 5.
       assert.deepEqual(await changes(owner), []);
     });
 
-    it('the changes by keys are shown to owners and admins only', async () => {
+    it('Home lists the changes by keys for owners and admins only', async () => {
       await ask(key, 'mary@example.com', 'viewer');
       const seen: Partial<Record<Role, number>> = {};
       for (const role of roles) seen[role] = (await changes(await newMember(service, team, role))).length;
@@ -140,7 +140,7 @@ describe('changes of the team by a key with team:write (specification section 5.
 describe('mails about changes of the team by a key (specification section 5.3)', () => {
   const { mail: server, service } = givenMailService({ APP_URL: 'https://texts.example.com' });
 
-  it('each change of people or name by a key is mailed to every owner, and nothing that changes nothing (§5.3/key-changes-told)', async () => {
+  it('each change of people or names by a key is mailed to every owner, and a request that changes nothing is not (§5.3/key-changes-told)', async () => {
     const team = await service.newTeam();
     const owners = [await newMember(service, team, 'owner'), await newMember(service, team, 'owner')];
     await newMember(service, team, 'admin');
@@ -182,7 +182,7 @@ describe('mails about changes of the team by a key (specification section 5.3)',
     assert.deepEqual((await server.next()).to, ['lin@example.com'], 'what people do is not mailed to owners');
   });
 
-  it('keys change a team 100 times an hour at most, so that owners are not flooded (§5.3/key-changes-told)', async () => {
+  it('the keys of a team change it at most 100 times an hour, so that owners do not get too many mails (§5.3/key-changes-told)', async () => {
     const team = await service.newTeam();
     const member = await newMember(service, team, 'viewer');
     const key = await service.newKey(team.id, ['team:write']);

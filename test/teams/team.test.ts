@@ -32,7 +32,7 @@ describe('GET and PUT /v1/team (specification section 4.1)', () => {
     });
   });
 
-  it('GET shows each plan with its message limit, or with the limit that was set for the team (§8/plan-messages)', async () => {
+  it('GET shows for each plan its message limit, or the limit that was set for the team (§8/plan-messages)', async () => {
     for (const plan of planNames) {
       const { api } = await service.newTeam({ plan });
       const { json } = await api.get('/v1/team');
@@ -42,7 +42,7 @@ describe('GET and PUT /v1/team (specification section 4.1)', () => {
     assert.equal((await api.get('/v1/team')).json.monthly_message_limit, 7);
   });
 
-  it('PUT changes the name, answers with the whole team, and changes nothing else of it', async () => {
+  it('PUT changes the name and nothing else, and answers with the whole team', async () => {
     const before = await team.api.get('/v1/team');
     const answer = await team.api.put('/v1/team', { name: 'Büro Süd' });
     assert.equal(answer.status, 200);
@@ -50,7 +50,7 @@ describe('GET and PUT /v1/team (specification section 4.1)', () => {
     assert.equal((await team.api.get('/v1/team')).text, answer.text);
   });
 
-  it('PUT changes only the team of the key', async () => {
+  it('PUT with a key changes only that key’s team', async () => {
     const other = await service.newTeam();
     await team.api.put('/v1/team', { name: 'Only this one' });
     assert.equal((await other.api.get('/v1/team')).json.name, 'Example team');
@@ -85,7 +85,7 @@ describe('GET and PUT /v1/team (specification section 4.1)', () => {
     }
   });
 
-  it('the audit log has the actor of a new name, and no entry if the name stays', async () => {
+  it('the audit log has the actor of a new name, and no entry if the name is unchanged', async () => {
     await team.api.put('/v1/team', { name: 'Noted' });
     for (const body of [{}, { name: 'Noted' }, { name: '' }]) await team.api.put('/v1/team', body);
     const noted = (await storedAuditEntries(service, { teamId: team.id })).filter(
@@ -137,7 +137,7 @@ describe('waiting_reason (§4.3/waiting-reason)', () => {
 
   const reason = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json.waiting_reason;
 
-  it('waiting_reason is phone_offline once the last poll is more than 5 minutes ago, and not before (§2.5/last-seen-at)', async () => {
+  it('waiting_reason becomes phone_offline once the last poll is more than 5 minutes ago, and not earlier (§2.5/last-seen-at)', async () => {
     const number = await connectNumber(service, team, '+14155550170');
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'Hello' });
     const seen = Date.parse(String((await findNumber(team.api, number.phoneNumber))?.last_seen_at));
@@ -149,7 +149,7 @@ describe('waiting_reason (§4.3/waiting-reason)', () => {
     assert.equal(await reason(id), null);
   });
 
-  it('waiting_reason is per number: messages that wait for another phone of the team do not affect it', async () => {
+  it('waiting_reason depends only on messages of the same number', async () => {
     const one = await connectNumber(service, team, '+14155550190');
     const other = await connectNumber(service, team, '+14155550191');
     await team.api.send({ from: one.phoneNumber, to, content: 'earlier, elsewhere' });

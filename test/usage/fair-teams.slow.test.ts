@@ -82,7 +82,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     else assert.deepEqual(others, []);
   }
 
-  it('reads of one team leave connections for other teams and its own sends, and reads beyond a bound get 503 with retry-after', async () => {
+  it('many reads of a team leave connections for other teams and for its own sends, and reads beyond a limit get 503 with retry-after', async () => {
     const held = await holdReads(service.databaseUrl, busy.id);
     const flooded = flood(() => busy.api.get('/v1/messages'));
     try {
@@ -96,7 +96,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     await assertServed(flooded);
   });
 
-  it('waiting writes of one team’s keys leave connections for other teams and for the team’s members', async () => {
+  it('waiting writes by the keys of a team leave connections for other teams and for the team’s members', async () => {
     const owner = await newMember(service, busy, 'owner');
     const lock = await holdRowLock(service, { teamId: busy.id });
     const flooded = flood(() => busy.api.put('/v1/team', { name: 'Busy' }));
@@ -113,7 +113,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     await assertServed(flooded);
   });
 
-  it('long polls for events take no permit, and many of one team do not delay the feed of another', async () => {
+  it('long polls for events use no permit of the team, and many of one team do not delay the feed of another', async () => {
     const answers: ApiAnswer[] = [];
     const all = Promise.all(
       Array.from({ length: many }, async () => answers.push(await busy.api.get('/v1/events?wait=25'))),

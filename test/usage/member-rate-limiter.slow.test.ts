@@ -22,7 +22,7 @@ describe('the rate limiter of members (specification section 12.3)', () => {
     return answers.filter(({ status }) => status === 200).length;
   };
 
-  it('all members of a team together have five times the limit of its keys, counted apart from them (§12.3/csrf-and-checks)', async () => {
+  it('all members of a team together have five times its keys’ limit, counted apart from the keys (§12.3/csrf-and-checks)', async () => {
     const team = await service.newTeam({ plan: 'starter' });
     const [ada, alan] = [await newMember(service, team, 'owner'), await newMember(service, team, 'viewer')];
     const other = await join(service, await service.newTeam({ plan: 'free' }), ada, 'owner');
@@ -85,7 +85,7 @@ describe('the rate limiter of members (specification section 12.3)', () => {
     assert.equal(await passing(1, owner), 1);
   });
 
-  it('the limit is checked before role and body, and refused requests count', async () => {
+  it('the members’ limit is checked before role and body, and refused requests count', async () => {
     const team = await service.newTeam({ plan: 'free' });
     const viewer = await newMember(service, team, 'viewer');
     nextMinute(service.clock);

@@ -33,7 +33,7 @@ describe('many phones of one team', () => {
     }
   }
 
-  it('many inbound messages of one team are all stored, with no more connections than its requests may use', async () => {
+  it('many simultaneous inbound messages of one team are all stored, within the number of connections that its requests may use', async () => {
     const lock = await holdRowLock(service, { teamId: busy.id });
     const answers: FlatAnswer[] = [];
     let all: Promise<unknown>;
@@ -57,7 +57,7 @@ describe('many phones of one team', () => {
     assert.equal(answers.length, phones * textsEach);
   });
 
-  it('held polls take no permit: requests and inbound messages are served', async () => {
+  it('held polls use no permit of their team: requests and inbound messages are served', async () => {
     const held = numbers.map(({ wire }) => wire.poll());
     await until('all are held', async () => {
       const headers = { authorization: `Bearer ${metricsToken}` };

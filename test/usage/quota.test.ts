@@ -91,7 +91,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assert.deepEqual(Object.values(await usage(team)), [50]);
   });
 
-  it('a limit below the month’s usage refuses only further messages (§8/quota)', async () => {
+  it('a limit below the number of messages already sent in the month only refuses further ones (§8/quota)', async () => {
     const team = await newSender(5);
     for (let sent = 0; sent < 3; sent += 1) await send(team);
     await setLimit(team, 1);
@@ -131,7 +131,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assertOver(await send(team), 2);
   });
 
-  it('the count restarts with the month in UTC, and a refund goes to the month of the message (§3.2/refund, §8/quota)', async () => {
+  it('the count restarts with each month in UTC, and a refund goes to the month of its message (§3.2/refund, §8/quota)', async () => {
     const team = await newSender(2);
     // One hour before the month ends.
     service.clock.advance(monthAhead(1).getTime() - hourMs - service.clock.nowMs());
@@ -158,7 +158,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     );
   });
 
-  it('a failing transaction of one team does not stop the expiry of other teams’ messages', async () => {
+  it('a failing transaction of one team does not prevent the expiry of other teams’ messages', async () => {
     const [broken, other] = [await newSender(10), await newSender(10)];
     const ids: string[] = [];
     for (const team of [broken, other]) ids.push(String((await send(team)).json.id));

@@ -13,7 +13,7 @@ import { putSpentMinute } from '#test/support/usage/given-usage.ts';
 
 const dayMs = 86_400_000;
 
-it('a team’s rate limit ends within a minute after a database clock that was a day ahead is set right (§7.2/rate-limit-headers)', async (t) => {
+it('a team’s rate limit ends within a minute after a database clock that was a day ahead is corrected (§7.2/rate-limit-headers)', async (t) => {
   let databaseClock: MovableDatabaseClock | undefined;
   const service = await startTestService({ RATE_LIMITS: 'on' }, {}, async (url) => {
     databaseClock = await makeClockMovable(url);
@@ -41,7 +41,7 @@ it('a team’s rate limit ends within a minute after a database clock that was a
   assert.equal((await team.api.get('/v1/team')).status, 200);
 });
 
-it('a stored minute that is too far ahead to be a difference of clocks limits no team (§7.2/rate-limit-headers)', async (t) => {
+it('a stored minute limits no team if it is further ahead than clocks can differ (§7.2/rate-limit-headers)', async (t) => {
   const service = await startTestService({ RATE_LIMITS: 'on' });
   t.after(() => service.close());
   for (const aheadMinutes of [2, 60, 1_440, 525_600]) {

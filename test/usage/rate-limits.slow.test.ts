@@ -29,7 +29,7 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
     assert.equal(refused.length, 0);
   };
 
-  it('the plan’s exact number of requests is allowed, also in a burst, and answers show the number left (§7.2/rate-limit-headers, §8/plan-requests)', async () => {
+  it('a team may use its plan’s exact number of requests, also in a burst, and answers show how many are left (§7.2/rate-limit-headers, §8/plan-requests)', async () => {
     for (const plan of ['free', 'starter', 'pro'] as const) {
       nextMinute();
       const team = await service.newTeam({ plan });
@@ -44,7 +44,7 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
     }
   });
 
-  it('every answer to a valid key shows the number left, refusals included, and no other answer does (§7.2/rate-limit-headers)', async () => {
+  it('every answer to a valid key shows how many requests are left, refusals too, and no other answer does (§7.2/rate-limit-headers)', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'starter' });
     const narrow = await service.newKey(team.id, ['numbers:read']);
@@ -72,7 +72,7 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
     );
   });
 
-  it('a process learns of other processes’ requests when it reserves its next hundredth of the limit (§7.2/rate-limit-headers)', async (t) => {
+  it('a process learns of other processes’ requests when it reserves its next hundredth of the team’s limit (§7.2/rate-limit-headers)', async (t) => {
     const second = await service.startAnother();
     t.after(() => second.close());
     nextMinute();
@@ -121,7 +121,7 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
     assert.ok(tried.length > early.length, 'of the last seconds one at least was met');
   });
 
-  it('the limit holds over two processes together, and at most two percent stay unused (§7.2/rate-limit-headers)', async (t) => {
+  it('two processes together keep the limit, and leave at most two percent of it unused (§7.2/rate-limit-headers)', async (t) => {
     const second = await service.startAnother();
     t.after(() => second.close());
     for (const plan of ['free', 'starter', 'pro'] as const) {
@@ -136,7 +136,7 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
     }
   });
 
-  it('keys of one team are counted together, and teams apart (§8/plan-requests)', async () => {
+  it('keys of one team are counted together, and teams separately (§8/plan-requests)', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     const other = await service.newTeam({ plan: 'free' });
@@ -145,7 +145,7 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
     assert.equal((await get(other.api)).status, 200);
   });
 
-  it('the limit is checked after the key and before the permission and the body (§7.2/check-order)', async () => {
+  it('the rate limit is checked after the key, and before the permission and the body (§7.2/check-order)', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     const narrow = await service.newKey(team.id, ['numbers:read']);
@@ -155,7 +155,7 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
     assert.equal((await team.api.post('/v1/messages/send', { nothing: 1 })).status, 429, 'not 400');
   });
 
-  it('a change of plan changes the limit within a second', async () => {
+  it('a change of plan changes the rate limit within a second', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     assert.equal((await statuses(61, team.api)).ok, 60);
@@ -177,7 +177,7 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
   });
 });
 
-it('RATE_LIMITS=off lifts the limit and its headers', async (t) => {
+it('RATE_LIMITS=off removes the limit and its headers', async (t) => {
   const service = await startTestService();
   t.after(() => service.close());
   const team = await service.newTeam({ plan: 'free' });

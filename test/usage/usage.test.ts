@@ -60,7 +60,7 @@ describe('the usage of a team', () => {
     assert.deepEqual(seen.days[0], { day: `${today.slice(0, 8)}01`, sent: 0, received: 0 });
   });
 
-  it('a refund counts on the day on which the message was accepted, and the days add up to the month', async () => {
+  it('a refund changes the day on which the message was accepted, and the days add up to the month', async () => {
     const before = await usage();
     const ids = [await send(), await send()];
     service.clock.advance(dayMs);
@@ -74,7 +74,7 @@ describe('the usage of a team', () => {
     );
   });
 
-  it('usage shows any month, even an empty one, and refuses other values', async () => {
+  it('the usage of any month can be read, even without messages, and other values are refused', async () => {
     const old = await usage('?month=2024-02');
     assert.deepEqual([old.month, old.sent, old.received, old.days.length], ['2024-02', 0, 0, 29]);
     assert.equal(old.resets_at, '2024-03-01T00:00:00.000Z');

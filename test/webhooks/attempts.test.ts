@@ -16,7 +16,7 @@ describe('attempts of deliveries (§6.3/request-format)', () => {
   const receiver = given(startWebhookReceiver);
   const service = givenWebhookService();
 
-  it('an event is sent once, byte for byte as it is stored, and its delivery has succeeded (§6.2/envelope)', async () => {
+  it('an event is sent once, with the stored bytes, and its delivery then has the status succeeded (§6.2/envelope)', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     await emit(service.runtime, teamId, ['Hello']);

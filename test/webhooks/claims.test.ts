@@ -98,7 +98,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await dropDueDeliveries(service);
   });
 
-  it('a team that uses all its 256 slots in a process gets no claim, and other teams do', async () => {
+  it('a team that uses its 256 slots in a process gets no further attempt there, and other teams do', async () => {
     const full = await service.newTeam();
     const other = await service.newTeam();
     for (const { id } of [full, other]) {
@@ -119,7 +119,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await dropDueDeliveries(service);
   });
 
-  it('a delivery whose result is being counted is not claimed by others, even if its lease ends (§6.3/failure-count)', async () => {
+  it('a delivery whose result is being stored is not claimed by others, even if its lease ends (§6.3/failure-count)', async () => {
     const { id: teamId } = await service.newTeam();
     await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
     await emit(service.runtime, teamId, ['Hello']);
@@ -134,7 +134,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await dropDueDeliveries(service);
   });
 
-  it('an attempt that failed by a fault of the server is repeated, and does not count as a failure (§6.3/failure-count)', async () => {
+  it('an attempt that failed by an internal fault of the server is repeated, and does not count as a failure (§6.3/failure-count)', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
     await emit(service.runtime, teamId, Array(10).fill('Hello'));
@@ -152,7 +152,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await dropDueDeliveries(service);
   });
 
-  it('a result that is written again after its commit’s answer was lost is refused as a whole', async () => {
+  it('results that are stored twice, because the commit’s answer was lost, are refused the second time as a whole', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
     await emit(service.runtime, teamId, ['Hello']);
@@ -184,7 +184,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await dropDueDeliveries(service);
   });
 
-  it('the sweep skips deliveries that were added while their webhook was disabled, except manual attempts (§6.3/failure-count)', async () => {
+  it('the sweep skips deliveries that were added while their webhook was disabled, but not manual attempts (§6.3/failure-count)', async () => {
     const { runtime } = service;
     const team = await service.newTeam();
     const off = await addWebhook(runtime, team.id, 'http://127.0.0.1:9/');

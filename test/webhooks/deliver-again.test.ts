@@ -42,7 +42,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       });
     }
 
-    it('a delivery of a disabled webhook is redelivered, and the webhook stays off', async () => {
+    it('a delivery of a disabled webhook can be redelivered, and the webhook stays disabled', async () => {
       const { id } = await newWebhook(team.api);
       const deliveryId = await newDelivery(service, team, id, { status: 'skipped' });
       await switchOff(id);
@@ -51,7 +51,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       assert.equal(await failuresOf(id), 0);
     });
 
-    it('redelivering a pending delivery is 409, so only one of many simultaneous requests succeeds', async () => {
+    it('redelivering a pending delivery is 409, so only one of several simultaneous requests succeeds', async () => {
       const { id } = await newWebhook(team.api);
       const pending = await newDelivery(service, team, id, { status: 'pending' });
       const refused = await redeliver(id, pending);
@@ -62,7 +62,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       assert.equal((await dueOf(id)).length, 2);
     });
 
-    it('redelivering a test is 409, and redelivering another webhook’s delivery is 404', async () => {
+    it('redelivering a test event is 409, and redelivering a delivery of another webhook is 404', async () => {
       const { id } = await newWebhook(team.api);
       const test = await newDelivery(service, team, id, { isTest: true });
       const answer = await redeliver(id, test);
@@ -124,7 +124,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       });
     }
 
-    it('a disabled webhook can be tested any number of times, and a test writes no event', async () => {
+    it('a disabled webhook can be tested any number of times, and a test stores no event', async () => {
       const { id } = await newWebhook(team.api);
       await switchOff(id);
       const events = () => storedEvents(service, { teamId: team.id });
@@ -147,7 +147,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       ['skipped', ['skipped']],
       ['all', ['failed', 'skipped']],
     ] as const) {
-      it(`a replay with only=${only} queues each delivery once, oldest first and behind live ones, and no delivery that succeeded`, async () => {
+      it(`a replay with only=${only} queues each delivery once, oldest first and after new events, and no delivery that succeeded`, async () => {
         const { id } = await newWebhook(team.api);
         const other = await newWebhook(team.api);
         const wanted: string[] = [];
@@ -174,7 +174,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       });
     }
 
-    it('a replay includes the events from since on and before until (§4.4/replay)', async () => {
+    it('a replay includes the events from the time since on, and before the time until (§4.4/replay)', async () => {
       const { id } = await newWebhook(team.api);
       for (const age of [40, 30, 20, 10]) await newDelivery(service, team, id, { ageMs: age * minute });
       const range = { since: iso(35 * minute), until: iso(15 * minute) };
@@ -188,7 +188,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       assert.deepEqual((await replay(id, { since: created_at, until: after })).json, { queued: 1 });
     });
 
-    it('since and until may have a UTC offset, and other formats are refused (§4.4/replay)', async () => {
+    it('the times since and until may have a UTC offset, and other formats are refused (§4.4/replay)', async () => {
       const { id } = await newWebhook(team.api);
       assert.equal((await replay(id, { since: '2026-02-28T23:59:59.123456+14:00' })).status, 202);
       const wrong = [
@@ -225,7 +225,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       assert.deepEqual((await replay(id)).json, { queued: 1 });
     });
 
-    it('a replay queues a long backlog in rounds, in order, each delivery once, even if two requests are simultaneous (§4.4/replay)', async () => {
+    it('a replay queues a long backlog in batches, in order, each delivery once, even if two requests are simultaneous (§4.4/replay)', async () => {
       const { id } = await newWebhook(team.api);
       const count = 2 * roundExaminedMax + 10;
       await queueMany(service, team, id, count, 'skipped');

@@ -73,7 +73,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     assert.deepEqual([again.isActive, again.failureCount], [true, 0]);
   });
 
-  it('the two calls in the mail enable the webhook and replay all missed deliveries when run in a shell', async () => {
+  it('the two requests in the mail, run in a shell, enable the webhook and replay all missed deliveries', async () => {
     const team = await service.newTeam();
     const { id: teamId } = team;
     const owner = await newMember(service, team, 'owner');
@@ -118,7 +118,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     assert.equal((await stateOf(service, webhook)).isActive, true);
   });
 
-  it('nine failures, a success and nine more failures leave the webhook on', async () => {
+  it('nine failures, a success and nine more failures do not disable the webhook', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     const statuses = [...Array(9).fill(500), 200, ...Array(9).fill(500)];

@@ -23,7 +23,7 @@ describe('answers to erased events (specification section 12.14)', () => {
   const eraseBatch = (teamId: TeamId) =>
     service.runtime.database.transaction((trx) => eraseAnswers(trx, teamId));
 
-  it('a result that waits while its event’s answers are erased stores no answer (§12.14/erased-answers)', async () => {
+  it('a result that waits while the answers to its event are erased stores no answer (§12.14/erased-answers)', async () => {
     const held: (() => void)[] = [];
     const receiver = await startWebhookReceiver({
       behaviour: (answer, { body }) => void held.push(() => answer.writeHead(200).end(body)),
@@ -57,7 +57,7 @@ describe('answers to erased events (specification section 12.14)', () => {
     await receiver.close();
   });
 
-  it('one batch erases the answers of at most 500 deliveries, and at most 1,000 answers (§12.14/erased-answers)', async () => {
+  it('one batch erases the answers of at most 500 deliveries, and at most 1,000 answers in all (§12.14/erased-answers)', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await putWebhook(service, teamId, ['message.sent'], { isActive: false });
     await putEventsAtOnce(service.runtime, teamId, 620);

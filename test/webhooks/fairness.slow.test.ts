@@ -12,7 +12,7 @@ describe('fairness between teams in the webhook queue (decision 0017)', () => {
   const quick = given(startWebhookReceiver);
   const service = givenWebhookService();
 
-  it('20 receivers that hang and 2,000 due deliveries of one team delay no first attempt of another', async () => {
+  it('20 receivers that hang and 2,000 due deliveries of one team do not delay the first attempt of another team', async () => {
     const { id: slowTeam } = await service.newTeam();
     for (let n = 0; n < 20; n += 1) await addWebhook(service.runtime, slowTeam, hanging.url);
     await emit(
@@ -40,7 +40,7 @@ describe('fairness between teams in the webhook queue (decision 0017)', () => {
     ['successes', 200, 20],
     ['a failure', 500, 1],
   ] as const)
-    it(`${what} of a locked webhook wait for its lock, and delay no result of another team`, async (t) => {
+    it(`${what} of a webhook that is locked wait for the lock, and do not delay results of another team`, async (t) => {
       const { id: lockedTeam } = await service.newTeam();
       const { id: team } = await service.newTeam();
       const receiver = await startWebhookReceiver({ behaviour: answering(status) });

@@ -22,7 +22,7 @@ describe('leases of deliveries (specification section 6.3, decision 0017)', () =
   const receiver = given(startWebhookReceiver);
   const service = givenWebhookService({ ROLES: 'api' });
 
-  it('a process that pauses beyond the end of its lease sends nothing, as the webhook may have changed (§6.3/interrupted-attempts)', async () => {
+  it('a process that was suspended beyond the end of its lease sends nothing, because the webhook may have changed (§6.3/interrupted-attempts)', async () => {
     const { id: teamId, api } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     await emit(service.runtime, teamId, ['Hello']);
@@ -78,7 +78,7 @@ describe('leases of deliveries (specification section 6.3, decision 0017)', () =
     });
   }
 
-  it('a result whose connection broke after the commit is recorded once, and is not logged as lost', async () => {
+  it('a result is recorded once, and not logged as lost, if the connection broke after its commit', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     await emit(service.runtime, teamId, ['Hello']);
@@ -109,7 +109,7 @@ describe('leases of deliveries (specification section 6.3, decision 0017)', () =
     assert.equal((await attemptsOf(service, webhook)).length, 1);
   });
 
-  it('a delivery that another process has leased in the meantime is neither released nor skipped', async () => {
+  it('a delivery that another process has leased since then is neither released nor skipped', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     await emit(service.runtime, teamId, ['Hello']);
@@ -190,7 +190,7 @@ describe('results of attempts that end late (specification section 6.3, decision
     assert.equal((await delivery())?.status, 'succeeded');
   });
 
-  it('a success of an attempt whose lease has ended counts, even if the webhook is disabled before the next attempt ends', async () => {
+  it('a success of an attempt whose lease has ended counts, even if the webhook is disabled afterwards', async () => {
     const { change, answer, delivery, webhook } = await whileOneRuns();
     service.clock.advance(60_000);
     await until('it is made again', () => open.length === 2);

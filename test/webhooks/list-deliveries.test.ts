@@ -117,7 +117,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
   const attemptsOf = async (deliveryId: string) =>
     (await get(deliveryId)).json.attempts as Record<string, unknown>[];
 
-  it('a single delivery is the item of the list, with its attempts, oldest first', async () => {
+  it('a single delivery has the fields of the list and its attempts, oldest first', async () => {
     const deliveryId = await newDelivery(service, team, id);
     const first = await newAttempt(service, team, deliveryId, { outcome: 'dns', statusCode: null });
     const second = await newAttempt(service, team, deliveryId, {
@@ -161,7 +161,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
     assert.deepEqual([attempt?.error_message, attempt?.response_body], [null, '']);
   });
 
-  it('an attempt has 16 KB of the answer as text, with U+FFFD for invalid UTF-8', async () => {
+  it('an attempt has up to 16 KB of the response as text, with U+FFFD for invalid UTF-8', async () => {
     const deliveryId = await newDelivery(service, team, id);
     const bytes = Buffer.concat([Buffer.from('aé\u0000'), Buffer.from([0xff, 0xc3])]);
     await newAttempt(service, team, deliveryId, { body: bytes });
@@ -177,7 +177,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
     assert.equal(cut?.response_truncated, true);
   });
 
-  it('a delivery shows its latest 50 attempts, and counts them all', async () => {
+  it('a delivery shows its latest 50 attempts, and the count of all', async () => {
     const deliveryId = await newDelivery(service, team, id);
     const made: string[] = [];
     for (let n = 0; n < 53; n += 1) made.push(await newAttempt(service, team, deliveryId));

@@ -16,7 +16,7 @@ describe('GET /v1/webhooks and GET /v1/webhooks/:id (specification section 4.4)'
     assert.deepEqual((await api.get('/v1/webhooks')).json, { webhooks: [] });
   });
 
-  it('each webhook has eight fields, oldest first, disabled ones included, and never a secret', async () => {
+  it('each webhook in the list has eight fields, oldest first, disabled ones included, and never a secret', async () => {
     const { api } = await service.newTeam();
     const made = [await newWebhook(api), await newWebhook(api, { events: ['message.sent'] })];
     await api.put(`/v1/webhooks/${made[0]?.id}`, { active: false });
@@ -41,7 +41,7 @@ describe('GET /v1/webhooks and GET /v1/webhooks/:id (specification section 4.4)'
     assert.deepEqual((await api.get(`/v1/webhooks/${made[1]?.id}`)).json, webhooks[1]);
   });
 
-  it('viewers see webhooks, and can’t change them (section 5.3)', async () => {
+  it('viewers can see webhooks, and can’t change them (section 5.3)', async () => {
     const team = await service.newTeam();
     const { id } = await newWebhook(team.api);
     const viewer = await newMember(service, team, 'viewer');

@@ -34,7 +34,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     await until('it is in the log', async () => (await attemptsOf(service, webhook)).length === made + 1);
   }
 
-  it('a test is signed and has the header of a test, and its failure does not count', async () => {
+  it('a test is signed and has a header that marks it as a test, and its failure does not count', async () => {
     receiver.behave(answering(500));
     assert.equal((await team.api.post(`${path}/test`)).status, 202);
     await receiver.count(1);
@@ -47,7 +47,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.equal((await stateOf(service, webhook)).failureCount, 0);
   });
 
-  it('a delivery that succeeded keeps this status if its redelivery fails', async () => {
+  it('a delivery that succeeded stays succeeded if its redelivery fails', async () => {
     receiver.behave(answering(200));
     await emit(service.runtime, team.id, ['Hello']);
     await settled(service, webhook);
@@ -59,7 +59,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.equal((await stateOf(service, webhook)).failureCount, 0);
   });
 
-  it('a delivery that succeeded keeps that status after its attempts are purged, and no replay sends it again', async () => {
+  it('a delivery that succeeded stays succeeded after its attempts are purged, and no replay sends it again', async () => {
     const since = service.clock.now().toISOString();
     receiver.behave(answering(200));
     await emit(service.runtime, team.id, ['Taken, and forgotten']);
@@ -73,7 +73,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.deepEqual([replayed.status, replayed.json.queued], [202, 0]);
   });
 
-  it('redelivering a delivery whose event was deleted sends nothing and leaves it succeeded', async () => {
+  it('redelivering a delivery whose event was deleted sends nothing and does not change its status succeeded', async () => {
     receiver.behave(answering(200));
     await emit(service.runtime, team.id, ['Taken, and deleted']);
     await settled(service, webhook);
@@ -89,7 +89,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.deepEqual([(await last())?.status, (await last())?.attemptCount], ['succeeded', 1]);
   });
 
-  it('a replay delivers skipped events once, and none that succeeded (§6.4/replay-and-rotation)', async () => {
+  it('a replay sends skipped events once, and no event that succeeded (§6.4/replay-and-rotation)', async () => {
     assert.equal((await team.api.put(path, { active: false })).status, 200);
     await emit(service.runtime, team.id, ['missed 1', 'missed 2', 'missed 3']);
     assert.equal((await team.api.put(path, { active: true })).status, 200);

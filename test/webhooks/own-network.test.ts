@@ -12,7 +12,7 @@ describe('a failing network of our own (specification sections 6.3 and 6.5)', ()
   const dns = given(() => startDnsServer(() => answer));
   const service = given(() => startWebhooking({}, { nameServers: [dns.address] }));
 
-  it('a delivery has four attempts while our own network fails, and these failures never disable its webhook', async () => {
+  it('a delivery has four attempts while the server’s own network fails, and these failures never disable its webhook', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://receiver.example.com/');
     await emit(

@@ -27,7 +27,7 @@ describe('log lines of failures that may be due to one process (specification se
   });
   const named = { hostname: hostname(), pid: process.pid, EGRESS_ALLOW_CIDRS: '10.1.0.0/16,fd00::/8' };
 
-  it('a process that may not reach a receiver logs one line for many attempts, with its host, process id and EGRESS_ALLOW_CIDRS', async () => {
+  it('a process that can’t reach receivers logs one line for many attempts, with its host, process id and EGRESS_ALLOW_CIDRS', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     const events = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
@@ -47,7 +47,7 @@ describe('log lines of failures that may be due to one process (specification se
     assert.deepEqual(fields, { failure: 'forbidden_address', ...named });
   });
 
-  it('no_network and forbidden_address have one log line each, and other outcomes none', () => {
+  it('no_network and forbidden_address cause one log line each, and other outcomes cause none', () => {
     const lines: Record<string, unknown>[] = [];
     const logger = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
     const log = createProcessFailureLog({ ...service.runtime, config: config(), logger });

@@ -74,7 +74,7 @@ describe('retries of deliveries (specification section 6.3)', () => {
     assert.notEqual(other?.status, 'failed');
   });
 
-  it('an attempt that is due while the previous one runs begins at the previous one’s end (§6.3/retry-offsets, §6.3/interrupted-attempts)', async (t) => {
+  it('an attempt that becomes due during the previous one begins when that one ends (§6.3/retry-offsets, §6.3/interrupted-attempts)', async (t) => {
     const other = await startWebhooking({ WEBHOOK_OFFSETS_SECONDS: '0,2,3,4' });
     const open: ServerResponse[] = [];
     const receiver = await startWebhookReceiver({ behaviour: (answer) => void open.push(answer) });
@@ -144,7 +144,7 @@ describe('retries of deliveries (specification section 6.3)', () => {
     ]);
   });
 
-  it('an attempt is in the log within a second of its answer', async () => {
+  it('an attempt is in the log of deliveries within a second of its response', async () => {
     let answeredMs = 0;
     const { webhook, api } = await newWebhook((answer) => {
       answer.writeHead(200).end('taken', () => {

@@ -22,7 +22,7 @@ describe('rotation of a webhook’s secret (specification section 6.4)', () => {
     return signingSecrets(service.runtime.secrets, id, sealed, service.clock.now());
   };
 
-  it('a rotation shows the next secret once, and both secrets sign from then on (§6.4/replay-and-rotation)', async () => {
+  it('a rotation shows the next secret once, and from then on both secrets sign (§6.4/replay-and-rotation)', async () => {
     const { status, json } = await rotate();
     assert.equal(status, 200);
     assert.equal(json.id, webhook.id);
@@ -41,7 +41,7 @@ describe('rotation of a webhook’s secret (specification section 6.4)', () => {
     assert.deepEqual(await signing(), { current: json.secret, next: undefined });
   });
 
-  it('the webhook and the list show when the next secret takes over, only during the rotation', async () => {
+  it('the webhook and the list show when the next secret becomes current, only during the rotation', async () => {
     const shown = async () => {
       const one = (await team.api.get(`/v1/webhooks/${webhook.id}`)).json;
       const all = (await team.api.get('/v1/webhooks')).json.webhooks as Record<string, unknown>[];
@@ -65,7 +65,7 @@ describe('rotation of a webhook’s secret (specification section 6.4)', () => {
     assert.equal(await shown(), null);
   });
 
-  it('rotating during a rotation, and finishing without a rotation, is 409 and changes nothing (§6.4/replay-and-rotation)', async () => {
+  it('beginning a rotation during another, and finishing without one, is 409 and changes nothing (§6.4/replay-and-rotation)', async () => {
     assert.equal((await finish()).status, 409);
     await rotate();
     const before = await signing();
@@ -76,7 +76,7 @@ describe('rotation of a webhook’s secret (specification section 6.4)', () => {
     assert.equal((await finish()).status, 409);
   });
 
-  it('only one of many simultaneous rotations succeeds, and only one finish', async () => {
+  it('only one of several simultaneous rotations succeeds, and only one of several finishes', async () => {
     const statuses = async (ask: typeof rotate) =>
       (await Promise.all([1, 2, 3, 4, 5].map(ask))).map(({ status }) => status).toSorted();
     assert.deepEqual(await statuses(rotate), [200, 409, 409, 409, 409]);

@@ -44,7 +44,7 @@ const byStandard = (secret: string, text: string | Buffer, headers: Record<strin
   new Webhook(secret).verify(text, headers);
 
 describe('signatures, verified by independent implementations (specification sections 6.3 and 6.4)', () => {
-  it('1,000 contents of any kind verify with the libraries of GitHub and of Standard Webhooks (§6.3/request-format)', async () => {
+  it('signatures of 1,000 bodies of any kind are valid for the libraries of GitHub and of Standard Webhooks (§6.3/request-format)', async () => {
     await fc.assert(
       fc.asyncProperty(contents, async (content) => {
         const { current, text, headers } = sign(content);
@@ -55,7 +55,7 @@ describe('signatures, verified by independent implementations (specification sec
     );
   });
 
-  it('receivers with either secret verify every header that they read during a rotation (§6.4/replay-and-rotation)', async () => {
+  it('during a rotation each signature header is valid for receivers with either secret (§6.4/replay-and-rotation)', async () => {
     const next = newWebhookSecret();
     const { current, text, headers } = sign('Hello', { next });
     for (const secret of [current, next]) byStandard(secret, text, headers);

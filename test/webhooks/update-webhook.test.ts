@@ -34,7 +34,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
       ({ lane }) => only === undefined || lane === only,
     ).length;
 
-  it('{}, an empty body and no body change nothing and write no audit entry', async () => {
+  it('an update with {}, an empty body or no body changes nothing and writes no audit entry', async () => {
     const before = await get();
     const noted = async () =>
       (await storedAuditEntries(service)).filter(({ action }) => action === 'webhook.changed');
@@ -50,7 +50,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.equal((await kept()).generation, 1);
   });
 
-  it('each field is changed by itself, and the answer is the webhook as in the list', async () => {
+  it('each field can be changed alone, and the answer is the webhook as in the list', async () => {
     await team.api.post('/v1/numbers/verify', { phone_number: '+14155550121' });
     const changes = [
       { url: 'https://example.com/elsewhere' },
@@ -69,7 +69,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     }
   });
 
-  it('values that a new webhook could not have are refused with the field, and change nothing (§6.5/literal-addresses)', async () => {
+  it('values that a new webhook could not have are refused with their field, and change nothing (§6.5/literal-addresses)', async () => {
     const before = await get();
     const wrong: [Record<string, unknown>, string][] = [
       [{ url: 'http://example.com/' }, 'url'],
@@ -87,7 +87,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual(await get(), before);
   });
 
-  it('active false skips pending deliveries at once, but not a manual attempt (§3.4/enable-and-disable)', async () => {
+  it('active false skips the pending deliveries at once, but not a manual attempt (§3.4/enable-and-disable)', async () => {
     const pending = await newDelivery(service, team, id, { status: 'pending' });
     const test = await team.api.post(`/v1/webhooks/${id}/test`);
     assert.equal((await put({ active: false })).status, 200);
@@ -109,7 +109,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual((await kept()).disabledAt, disabledAt, 'switched off once');
   });
 
-  it('active false skips a long backlog completely before the answer', async () => {
+  it('active false skips a long backlog completely before its request is answered', async () => {
     await queueMany(service, team, id, skipBatchMax + 5);
     assert.equal((await put({ active: false })).status, 200);
     assert.equal(await due(), 0);
@@ -118,7 +118,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.ok(deliveries.every(({ status }) => status === 'skipped'));
   });
 
-  it('active true zeroes failure_count and begins a generation, even if the webhook is on (§3.4/enable-and-disable)', async () => {
+  it('active true zeroes failure_count and begins a generation, even if the webhook is already enabled (§3.4/enable-and-disable)', async () => {
     await fail(7);
     await put({ active: true });
     assert.deepEqual([(await get()).failure_count, (await kept()).generation], [0, 2]);
@@ -134,7 +134,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual([generation, disabledBy, disabledAt], [3, null, null]);
   });
 
-  it('a new url of a webhook zeroes failure_count, begins a generation and gets the pending deliveries', async () => {
+  it('a new url of a webhook zeroes failure_count, begins a generation, and applies to the pending deliveries', async () => {
     await fail(7);
     await newDelivery(service, team, id, { status: 'pending' });
     await put({ url: nowhere });
@@ -143,7 +143,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual([(await get()).failure_count, (await kept()).generation, await due('live')], [0, 2, 1]);
   });
 
-  it('a change waits for the lock of the webhook, and is then applied', async () => {
+  it('an update waits for the lock of its webhook, and is then applied', async () => {
     const lock = await holdRowLock(service, { webhookId: uuidOf('wh', id) }, 'no key update');
     const asked = put({ active: false });
     await lock.waiting(1);
@@ -153,7 +153,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.equal((await team.api.get(`/v1/webhooks/${id}/deliveries/${late}`)).json.status, 'skipped');
   });
 
-  it('a change is in the audit log with the changed fields (section 12.6)', async () => {
+  it('an update is in the audit log with the changed fields (section 12.6)', async () => {
     const owner = await newMember(service, team, 'owner');
     await owner.put(owner.in(`/webhooks/${id}`), { active: false });
     const { json } = await owner.get(owner.in('/audit?limit=1'));

@@ -4,7 +4,7 @@ import type { WebhookId } from '#server/platform/ids.ts';
 import { WaitingWebhooks } from '#server/webhooks/dispatch/waiting-webhooks.ts';
 
 describe('the webhooks that claims examine (decision 0017)', () => {
-  it('after its marks were forgotten, a webhook is examined from its first row on, although no notification named it', () => {
+  it('a webhook whose marks were cleared is examined again from its first queue row on, without a notification', () => {
     const id = 'a webhook' as WebhookId;
     const now = new Date(1_000_000);
     const waiting = new WaitingWebhooks();

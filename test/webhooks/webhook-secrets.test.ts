@@ -25,7 +25,7 @@ describe('secrets of webhooks (specification section 6.4)', () => {
       return [secret.slice('whsec_'.length), Buffer.from(secret).toString('hex'), random.toString('hex')];
     });
 
-  it('secrets are in no row of any table, neither as text nor as bytes (§6.4/replay-and-rotation)', async () => {
+  it('no row of any table contains a webhook’s secret, as text or as bytes (§6.4/replay-and-rotation)', async () => {
     const tables = await allStoredRowTexts(service);
     assert.ok(tables.size > 30);
     let rows = 0;
@@ -43,7 +43,7 @@ describe('secrets of webhooks (specification section 6.4)', () => {
     assert.ok(next && secret.length > 60 && !secret.equals(next));
   });
 
-  it('a secret is in no answer but the one that made it (§6.4/replay-and-rotation)', async () => {
+  it('a secret is in no answer but the one to the request that made it (§6.4/replay-and-rotation)', async () => {
     const owner = await newMember(service, team, 'owner');
     const test = await team.api.post(`/v1/webhooks/${id}/test`);
     const paths = ['', `/${id}`, `/${id}/deliveries`, `/${id}/deliveries/${test.json.id}`];

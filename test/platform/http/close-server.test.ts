@@ -111,7 +111,7 @@ describe('the stop of the HTTP server (specification section 10.3)', () => {
       'POST /refused HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{',
   };
   for (const [name, text] of Object.entries(unfinished)) {
-    it(`a request with ${name} does not delay the stop, and is not cut off before other requests are answered`, async () => {
+    it(`a request with ${name} does not delay the stop, and is not disconnected before other requests are answered`, async () => {
       const begun = Promise.withResolvers<void>();
       const finish = Promise.withResolvers<void>();
       const { server, port } = await serve([
@@ -147,7 +147,7 @@ describe('the stop of the HTTP server (specification section 10.3)', () => {
     });
   }
 
-  it('a client that does not read its answer does not delay the stop', async () => {
+  it('a client that does not read its response does not delay the stop', async () => {
     const large = Buffer.alloc(32 * 1_024 * 1_024, 'a');
     const { server, port } = await serve([
       { ...page, path: '/large', handle: async () => ({ body: large }) },
@@ -161,7 +161,7 @@ describe('the stop of the HTTP server (specification section 10.3)', () => {
     client.socket.destroy();
   });
 
-  it('a client that reads its answer during the stop gets the whole answer', async () => {
+  it('a client that reads its response during the stop gets the whole response', async () => {
     const large = Buffer.alloc(32 * 1_024 * 1_024, 'a');
     const { server, port } = await serve([
       { ...page, path: '/large', handle: async () => ({ body: large }) },

@@ -69,7 +69,7 @@ describe('refused requests with a large body', () => {
     return connection;
   }
 
-  it('a refused request is answered without reading its large body, and closed 2 s later', async () => {
+  it('a request refused before its large body is answered without reading it, and disconnected 2 s later', async () => {
     for (const [request, status] of [
       ['POST /refused', 401],
       ['POST /nothing', 413],
@@ -86,7 +86,7 @@ describe('refused requests with a large body', () => {
     }
   });
 
-  it('a refused request with a chunked body is answered and closed in the same way', async () => {
+  it('a refused request with a chunked body is also answered, and disconnected 2 s later', async () => {
     const connection = await open();
     connection.client.write(head('POST /refused', 'transfer-encoding: chunked'));
     connection.client.write(
@@ -99,7 +99,7 @@ describe('refused requests with a large body', () => {
     assert.ok(connection.served.bytesRead <= readBytesMax, `${connection.served.bytesRead}`);
   });
 
-  it('only a bounded number of connections wait for the delayed close', async () => {
+  it('only a bounded number of refused connections wait to be closed', async () => {
     const opened: Connection[] = [];
     while (opened.length < delayedClosesMax + 20) {
       const connection = await open();
@@ -112,7 +112,7 @@ describe('refused requests with a large body', () => {
     await Promise.all(opened.map(({ closed }) => closed));
   });
 
-  it('a connection stays open if up to 64 KB of a refused body are unread', async () => {
+  it('a connection stays open if at most 64 KB of a refused body are unread', async () => {
     const connection = await open();
     const body = Buffer.alloc(60 * 1_024, 'a');
     for (let n = 1; n <= 2; n += 1) {
@@ -124,7 +124,7 @@ describe('refused requests with a large body', () => {
     await connection.closed;
   });
 
-  it('a too large body with a valid credential is read to its end, so that the answer arrives', async () => {
+  it('the too large body of a valid credential is read to its end, so that the response arrives', async () => {
     const connection = await writeLarge('POST /known', 413);
     await until('all of it is read', () => connection.served.bytesRead > largeBytes);
     connection.client.write(head('GET /page'));

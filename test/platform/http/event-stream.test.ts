@@ -41,7 +41,7 @@ describe('streams of server-sent events', () => {
     return { client, stream };
   }
 
-  it('an event is sent at once, in one line of data whatever it contains', async () => {
+  it('an event is sent at once, with one data line whatever it contains', async () => {
     const { client, stream } = await open();
     let text = '';
     client.setEncoding('utf8').on('data', (part: string) => {
@@ -73,7 +73,7 @@ describe('streams of server-sent events', () => {
     client.destroy();
   });
 
-  it('the stream calls back when the client leaves', async () => {
+  it('the stream calls a function when its client disconnects', async () => {
     const { client } = await open();
     const before = closed;
     client.destroy();

@@ -50,7 +50,7 @@ describe('the HTTP server that stops after a client has disconnected (specificat
   }
   const openDoor = async () => undefined;
 
-  it('the stop waits for a request in progress whose client has disconnected', async () => {
+  it('the server’s stop waits for a request in progress whose client has disconnected', async () => {
     const place = new Place();
     let done = false;
     const handle = async () => {
@@ -62,7 +62,7 @@ describe('the HTTP server that stops after a client has disconnected (specificat
     assert.ok(done);
   });
 
-  it('the stop waits for a request that is being authenticated', async () => {
+  it('the server’s stop waits for a request that is being authenticated', async () => {
     const door = new Place();
     let done = false;
     const handle = async () => {

@@ -47,7 +47,7 @@ describe('the listening sockets of a process (specification section 7.2)', () =>
     assert.equal(error.code, 'ECONNREFUSED');
   });
 
-  it('a port is not shared with another process, in either order of the starts', async () => {
+  it('a port can’t be shared with another process, whichever process starts first', async () => {
     const [first, second, port] = [newServer(), newServer(), await freePort()];
     await listen(first, { host, port });
     try {

@@ -93,7 +93,7 @@ describe('slow readers', () => {
     client.destroy();
   });
 
-  it('a client without waiting bytes stays connected: a long poll, and a kept connection', async () => {
+  it('a client for which no bytes wait stays connected, in a long poll or on a kept connection', async () => {
     const { client, served } = await ask('/held');
     const other = await ask('/nothing');
     pass(5 * 60_000);

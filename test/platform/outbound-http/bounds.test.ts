@@ -73,7 +73,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
     await until('it is closed', () => receiver.open() === 0, 4_000);
   });
 
-  it('16 KB of headers are read, and not a line more (§6.5/deadline-and-bounds)', async () => {
+  it('16 KB of response headers are read, and not a line more (§6.5/deadline-and-bounds)', async () => {
     const answer = (bytes: number) => {
       const rest = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx-long: \r\n\r\n'.length;
       return `HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx-long: ${'a'.repeat(bytes - rest)}\r\n\r\n`;
@@ -82,7 +82,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
     assert.equal(await saidOf(answer(16_500)), 'headers_too_large');
   });
 
-  it('up to 32 interim answers of status 1xx are skipped, and further ones make the answer invalid', async () => {
+  it('up to 32 interim responses of status 1xx are skipped, and a further one makes the response invalid', async () => {
     const early = 'HTTP/1.1 103 Early\r\n\r\n';
     const last = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
     assert.equal(await saidOf(early.repeat(32) + last), 200);
@@ -94,7 +94,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
     );
   });
 
-  it('only 2xx is success, and 600 and above are failures of the receiver (§6.3/success)', async () => {
+  it('a status of 2xx is success, and 600 and above are failures of the receiver (§6.3/success)', async () => {
     const receiver = kept(
       await startReceiver({
         answer: (socket, request) =>
@@ -117,7 +117,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
     }
   });
 
-  it('a missing network route on this host and a refused connection have different classes', async () => {
+  it('a missing network route on this machine and a refused connection have different failure classes', async () => {
     // The broadcast address has no route for TCP, so the system refuses the connection itself.
     const outcome = await send(guard({}, '255.255.255.255'), 'http://255.255.255.255:8080/');
     assert.equal(outcome.said, 'no_network');

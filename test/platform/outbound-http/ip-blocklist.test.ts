@@ -134,7 +134,7 @@ describe('the IP blocklist of outgoing requests (specification section 6.5)', ()
     }
   });
 
-  it('EGRESS_ALLOW_CIDRS allows its ranges, of its own family, and nothing else (§6.5/allowed-ranges)', () => {
+  it('EGRESS_ALLOW_CIDRS allows exactly its ranges, each for its own address family (§6.5/allowed-ranges)', () => {
     const allowed = ['127.0.0.0/8', 'fd00::/8'].flatMap((range) => parseAddressRange(range) ?? []);
     for (const address of ['127.0.0.1', '127.255.0.1', 'fd12::1'])
       assert.ok(!isBlockedAddressText(address, allowed), address);

@@ -7,7 +7,7 @@ import { ok } from '#test/support/webhooks/raw-receiver.ts';
 describe('an outgoing request (specification section 6.5)', () => {
   const { guard, startKept, withNames } = outboundSuite();
 
-  it('a request sends the given bytes and headers with the Host of the URL, and returns the answer', async () => {
+  it('a request sends the given bytes and headers with the Host of the URL, and returns the response', async () => {
     const receiver = await startKept({ certificate });
     const { http } = await withNames(() => here);
     const outcome = await http.send(post(`https://${host}.:${receiver.port}/a?b=c#d`));
@@ -46,7 +46,7 @@ describe('an outgoing request (specification section 6.5)', () => {
     assert.equal(receiver.connections.length, 2);
   });
 
-  it('a receiver that closes kept connections silently fails one request, not every second (§6.5/sent-once)', async () => {
+  it('if a receiver closes kept connections silently, one request fails, and not every second one (§6.5/sent-once)', async () => {
     const receiver = await startKept({
       answer: (socket) => {
         ok(socket);

@@ -15,7 +15,7 @@ const classOf = async (http: OutboundHttp, url: string, timeoutMs = 2_000) => {
 describe('failure classes of our own network (specification section 6.5)', () => {
   const { guard, startKept, withNames } = outboundSuite();
 
-  it('a request for a name while no name server answers has class no_network, however the servers fail', async () => {
+  it('a request for a host name has class no_network if no name server answers, however they fail', async () => {
     for (const said of ['silence', 'server failure'] as const) {
       const { http } = await withNames(() => said);
       assert.equal(await classOf(http, `https://${host}/`), 'no_network', said);
@@ -33,7 +33,7 @@ describe('failure classes of our own network (specification section 6.5)', () =>
     assert.equal(await classOf(http, `https://${host}:${silent.port}/`), 'no_network', 'no connection');
   });
 
-  it('a request that times out after the name servers are back has class timeout, though an earlier query failed', async () => {
+  it('a request that times out after the name servers work again has class timeout, although an earlier look-up failed', async () => {
     let answer: DnsAnswer = here;
     const { http, dns } = await withNames(() => answer);
     const receiver = await startKept({ certificate });
@@ -52,7 +52,7 @@ describe('failure classes of our own network (specification section 6.5)', () =>
     assert.equal(await second, 'timeout');
   });
 
-  it('a name that fails while other names are answered has class dns, however it fails', async () => {
+  it('a request for a name that can’t be resolved has class dns if other names can be resolved', async () => {
     for (const said of ['silence', 'server failure', 'no such name'] as const) {
       const { http, dns } = await withNames((name) => (name === host ? said : { addresses: [] }));
       assert.equal(await classOf(http, `https://${host}/`), 'dns', said);
@@ -65,7 +65,7 @@ describe('failure classes of our own network (specification section 6.5)', () =>
     }
   });
 
-  it('a fault on an open connection counts as the receiver’s, whatever the name servers do', async () => {
+  it('a fault on an open connection counts as the receiver’s, whatever state the name servers are in', async () => {
     let answer: DnsAnswer = here;
     const { http } = await withNames(() => answer);
     const receiver = await startKept({ certificate, answer: (socket) => void socket.resume() });
@@ -85,7 +85,7 @@ describe('failure classes of our own network (specification section 6.5)', () =>
     assert.equal(await classOf(http, `https://${host}:${receiver.port}/`, 10_000), 200);
   });
 
-  it('system errors before the connection have class no_network, unreachable or connection_refused', () => {
+  it('system errors before the connection is open have class no_network, unreachable or connection_refused', () => {
     const progress = { secure: true, connected: false, answering: false };
     const classes = Object.fromEntries(
       ['ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'EPERM', 'EHOSTUNREACH', 'ECONNREFUSED'].map((code) => [

@@ -71,7 +71,7 @@ describe('the addresses that a name resolves to (§6.5/dns-look-up)', () => {
     assert.deepEqual(receiver.connections, []);
   });
 
-  it('a refused name is queried again after its TTL', async () => {
+  it('a name that was refused is resolved again after its TTL', async () => {
     const receiver = await startKept({ certificate });
     const answers: DnsAnswer[] = [{ addresses: ['10.0.0.1'], ttlSeconds: 0 }];
     const { http } = await withNames(() => answers.at(-1) ?? here);
@@ -109,7 +109,7 @@ describe('TLS verification of outgoing requests (§6.5/tls-verification)', () =>
     }
   });
 
-  it('a literal address needs a certificate for that address', async () => {
+  it('a literal address needs a certificate that names this address', async () => {
     const http = guard({ allowed: ranges('127.0.0.0/8') });
     const right = await startKept({ certificate });
     assert.equal((await http.send(post(`https://127.0.0.1:${right.port}/`))).kind, 'answered');

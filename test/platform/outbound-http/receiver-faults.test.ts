@@ -87,7 +87,7 @@ describe('failure classes of a receiver (specification section 6.5)', () => {
     ],
     'HTTP/2': ['invalid_answer', (socket) => socket.write(Buffer.from('000012040000000000', 'hex'))],
   };
-  it('half an answer, an invalid one and a missing one have different classes', async () => {
+  it('half a response, an invalid response and a missing response have different failure classes', async () => {
     const http = guard();
     for (const [name, [expected, answer]] of Object.entries(asked)) {
       const receiver = await startKept({ answer });
@@ -99,7 +99,7 @@ describe('failure classes of a receiver (specification section 6.5)', () => {
     }
   });
 
-  it('a closed connection ends an answer without a length, even after interim answers', async () => {
+  it('the close of a connection ends a response without a length, even after interim responses', async () => {
     const http = guard();
     const receiver = await startKept({
       answer: (socket) => socket.end('HTTP/1.1 103 Early\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\n\r\nall of it'),
@@ -109,7 +109,7 @@ describe('failure classes of a receiver (specification section 6.5)', () => {
     assert.deepEqual([outcome.status, outcome.body.toString(), outcome.truncated], [200, 'all of it', false]);
   });
 
-  it('a request that cannot be written is a fault of our own', async () => {
+  it('a request that cannot be written is classed as an internal fault', async () => {
     const receiver = await startKept({ certificate });
     const { http } = await withNames(() => here);
     const outcome = await http.send(
@@ -119,7 +119,7 @@ describe('failure classes of a receiver (specification section 6.5)', () => {
     assert.deepEqual(receiver.requests, []);
   });
 
-  it('a name server that fails or does not answer is a fault of DNS, within the deadline (§6.5/deadline-and-bounds)', async () => {
+  it('a name server that fails or does not answer is classed as a DNS fault within the deadline (§6.5/deadline-and-bounds)', async () => {
     const answers: Readonly<Record<string, DnsAnswer>> = {
       'fails.example.com': 'server failure',
       'silent.example.com': 'silence',

@@ -8,7 +8,7 @@ import { ok } from '#test/support/webhooks/raw-receiver.ts';
 describe('the bound of response bodies (specification section 6.5)', () => {
   const { guard, startKept } = outboundSuite();
 
-  it('exactly 16 KB of a body are kept, and the rest of a longer body is not read (§6.5/deadline-and-bounds)', async () => {
+  it('16 KB of a response body are kept, and the rest of a longer body is not read (§6.5/deadline-and-bounds)', async () => {
     const http = guard();
     const receiver = await startKept({
       answer: (socket, request) => {
@@ -45,7 +45,7 @@ describe('the bound of response bodies (specification section 6.5)', () => {
     assert.ok(outcome.kind === 'answered' && outcome.body.equals(bomb), JSON.stringify(outcome));
   });
 
-  it('a second answer to one request is not taken as the answer to the next request', async () => {
+  it('a second response to one request is not used as the response to the next request', async () => {
     const receiver = await startKept({
       answer: (socket, request) => {
         ok(socket);

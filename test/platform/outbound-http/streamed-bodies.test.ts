@@ -55,7 +55,7 @@ describe('streamed response bodies (decision 0015)', () => {
     });
   }
 
-  it('a silent host times out before its first byte and later, and a slow host does not', async () => {
+  it('a host that sends nothing times out, before its first byte or later, and a slow host does not', async () => {
     const begin = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n';
     const drip = (socket: Socket) => {
       socket.write(begin);
@@ -83,7 +83,7 @@ describe('streamed response bodies (decision 0015)', () => {
     assert.ok((outcomes[2]?.durationMs ?? 0) > 1_200, 'it took longer than the time-out for silence');
   });
 
-  it('only a few buffers are read while the sink takes no bytes', async () => {
+  it('only a few buffers are read while the sink accepts no bytes', async () => {
     let written = 0;
     const receiver = await startKept({
       answer: (socket) => {
@@ -102,7 +102,7 @@ describe('streamed response bodies (decision 0015)', () => {
     assert.ok(written < 30_000_000, `${written} bytes were taken by the sockets`);
   });
 
-  it('the connection is closed once the sink takes no more bytes', async () => {
+  it('the connection is closed once the sink accepts no more bytes', async () => {
     const receiver = await startKept({ answer: answerOf(200, large) });
     const { sink, bytes } = keepingSink(500_000);
     const outcome = await guard().send(get(`http://127.0.0.1:${receiver.port}/`, { sink }));
@@ -139,7 +139,7 @@ describe('redirects of outgoing requests (§3.2/media-redirects, §6.5/deadline-
     assert.equal(end.requests.length, 0);
   });
 
-  it('a redirect from https leads to https only, whatever addresses are allowed', async () => {
+  it('a redirect from https may lead to https only, whatever addresses are allowed', async () => {
     const plain = await startKept();
     const secure = await startKept({ certificate });
     const start = await startKept({
@@ -162,7 +162,7 @@ describe('redirects of outgoing requests (§3.2/media-redirects, §6.5/deadline-
     assert.match(secure.requests[0] ?? '', /host: other\.example\.com/i);
   });
 
-  it('each redirect passes the SSRF guard again: one to an internal address gets no connection', async () => {
+  it('each redirect passes the SSRF guard again, so a redirect to an internal address opens no connection', async () => {
     const { dns, http } = await withNames((name) =>
       name === host ? here : { addresses: ['10.0.0.1'], ttlSeconds: 1 },
     );

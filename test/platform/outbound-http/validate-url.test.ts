@@ -78,7 +78,7 @@ describe('the URL check of outgoing requests (specification section 6.5)', () =>
     for (const url of [...others.split(' '), 'https://localhost/']) assert.equal(target(url), undefined, url);
   });
 
-  it('the result of the check has the normalized host that the connection goes to (§6.5/literal-addresses)', () => {
+  it('the result of the check has the normalized host to which the connection is made (§6.5/literal-addresses)', () => {
     const parts = (url: string) => {
       const { origin, secure, host, isLiteral, port, path } = target(url) ?? assert.fail(url);
       return [origin, secure, host, isLiteral, port, path];
