@@ -24,7 +24,7 @@ export function align(lines: readonly (readonly (string | number)[])[]): string 
     .join('\n');
 }
 
-/** Formats rows as a table, by functions that tell the cells of a row under their headings. */
+/** Formats rows as a table. @param columns functions that return the cell of a row, by heading */
 export function alignColumns<Row>(
   columns: Readonly<Record<string, (row: Row) => string | number>>,
   rows: readonly Row[],

@@ -36,7 +36,7 @@ export class Api {
     await pause(repeatAfterMs, undefined, { signal: this.#over });
   }
 
-  /** Makes a call. @throws where the connection is lost or the answer takes too long */
+  /** Makes a call. @throws if the connection is lost or the answer takes too long */
   async call({ method, path, body, headers, signal }: Call): Promise<Answer> {
     const limit = AbortSignal.timeout(answerWithinMs);
     const response = await fetch(`${this.#baseUrl}${path}`, {
@@ -62,7 +62,7 @@ export class Api {
     }
   }
 
-  /** Repeats a GET until the answer is anything but a 5xx. @throws where the answer is no 200 */
+  /** Repeats a GET until the answer is anything but a 5xx. @throws if the answer is no 200 */
   async get(path: string): Promise<Answer['json']> {
     const answer = await this.insist({ method: 'GET', path });
     if (answer.status !== 200) throw new Error(`GET ${path} was answered ${answer.status}: ${answer.text}`);

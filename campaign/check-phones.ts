@@ -30,7 +30,7 @@ function handOuts({ handOutsByMessage, messages }: Ledger): Violation[] {
   });
 }
 
-/** A sender has one message of a conversation in progress, so the order of answers is that of acceptance. */
+/** A sender waits for the answer to each message of a conversation, so the order of answers is that of acceptance. */
 function order({ handOutsByMessage, accepted, messages }: Ledger): Violation[] {
   const indexes = new Map<string, number>();
   for (const { message } of accepted) if (!indexes.has(message)) indexes.set(message, indexes.size);

@@ -8,8 +8,8 @@ import { Ledger } from './ledger.ts';
 import type { Violation } from './violation.ts';
 
 /**
- * Checks the history of a finished run, in which every request was answered, every message reported and every delivery
- * taken. It is a pure function of the rows.
+ * Checks the record of a finished run, in which every request was answered, every message reported and every delivery
+ * accepted. It is a pure function of the rows.
  */
 export function check(rows: readonly Row[]): Violation[] {
   const ledger = new Ledger(rows);

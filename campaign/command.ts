@@ -4,7 +4,7 @@ export interface Command {
    * @param args the words after the campaign's name
    * @param signal ends the campaign and the processes that it started
    * @returns whether everything that the campaign checks holds
-   * @throws where the arguments are wrong or the campaign could not run
+   * @throws if the arguments are wrong or the campaign could not run
    */
   readonly run: (args: string[], signal: AbortSignal) => Promise<boolean>;
 }

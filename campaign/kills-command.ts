@@ -2,7 +2,7 @@ import type { Command } from './command.ts';
 import { runKills } from './kills.ts';
 import { readOptions } from './options.ts';
 
-/** Without --outside and --database their numbers follow from --per-point. */
+/** Without --outside and --database, the numbers of these kills follow from --per-point. */
 const defaults = { 'per-point': 50, point: [], outside: -1, database: -1, keep: false };
 
 export const killsCommand: Command = {

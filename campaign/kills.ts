@@ -14,7 +14,7 @@ import { usualTeams, World } from './world.ts';
 
 export interface KillsOptions {
   readonly perPoint: number;
-  /** None: all failpoints. */
+  /** If the list is empty, all failpoints. */
   readonly points: readonly string[];
   readonly outside: number;
   readonly database: number;

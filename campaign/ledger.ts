@@ -29,13 +29,13 @@ export interface KnownEvent {
 
 export interface KnownDelivery {
   readonly row: Row<'delivery_received'>;
-  /** undefined where the body is no JSON object. */
+  /** The event in the body; undefined if the body is no JSON object. */
   readonly event: KnownEvent | undefined;
   readonly webhook: Row<'webhook_created'> | undefined;
   readonly answer: Row<'delivery_answered'> | undefined;
 }
 
-/** Indexes the rows of a history for the rules of the checker. */
+/** Indexes the rows of a record for the rules of the checker. */
 export class Ledger {
   readonly rows: readonly Row[];
   readonly webhooks: readonly Row<'webhook_created'>[];

@@ -62,7 +62,7 @@ export class Ownline {
     });
   }
 
-  /** Waits until the service is ready. @returns false where it ended first @throws Error where it takes too long */
+  /** Waits until the service is ready. @returns false if it ended first @throws Error if it takes too long */
   async untilReady(): Promise<boolean> {
     const ended = this.#ended.then(() => false);
     const deadlineMs = performance.now() + readyWithinMs;
@@ -74,14 +74,14 @@ export class Ownline {
     throw new Error(`Ownline was not ready within ${readyWithinMs} ms.`);
   }
 
-  /** Starts the service and waits until it is ready. @throws Error with the last log lines, where the process ends */
+  /** Starts the service and waits until it is ready. @throws Error with the last log lines if the process ends */
   async start(): Promise<void> {
     this.launch();
     if (await this.untilReady()) return;
     throw new Error(`Ownline ended with ${await this.#ended}.\n${await this.lastWords()}`);
   }
 
-  /** The process id of the service. @throws Error where it doesn't run */
+  /** The process id of the service. @throws Error if it doesn't run */
   get pid(): number {
     const pid = this.isRunning ? this.#child?.pid : undefined;
     if (pid === undefined) throw new Error('Ownline does not run.');
@@ -122,7 +122,7 @@ export class Ownline {
     while ((await this.#findPostmaster()) !== undefined && performance.now() < deadlineMs) await pause(50);
   }
 
-  /** The process id of the embedded PostgreSQL's first process. @throws Error where it doesn't run */
+  /** The process id of the embedded PostgreSQL's first process. @throws Error if it doesn't run */
   async postmasterPid(): Promise<number> {
     const pid = await this.#findPostmaster();
     if (pid === undefined) throw new Error('The embedded PostgreSQL does not run.');

@@ -51,7 +51,7 @@ export class Phone {
         continue;
       }
       if (answer.action === 'stop') return this.#stop(`${answer.reason}`);
-      // The hand-out is recorded first, because a status that follows the report may outlast the service.
+      // The hand-out is recorded first, because `#reported` may wait while the service is killed.
       if (answer.action === 'send') this.#handOut(answer);
       await this.#reported();
       this.#session = String(answer.session);
@@ -131,7 +131,7 @@ export class Phone {
     }
   }
 
-  /** Makes a call. @returns {} where no answer arrived */
+  /** Makes a call. @returns {} if no answer arrived */
   async #call(path: string, body: Readonly<Record<string, string>>, signal?: AbortSignal) {
     const described = { ...body, device_name: 'Campaign iPhone', os: '26.0', v: '1' };
     const answer = await this.#options.api

@@ -5,7 +5,7 @@ import { History } from './history.ts';
 
 interface RunFolder {
   readonly name: string;
-  /** Words for what the folder has. */
+  /** A description of the folder's contents, which is printed with its path. */
   readonly contents: string;
   readonly keep: boolean;
 }
@@ -31,7 +31,7 @@ export async function inFolder(
   }
 }
 
-/** Runs a campaign with a new history, in a new folder that also has the history. */
+/** Runs a campaign in a new folder, which also contains the record of the run. */
 export function inRunFolder(
   kept: RunFolder,
   run: (folder: string, history: History) => Promise<boolean>,

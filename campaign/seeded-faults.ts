@@ -2,7 +2,7 @@ import type { EntryKind, Envelope, Row } from './history.ts';
 import { signedHeaders } from './signature.ts';
 import type { Rule } from './violation.ts';
 
-/** A fault that Ownline could have. It is put into the recorded history of a correct run, and the checker has to find it. */
+/** A fault that Ownline could have. It is put into the record of a correct run, and the checker has to find it. */
 export interface SeededFault {
   readonly name: string;
   /** The rule whose violation the checker has to report. */
@@ -13,7 +13,7 @@ export interface SeededFault {
 type RowTest<D extends EntryKind> = (row: Row<D>) => boolean;
 type Sow = SeededFault['sow'];
 
-/** Picks the middle one of the matching rows. @throws Error where no row matches, so that the fault cannot be put in */
+/** Picks the middle one of the matching rows. @throws Error if no row matches, so that the fault cannot be put in */
 function pick<D extends EntryKind>(rows: readonly Row[], kind: D, fits: RowTest<D> = () => true): Row<D> {
   const found = rows.filter((row): row is Row<D> => row.kind === kind && fits(row as Row<D>));
   const picked = found[Math.floor(found.length / 2)];

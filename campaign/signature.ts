@@ -8,7 +8,7 @@ const toleranceMs = 300_000;
 /**
  * Verifies a delivery as a receiver does (docs/specification.md section 6.3). The key of `x-service-signature` is the
  * secret's whole text, that of `webhook-signature` the bytes after `whsec_`.
- * @returns the fault as a sentence; undefined where both signatures are valid
+ * @returns the fault as a sentence; undefined if both signatures are valid
  */
 export function faultOfSignature(
   secret: string,

@@ -21,7 +21,7 @@ export interface TeamPlan {
   readonly numbers: readonly string[];
   readonly contacts: readonly string[];
   readonly webhooks: readonly WebhookPlan[];
-  /** Whether the team's phones leave after their first poll, and others send for it. */
+  /** Whether the team's phones stop after their first poll, and senders outside of this class send for the team. */
   readonly isAway?: boolean;
 }
 
@@ -134,7 +134,7 @@ export class Team {
   }
 
   /**
-   * Records the final state of the team's messages and deliveries. @param today the date of the run; undefined where
+   * Records the final state of the team's messages and deliveries. @param today the date of the run; undefined if
    * midnight passed
    */
   async recordFinalState(today: string | undefined): Promise<void> {

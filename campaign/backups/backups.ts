@@ -15,7 +15,7 @@ import { cutAtSnapshots, type Restore } from './cut.ts';
 import { type AnsweredSend, Flood, floodContacts, floodNumbers } from './flood.ts';
 import { createOwnCluster } from './own-cluster.ts';
 
-/** How long before `taken_at` of a backup its snapshot was taken, at most. */
+/** The longest time from the snapshot of a backup to its `taken_at`. */
 const snapshotMaxMs = 500;
 
 export interface BackupsOptions {
@@ -41,10 +41,10 @@ interface Backup {
 }
 
 /**
- * Takes a backup of an embedded PostgreSQL while clients send as fast as they can, kills the service, and restores into
- * an operator's own PostgreSQL. Then, with normal traffic, it backs up the own PostgreSQL and restores into an embedded
- * one. The same clients run during both restores.
- * @returns whether the checker accepts the history after both restores
+ * Takes a backup of an embedded PostgreSQL while clients send as fast as they can, kills the service, and restores
+ * into an operator's own PostgreSQL. Then, with normal traffic, it backs up the own PostgreSQL and restores into an
+ * embedded one. The same clients run during both restores.
+ * @returns whether the checker accepts the run's record after both restores
  */
 export async function runBackups(options: BackupsOptions, signal: AbortSignal): Promise<boolean> {
   const kept = { name: 'backups', contents: 'log, backups and data', keep: options.keep };

@@ -1,7 +1,7 @@
 import { type Envelope, type Row, rowsOf } from '../history.ts';
 import { refusedStatus } from '../phone.ts';
 
-/** A restore, with times in ms since the epoch. The restored state lacks changes between them. */
+/** A restore, with times in ms since the epoch. The restored database lacks changes made between these times. */
 export interface Restore {
   /** A moment before the snapshot of the backup. */
   readonly takenAt: number;
@@ -10,16 +10,18 @@ export interface Restore {
 }
 
 /**
- * Reduces a history to what the restored state has to contain, for the checker of the kill campaign. Rows before
+ * Reduces a record to what the restored database has to contain, for the checker of the kill campaign. Rows before
  * `takenAt` stay: the service owes their effects. In the lost time between `takenAt` and `startedAt`:
- * ⏎ - A message or text counts only if the restored state has it, because the snapshot may or may not contain it.
+ *
+ * - A message or text counts only if the restored database has it, because the snapshot may or may not contain it.
  * - A hand-out does not count, because the message may be handed out again. An answered report counts if it had its
- * effect.
+ *   effect.
  * - A stop of a phone does not count if the phone reported a message that is lost.
  * - A delivery does not count if it was repeated. Otherwise it does, because its result may be in the snapshot.
  * - Pages of the feed do not count. The follower starts again after a restore, and an event that it reads again counts
- * once.
- * ⏎ Requests that were only begun stay: they can cause messages and events, but oblige the service to nothing.
+ *   once.
+ *
+ * Requests without an answer stay: they can cause messages and events, but oblige the service to nothing.
  */
 export function cutAtSnapshots(rows: readonly Row[], restores: readonly Restore[]): Row[] {
   const last = restores.at(-1)?.startedAt ?? 0;
@@ -54,7 +56,7 @@ export function cutAtSnapshots(rows: readonly Row[], restores: readonly Restore[
   return followedOnce(withoutRepeats(kept, events, isLost), restores);
 }
 
-/** Returns a test for stops of a phone that reported a message which a restore lost. */
+/** Returns a test for stops of a phone after its report on a message that a restore lost. */
 function lostReports(
   rows: readonly Row[],
   isLost: (row: Row) => boolean,
@@ -80,7 +82,7 @@ function withRestores(rows: readonly Row[], restores: readonly Restore[]): Row[]
   return [...rows, ...kills].sort((a, b) => a.at - b.at);
 }
 
-/** Removes answered reports on messages that the restored state has queued again, without a hand-out. */
+/** Removes answered reports on messages that the restored database has queued again, without a hand-out. */
 function withoutUnknownReports(rows: readonly Row[]): Row[] {
   const handed = new Set<string>();
   return rows.filter((row) => {
@@ -109,7 +111,7 @@ function withoutRepeats(
   );
 }
 
-/** Removes events from the follower's pages that the follower had read before an earlier restore. */
+/** Removes events that the follower had read before an earlier restore from the follower's later pages. */
 function followedOnce(rows: readonly Row[], restores: readonly Restore[]): Row[] {
   const seen = new Map<string, number>();
   return rows.map((row) => {

@@ -20,7 +20,7 @@ export const floodContacts = Array.from({ length: 4 }, (_, index) => `+141555501
 
 /**
  * Sends as fast as the service answers: each conversation sends its next message once the last one was answered. Each
- * has a connection.
+ * conversation has its own connection.
  */
 export class Flood {
   readonly answered: AnsweredSend[] = [];
@@ -32,7 +32,7 @@ export class Flood {
     this.#pool = new Pool(options.baseUrl);
   }
 
-  /** Sends until the signal aborts, and waits for the answers in progress. @throws where a send is not answered */
+  /** Sends until the signal aborts, and waits for the answers in progress. @throws if a send is not answered */
   async run(signal: AbortSignal): Promise<void> {
     const conversations = floodNumbers.flatMap((from) =>
       floodContacts.map((to) => this.#converse(from, to, signal)),

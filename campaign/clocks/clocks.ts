@@ -47,8 +47,8 @@ export interface Result {
 }
 
 /**
- * Sets clocks ahead and back under load, with service restarts during and after each step. It then looks for wrong 429s
- * and expired items, and checks the whole history as the kill campaign does.
+ * Sets clocks ahead and back under load, with service restarts during and after each step. It then looks for wrong
+ * 429s and expired items, and checks the run's record as the kill campaign does.
  * @returns whether everything holds
  */
 export async function runClocks(options: ClocksOptions, signal: AbortSignal): Promise<boolean> {
@@ -148,7 +148,7 @@ async function runSteps(stage: Stage): Promise<StepResults> {
 interface Step {
   readonly clock: ClockName;
   readonly step: number;
-  /** Names what expired. */
+  /** Returns the names of items that expired. */
   readonly missing: () => Promise<string[]>;
   readonly limits: Limits;
   readonly ending: AbortSignal;

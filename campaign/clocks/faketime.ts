@@ -7,7 +7,7 @@ const libraryPatterns = [
   '/usr/local/lib/faketime/libfaketime.so.1',
 ];
 
-/** Finds libfaketime, which shows a process a wrong time of day. @throws where it is not installed */
+/** Finds libfaketime, which shows a process a wrong time of day. @throws if it is not installed */
 export function findFaketime(): string {
   const named = process.env.FAKETIME_LIBRARY;
   const found = named ?? libraryPatterns.flatMap((pattern) => globSync(pattern)).at(0);

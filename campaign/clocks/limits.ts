@@ -30,7 +30,7 @@ export async function openLimits(ownline: Ownline, over: AbortSignal) {
         await pause(probeMs, undefined, { signal }).catch(() => undefined);
       }
     },
-    /** Uses up the rate limit of the greedy team. @throws where no request is refused */
+    /** Uses up the rate limit of the greedy team. @throws if no request is refused */
     useUp: async (): Promise<void> => {
       for (let n = 0; n < 3 * limitOfFree; n += 1) if ((await greedy()) === 429) return;
       throw new Error('The rate limit of the plan free was never reached.');

@@ -12,19 +12,19 @@ import type { CampaignSize } from './size.ts';
 import type { Tenant } from './tenant.ts';
 import { runVictim, type VictimFigures } from './victim.ts';
 
-/** The most of another team's p99, beside strangers and beside one team. */
+/** The highest allowed p99 of another team, beside a load by strangers (R1) and by one team (R3). */
 const victimP99Ms = { R1: 250, R3: 500 };
 
-/** A load of strangers or of one team, beside which another team sends. */
+/** A load by strangers or by one team, during which another team sends. */
 interface Attack {
   readonly goal: keyof typeof victimP99Ms;
   readonly name: string;
-  /** The cost of its request, where one request is repeated. */
+  /** The cost of one request, if the attack repeats a single request. */
   readonly cost?: Cost;
   readonly durationMs: number;
   /** Connections that are opened before the load begins. */
   readonly opened?: number;
-  /** Runs until `end` aborts, when the victim's last send is due, or less. */
+  /** Runs the load until `end` aborts when the victim's last send is due, or for a shorter time. */
   readonly run: (end: AbortSignal, opened: readonly Client[]) => Promise<http.Statuses>;
 }
 

@@ -21,7 +21,7 @@ export function probesOf(route: Route, caller: Caller): Probe[] {
   }));
 }
 
-/** The same request with the credential and ids of another caller of its kind; undefined where there is none. */
+/** The same request with the credential and ids of another caller of its kind; undefined if there is none. */
 export function probeAs(
   probe: Probe,
   callers: readonly Caller[],

@@ -96,7 +96,7 @@ function openSocketsOf(port: number): { readonly remote: string; readonly queued
 }
 
 /**
- * How long the service holds a long poll in this campaign. That is longer than the time after which slow readers are
+ * How long the service holds a long poll in this campaign: longer than the time after which slow readers are
  * disconnected.
  */
 export const heldSeconds = 45;

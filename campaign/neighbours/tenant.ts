@@ -71,7 +71,7 @@ export class Tenant {
     ];
   }
 
-  /** Signs the owner in again where a request ended a session. @returns whether one had ended */
+  /** Signs the owner in again if a request ended a session. @returns whether one had ended */
   async restoreSessions(): Promise<boolean> {
     const { sessions, teamId } = this.credentials;
     let hadEnded = false;
@@ -145,7 +145,7 @@ export class Tenant {
     }
   }
 
-  /** @throws where a request has another status */
+  /** @throws if a request has another status */
   async #load(
     requests: number,
     status: number,

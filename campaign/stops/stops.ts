@@ -10,7 +10,7 @@ import { type Way, ways } from './ways.ts';
 
 export interface StopsOptions {
   readonly runs: number;
-  /** None: all ways. */
+  /** If the list is empty, all ways. */
   readonly ways: readonly string[];
 }
 
