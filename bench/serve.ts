@@ -21,9 +21,9 @@ export interface Served {
 interface Launch {
   readonly args?: readonly string[];
   readonly settings?: Readonly<Record<string, string>>;
-  /** By default a free one. */
+  /** The port of the server; by default a free port. */
   readonly port?: number;
-  /** The checkout of the script, this one by default. */
+  /** The checkout that contains the script; by default this checkout. */
   readonly folder?: string;
   /** Gets the hand-outs that the script reports. */
   readonly onHandOuts?: (handOuts: HandOuts) => void;

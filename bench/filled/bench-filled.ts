@@ -15,7 +15,7 @@ const drained = 2_000;
 const rounds = 3;
 const requestsOfRound = 40;
 
-/** The most of a page's time, and the least of a throughput, as ratios to the database with few messages. */
+/** The highest allowed ratio of page times and the lowest of throughput, to the database with few messages. */
 const goals = { page: 1.5, throughput: 0.9 };
 
 /**
@@ -42,7 +42,7 @@ export async function benchFilled(): Promise<void> {
   }
 }
 
-/** Paths of pages below the team's address, with the conversation and the position of that database. */
+/** Paths of the measured pages below a team's address, with a sender, recipient and cursor of this database. */
 async function pagesOf({ installation: { database } }: Filled): Promise<Readonly<Record<string, string>>> {
   const { rows } = await database.query<{ id: MessageId; from_handle: string; to_handle: string }>(
     `SELECT id, from_handle, to_handle FROM messages WHERE team_id = (SELECT id FROM teams ORDER BY id LIMIT 1)
@@ -59,7 +59,7 @@ async function pagesOf({ installation: { database } }: Filled): Promise<Readonly
     'with a status': '/messages?status=sent',
     'with a status that few have': '/messages?status=failed',
     'inbound, which few are': '/messages?direction=inbound',
-    // As many as the database with few messages has in a team.
+    // The limit is the number of conversations that a team has in the database with few messages.
     conversations: `/conversations?limit=${fewMessages / teams / messagesPerContact}`,
     'a conversation': `/conversations/${from}/${to}/messages`,
   };
@@ -99,7 +99,7 @@ async function compareLoads(sides: readonly Filled[]): Promise<void> {
   compare('sends', '/s', atLeast, ({ filled }) => filled);
   compare('hand-outs of a filled queue', '/s', atLeast, (one) => one.drained);
   compare('whole lives', '/s', atLeast, ({ round }) => round.handedOut);
-  // No webhook takes part, so the sink has no CPU.
+  // The webhook receiver is left out, because no webhook takes part.
   for (const part of cpuParts.filter((name) => name !== 'sink'))
     compare(
       `CPU of a life, ${part}`,

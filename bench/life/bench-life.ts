@@ -8,10 +8,10 @@ import { measureSnapshot } from './measure-snapshot.ts';
 import { cpuParts, type Round, runRound } from './run-round.ts';
 import { type Library, startYardstick, type Way, type Yardstick } from './yardstick.ts';
 
-/** The most CPU microseconds of a message, without webhooks and with two. */
+/** The most CPU microseconds that a message may cost, without webhooks and with two of them. */
 const cpuGoals = { without: { nodeUs: 300, postgresUs: 380 }, with: { nodeUs: 500, postgresUs: 560 } };
 
-/** The least ratio to the better library. */
+/** The lowest allowed ratio of Ownline's rate to that of the faster job-queue library. */
 const ratioGoals: Readonly<Record<Way, number>> = { plain: 1.5, grouped: 0.6 };
 
 /** The two loads of the goals, each without and with webhooks. */
@@ -22,19 +22,20 @@ const setups: readonly Setup[] = [
   { phones: 1_000, senders: 256, webhooks: 2 },
 ];
 
-/** The load beside an open snapshot: latency, not throughput. Its webhook is the measurement's own. */
+/** The load beside an open snapshot, of which only the latency is measured. The measurement adds its own webhook. */
 const snapshotSetup: Setup = { phones: 20, senders: 8, webhooks: 0 };
 
-/** The rate at which the latency has its goal. */
+/** Messages per second at which the goal for the latency holds. */
 const nominalPerSecond = 200;
 const latencyGoalMs = 50;
 const burstGoalMs = 500;
 
 /**
  * Benchmarks P10 and P6: the whole life of a message. Senders send as long as fewer than `--queue` messages for each
- * phone wait. Phones hold polls, and report each message with their next poll. Without webhooks, libraries of jobs run
- * between the rounds. It fails where a message is lost or handed out twice. Without `--phones` it runs all setups.
- * `--throughput` leaves out the latency. `--snapshot` measures the latency to a webhook beside an open snapshot instead.
+ * phone wait. Phones hold polls, and report each message with their next poll. Without webhooks, job-queue libraries
+ * are measured between the rounds. The benchmark fails if a message is lost or handed out twice. Without `--phones`
+ * it runs all setups. `--throughput` leaves out the latency. `--snapshot` measures the latency to a webhook beside an
+ * open snapshot instead.
  * usage: `npm run bench -- life [--phones 200 --senders 64 --webhooks 0] [--seconds 10] [--rounds 2] [--queue 4]
  * [--snapshot] [--dead 300000]`
  */
@@ -69,7 +70,7 @@ export async function benchLife(): Promise<void> {
   }
 }
 
-/** Rounds of our own load and of the yardsticks in turn. @returns the messages handed out per second */
+/** Measures Ownline and each yardstick in turn, round by round. @returns the messages handed out per second */
 async function measureThroughput(
   installation: Installation,
   setup: Setup,
@@ -137,7 +138,7 @@ async function measureLatency(
       latencyGoalMs,
     );
   }
-  // The phones' polls that reported the last messages are held by then.
+  // After this pause the server holds the polls that reported the last messages.
   await pause(1_000);
   const burstAtMs = monotonicMs();
   await senders.burst(phones);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Installation } from './installation.ts';
 import { monotonicMs } from './ledger.ts';
 
-/** Until the service has noticed that all phones left. */
+/** Milliseconds within which the service notices that all phones have disconnected. */
 const leftMs = 1_000;
 
 /** Sends messages while the phones are off, and then hands them out. */

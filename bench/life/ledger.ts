@@ -48,7 +48,7 @@ export class Ledger {
     return this.#since(sinceMs, arrivedAtMs).map(([acceptedMs, arrivedMs]) => arrivedMs - acceptedMs);
   }
 
-  /** Milliseconds from a time to the phones, of the messages accepted since then. */
+  /** For each message accepted since a time, the milliseconds from that time until a phone gets the message. */
   arrivalsMs(sinceMs: number): number[] {
     return this.#since(sinceMs, this.#handedOutAtMs).map(([, handedOutMs]) => handedOutMs - sinceMs);
   }

@@ -11,7 +11,7 @@ import { monotonicMs } from './ledger.ts';
 /** Texts a second: few enough that no text waits for another one. */
 const perSecond = 20;
 
-/** Texts before a measurement, in which the service meets the dead rows. */
+/** Seconds of texts before a measurement. In that time the service reads past the dead rows. */
 const warmUpSeconds = 10;
 
 const goal = 2;
@@ -23,8 +23,9 @@ interface Phase {
 }
 
 /**
- * Measures the time from the 202 of a text to the webhook that tells of its hand-out. An open snapshot keeps `dead` rows
- * of each queue of events in the second phase. One transaction inserts, leases and deletes them, so none is delivered.
+ * Measures the time from the 202 of a text to the webhook request about its hand-out. In the second phase, an open
+ * snapshot keeps `dead` rows of each queue of events. One transaction inserts, leases and deletes these rows, so none
+ * is delivered.
  */
 export async function measureSnapshot(
   installation: Installation,

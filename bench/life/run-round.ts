@@ -25,7 +25,7 @@ const rampMs = { min: 3_000, max: 8_000 };
 /** Milliseconds between two looks at the length of the queue. */
 const tickMs = 20;
 
-/** Loads the service, and measures once the load is steady. Afterwards it waits until nothing is open. */
+/** Loads the service, measures once the load is steady, and then waits until all messages and deliveries are done. */
 export async function runRound(
   installation: Installation,
   { webhooks }: Setup,
@@ -41,7 +41,7 @@ export async function runRound(
     while (!isOver) {
       const delivered =
         webhooks === 0 ? ledger.handedOut : settledBefore + ((await countPosts()) - postsBefore) / webhooks;
-      // The slower of phones and webhooks bounds the senders.
+      // The senders wait for the phones or for the webhooks, whichever are slower.
       waiting = ledger.accepted - Math.min(ledger.handedOut, delivered);
       if (waiting < waitingMax) {
         room.resolve();

@@ -1,7 +1,7 @@
 import { fastify } from 'fastify';
 import { bodySchema, readSend, type SendBody } from '../send/yardstick-body.ts';
 
-/** A library of jobs. Each function commits before it resolves to the ids of the jobs. */
+/** A job-queue library to compare with. Each function resolves to the ids of the jobs after its commit. */
 export interface Jobs {
   readonly add: (send: SendBody) => Promise<string>;
   readonly addAll: (sends: readonly SendBody[]) => Promise<readonly string[]>;
@@ -21,7 +21,7 @@ export async function serveJobs({ add, addAll }: Jobs, port: number): Promise<vo
   await server.listen({ host: '127.0.0.1', port });
 }
 
-/** Groups commits as a skilled user would: one statement at a time, for all that waited meanwhile. */
+/** Groups commits as a skilled user would: one statement at a time, for all jobs that arrived meanwhile. */
 function inGroups(addAll: Jobs['addAll']): Jobs['add'] {
   let waiting: { readonly send: SendBody; readonly added: PromiseWithResolvers<string> }[] = [];
   let isBusy = false;

@@ -6,7 +6,7 @@ import { type Jobs, serveJobs } from './yardstick-jobs.ts';
 
 const queue = 'sends';
 
-/** Libraries of jobs by name. Each is started with its workers. */
+/** Functions by library name, each of which starts a job-queue library with its workers. */
 const libraries: Readonly<Record<string, () => Promise<Jobs>>> = {
   /** graphile-worker with 200 concurrent jobs and its local queue. */
   'graphile-worker': async () => {

@@ -13,7 +13,7 @@ export type Yardstick = Awaited<ReturnType<typeof startYardstick>>;
 
 /**
  * Starts a yardstick of benchmark P10: a Fastify route that stores a job in Ownline's database, and fetches and
- * completes it in the same process. Its rounds are those of Ownline with another server.
+ * completes it in the same process. The same code as for Ownline runs its rounds.
  */
 export async function startYardstick(library: Library, installation: Installation, setup: Setup) {
   const DATABASE_URL = await findEngineUrl(installation.dataDir);

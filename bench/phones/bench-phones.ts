@@ -19,14 +19,14 @@ const goals = { kbEach: 25, percentOfCore: 10, connectedSeconds: 60, burstMs: 50
 /** Concurrent sends of the burst. */
 const connections = 256;
 
-/** Seconds until a fresh process has its memory, and until a load has settled. */
+/** Seconds until the memory of a new process is steady, and until a load is. */
 const settleSeconds = 5;
 
 const connectedMaxMs = 300_000;
 
 /**
- * Benchmark P5: one process holds the polls of idle phones. It prints their memory and CPU, restarts the service under
- * them, and sends one message to each of some at once.
+ * Benchmark P5: one process holds the polls of idle phones. It prints their memory and CPU, restarts the service
+ * under them, and sends a message to `--woken` phones at the same time.
  * usage: `npm run bench -- phones [--phones 10000] [--woken 1000] [--seconds 50]`
  */
 export async function benchPhones(): Promise<void> {

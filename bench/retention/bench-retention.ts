@@ -25,8 +25,8 @@ const tables = ['attempts', 'deliveries', 'events', 'messages'] as const;
 type Rows = Readonly<Record<(typeof tables)[number], number>>;
 
 /**
- * Benchmark P13: retention of messages, half of which are too old. It runs first beside messages that are sent, handed
- * out and delivered to a webhook, then alone. The sends of the same load without old rows come last.
+ * Benchmark P13: the purge of messages, half of which are older than the retention. It runs first under a load of
+ * sends, hand-outs and webhooks, and then alone. At last the same load runs without old rows.
  * usage: `npm run bench -- retention [--messages 2000000]`
  */
 export async function benchRetention(): Promise<void> {
@@ -100,7 +100,7 @@ async function deletedRows(database: pg.Pool): Promise<Rows> {
   return Object.fromEntries(rows.map(({ relname, deleted }) => [relname, deleted])) as Rows;
 }
 
-/** Waits until each history is less than two hours behind. */
+/** Waits until the purge of each table is less than two hours late. */
 async function untilNoneIsOld(database: pg.Pool): Promise<void> {
   for (;;) {
     const { rows } = await database.query(

@@ -2,7 +2,7 @@ import type pg from 'pg';
 
 /** Sent messages to write, each with a hand-out, an event, a feed position, a delivery and an attempt. */
 export interface SeededAge {
-  /** The messages are spread over the time between these. */
+  /** The messages are spread evenly from this time to `to`. */
   readonly from: Date;
   readonly to: Date;
   readonly messages: number;
@@ -10,12 +10,12 @@ export interface SeededAge {
 
 export const messagesPerContact = 10;
 
-/** SQL of the smallest UUIDv7 of a time, which is SQL too. */
+/** Returns the SQL of the smallest UUIDv7 for a time, which is given as SQL, too. */
 function sqlFirstIdAt(time: string): string {
   return `(lpad(to_hex((extract(epoch FROM ${time}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 }
 
-/** Writes old messages: of each team in turn, from its first number, ten to each contact. */
+/** Writes old messages of the teams in turn. Each team sends from its first number, ten messages to each contact. */
 export async function seed(pool: pg.Pool, { from, to, messages }: SeededAge): Promise<void> {
   const at = `timestamptz '${from.toISOString()}' + i * interval '${(to.getTime() - from.getTime()) / messages} ms'`;
   await pool.query(

@@ -15,7 +15,7 @@ const warmUpSeconds = 3;
 /** A lower ratio fails, unless it is no further from 1 than the ratio of the base against itself. */
 const goal = 0.97;
 
-/** A checkout that serves, with the API key of its first team. */
+/** A running service of one checkout, with the API key of its first team. */
 interface Installation {
   readonly servers: Servers;
   readonly server: Served;

@@ -11,8 +11,8 @@ const seconds = 4;
 
 /**
  * Benchmarks P1 and P2: durable sends per second against their yardsticks, as the median of five interleaved rounds.
- * Everything runs with fsync on the embedded PostgreSQL; load, servers and database share this machine's cores.
- * Two webhooks subscribe to all events, because they must not make the acceptance of a message dearer.
+ * Everything runs with fsync on the embedded PostgreSQL; load, servers and database share this machine's cores. Two
+ * webhooks subscribe to all events, because webhooks must not slow the acceptance of messages.
  */
 export async function benchSend(): Promise<void> {
   const servers = await Servers.open();

@@ -13,7 +13,7 @@ const content = 'Your appointment is on Tuesday at 10. Reply YES to confirm.';
 const hangingWebhooks = 20;
 const dueEach = 1_000;
 /**
- * The number of backlogs. Failures disable the 20 webhooks of a backlog after a while, and the next backlog replaces
+ * The number of backlogs. After a while failures disable the 20 webhooks of a backlog. Then the next backlog replaces
  * it.
  */
 const generations = 6;
@@ -125,7 +125,7 @@ async function backlog(
   return webhooks;
 }
 
-/** Makes one backlog after the other due. */
+/** Makes the deliveries of one backlog after the other due. */
 function holdUp(pool: Queryable, backlogs: readonly (readonly TestWebhook[])[], everyMs: number) {
   const stopped = new AbortController();
   let begun = 0;

@@ -13,7 +13,7 @@ import { postInALoop } from './yardstick-loop.ts';
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const teams = 4;
 const eventsOfRound = 80_000;
-/** A new process delivers the first 40,000 at about half of its later speed, because V8 has not optimised its code yet. */
+/** A new process delivers its first 40,000 events at about half of its later speed, as V8 has not optimised yet. */
 const warmingUp = 0.5;
 const deliveredMaxMs = 120_000;
 const goals = { loop: 0.25, graphile: 0.7 };

@@ -7,8 +7,8 @@ import { newWebhookSecret } from '#server/webhooks/endpoints/webhook-secret.ts';
 import { graphileOptions } from '../graphile-options.ts';
 
 /**
- * The second yardstick of benchmark P4: graphile-worker, whose jobs post the body with the headers and signatures of a
- * delivery. It completes jobs in batches. It guards no address, and keeps no attempt.
+ * The second yardstick of benchmark P4: graphile-worker, whose jobs post the body with the headers and signatures of
+ * a delivery. It completes jobs in batches. It has no SSRF guard, and stores no attempts.
  * usage: DATABASE_URL=… node bench/webhooks/yardstick-graphile-worker.ts URL PORT
  */
 const [url = '', port = '0'] = process.argv.slice(2);

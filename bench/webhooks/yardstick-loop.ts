@@ -8,7 +8,7 @@ const seconds = 3;
 
 /**
  * The yardstick of benchmark P4: a bare undici loop that posts the same bytes and headers, without signatures and
- * records. The rate is that without the first quarter, which warms up.
+ * records. The first quarter warms up, and does not count for the rate.
  */
 export async function postInALoop(
   sink: Served,
