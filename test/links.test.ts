@@ -10,7 +10,7 @@ const documents = globSync(
   { cwd: repository },
 );
 
-/** The anchors that GitHub makes for headings, without those of repeated headings. */
+/** The anchors that GitHub makes for headings. Those of repeated headings are left out. */
 const anchorsOf = (path: string) =>
   new Set(
     [...read(path).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>

@@ -63,7 +63,7 @@ describe('forged requests (specification section 12.3)', () => {
     const before = await state();
     const seen = new Set<string>();
     for (const route of unsafe(['account', 'visitor', 'page', 'team'])) {
-      // The first route of an audience gets every spelling, and each route one of each kind.
+      // The first route of each audience is tried with all combinations, and every other route with one of each kind.
       const tried = seen.has(route.audience) ? foreign.slice(0, 4) : foreign;
       seen.add(route.audience);
       for (const [what, headers] of tried) {

@@ -8,7 +8,7 @@ describe('many simultaneous password checks (specification section 12.2)', () =>
   const { service, attempt } = givenPasswords();
 
   it('a password check beyond the capacity is answered 503, and does not count as an attempt', async () => {
-    // All attempts have to be within one throttle window, which counts them together.
+    // All attempts have to be within one throttle window, because each window counts separately.
     service.clock.advance(loginWindowMs - (service.clock.nowMs() % loginWindowMs));
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, n) => attempt(`somebody-${n}@example.com`, 'a wrong password')),

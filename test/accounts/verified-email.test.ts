@@ -28,7 +28,7 @@ describe('an account that a stranger prepared for another person’s address (sp
   }
 
   /**
-   * Plays an admin who keeps an invitation's link and creates an account for its address, with a password and a
+   * Acts as an admin who keeps an invitation's link and creates an account for its address, with a password and a
    * session.
    */
   async function prepare(email: string): Promise<Browser> {

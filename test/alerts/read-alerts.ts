@@ -11,7 +11,7 @@ export interface Alert {
   readonly runbook: string;
 }
 
-/** Matches the lines of an alert rule in their order. The file uses no other YAML, so it needs no YAML parser. */
+/** Matches the lines of an alert rule in their order. Rules use no other YAML, so the file needs no YAML parser. */
 const rule = new RegExp(
   [
     '      - alert: (?<name>Ownline[A-Za-z]+)',

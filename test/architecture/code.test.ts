@@ -7,7 +7,7 @@ import { assertEach } from '#test/support/service/assert-each.ts';
 
 describe('rules for every file of the code (docs/architecture.md)', () => {
   it('no name in platform/ and http/ has a noun of the product', () => {
-    // `webhooks` is also a keyword of OpenAPI, the section of requests that a server sends.
+    // `webhooks` is also a keyword of OpenAPI, for requests that a server sends.
     const nouns = /\b(messages?_|send_queue|numbers n|usage_months|webhook(?!s: Object\b))/;
     const found = offenders(
       (file) =>
@@ -20,7 +20,7 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
 
   it('texts for members name the operator of the server, and contain no shell command (section 12.2)', () => {
     const forPeople = /^server\/(accounts|teams|api-keys|usage|numbers|messages|webhooks|dashboard)\//;
-    // Without a build no page of the dashboard can be read, so its error names the operator with the command.
+    // Without a build no page of the dashboard can be shown, so this file's error has the operator's command.
     const withCommand = 'server/dashboard/web/web-files.ts';
     const found = offenders(
       (file) =>

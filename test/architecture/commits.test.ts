@@ -56,7 +56,7 @@ function isBaseKnown(): boolean {
   }
 }
 
-/** Reads the commits after `base`, without merges. One without a parent is left out: a shallow clone cuts history there. */
+/** Reads the commits after `base`, without merges, and without the parentless commit at which a shallow clone ends. */
 function readCommits(): readonly (Commit & { readonly id: string })[] {
   const range = isBaseKnown() ? [`${base}..HEAD`] : [`--max-count=${latestMax}`, 'HEAD'];
   const log = git('log', '--no-merges', '--numstat', '--format=%x00%h%x1f%P%x1f%s%x1f%b%x1f', ...range);

@@ -41,7 +41,7 @@ const order = [
   'api-reference',
 ] as const;
 
-/** Whether a file opens a slice, or has its commands: it may import all files of the slice. */
+/** True for a file that opens a slice or has its commands, and so may import all files of the slice. */
 const isSlice = (path: string) =>
   /^(slice|\w+-commands?)\.ts$/.test(basename(path)) && !path.startsWith('server/database/');
 const isInOrder = (slice: string) => order.some((known) => known === slice);
@@ -218,7 +218,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
 
   it('every outgoing HTTP request goes through platform/outbound-http (decision 0015) (§6.5/all-requests)', () => {
     const guard = /^server\/platform\/outbound-http\//;
-    // Packages, each with the files that may import it, because the operator chose the address that they connect to.
+    // Packages, each with the files that may import it: these connect to addresses that the operator chose.
     const others: Readonly<Record<string, RegExp>> = {
       nodemailer: /^server\/mail\/smtp-sender\.ts$/, // SMTP_URL
       pg: /^server\/(database|backups\/archive)\//, // DATABASE_URL, or the engine's own socket

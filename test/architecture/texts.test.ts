@@ -14,7 +14,7 @@ const sources = readSources('web/*/*.{ts,tsx}').map(({ path, text }) => ({
 const shown =
   'aria-label|alt|action|cancel|description|head|hint|keep|label|legend|placeholder|text|title|what';
 
-/** Texts for people in code: between tags, in an attribute or a property, or a string that is a sentence. */
+/** Patterns of texts for people in code: between tags, in an attribute or property, or a string that is a sentence. */
 const inCode = [
   />[^<>{}=;()]*[a-z][^<>{}=;]*<\//,
   /^ +[A-Z“][\p{L}’]*( [^=(){};<>]*)?[^,;({]$/mu,
@@ -25,14 +25,14 @@ const inCode = [
   /(['`]) [a-z]+ [^'`()\n]*\1/,
 ];
 
-/** Strings that are no texts for people, or that no language changes. */
+/** Strings that are not texts for people, or that are the same in every language. */
 const allowed = /· Ownline|Ownline (?:Inbound|Outbox)|'Wait, or'|'Samsung Internet'/;
 
 type Entry = string | { readonly [key: string]: Entry };
 const catalogues = globSync('web/*/texts{,.*}.json', { cwd: root });
 const namesIn = (text: string) => new Set([...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
 
-/** All texts of a catalogue, with their keys. The forms of a plural text are one text, and may leave out the count. */
+/** All texts of a catalogue, by key. The forms of a plural text count as one, because a form may omit the count. */
 function textsOf(catalogue: Entry): readonly { readonly key: string; readonly text: string }[] {
   return Object.entries(catalogue).flatMap(([key, entry]) => {
     if (typeof entry === 'string') return [{ key, text: entry }];

@@ -24,8 +24,8 @@ interface Entry {
 }
 
 /**
- * Operations without an audit entry: a message stores its sender, a read mark concerns only the reader, and a setup link
- * has no account.
+ * Operations without an audit entry. A message stores its sender, a read mark concerns only the reader, and a setup
+ * link has no account.
  */
 const unaudited = [
   'POST /v1/messages/send',
@@ -175,7 +175,7 @@ describe('the audit log (specification section 12.6)', () => {
     const headers = { 'sec-fetch-site': 'cross-site' };
     assert.equal((await owner.request('POST', owner.in('/team/leave'), { headers })).status, 403);
     assert.equal((await owner.request('POST', '/app/account/sign-out', { headers })).status, 403);
-    // The first refusal is of a kind that was recorded before, so it is folded until the minute's end.
+    // The first refusal is of a kind that was recorded before, so its entry is written at the minute's end.
     service.clock.advance(60_000);
     await until('all of them', async () => {
       const noted = (await entries())

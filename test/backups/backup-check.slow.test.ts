@@ -26,7 +26,7 @@ describe('the check of a nightly backup (specification section 10.10)', () => {
 
   const hasScratch = () => hasScratchDatabase(service.databaseUrl);
   const lines: string[] = [];
-  /** A nightly backup as the service with the embedded PostgreSQL runs it, or with the given settings. */
+  /** Makes a nightly backup as the service with the embedded PostgreSQL does, or with the given settings. */
   const nightly = (changed: { databaseUrl?: string; dataDir?: string } = {}) => {
     const log = new PassThrough();
     log.on('data', (line) => lines.push(String(line)));

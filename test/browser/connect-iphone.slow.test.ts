@@ -23,7 +23,7 @@ import { isShown, steps as stepsOf } from '../../web/setup/steps.ts';
 
 const friend = '+14155550199';
 
-/** The setups: of a new and of an older iPhone, each with its steps. */
+/** The setups of a newer and of an older iPhone, each with its steps. */
 const setups = [
   {
     form: 27,
@@ -39,7 +39,7 @@ const setups = [
   },
 ] as const;
 
-/** Taps of the page's instructions that are not on the page: to come back to it, and for a question of Safari. */
+/** Taps of the page's instructions that happen outside of the page: returns to the page, and an answer to Safari. */
 const tapsElsewhere: Readonly<Record<string, number>> = {
   start: 1,
   connected: 1,
@@ -48,21 +48,21 @@ const tapsElsewhere: Readonly<Record<string, number>> = {
   starter: 1,
 };
 
-/** The taps on the page that its instructions name, in all steps. */
+/** The number of taps on the page that the instructions of all steps name. */
 const tapsOnPage = (form: FileForm) =>
   stepsOf[form]
     .flatMap(({ instructions }) => instructions)
     .filter((one) => one.place === 'page' && one.part && isShown(one, 'files'))
     .reduce((sum, { text, taps }) => sum + taps - (tapsElsewhere[text] ?? 0), 0);
 
-/** How often the page says in a step that the iPhone asks: *Always Allow*. */
+/** How often a step says that the iPhone asks for a permission, which is answered by *Always Allow*. */
 const questionsOf: Readonly<Record<string, number>> = {
   'Add two shortcuts': 1,
   'Let it send': 3,
   'Let replies come in': 1,
 };
 
-/** The heading of the step that is open. */
+/** The heading of the open step. */
 const openStep = (page: Page) => page.getByRole('button', { expanded: true });
 
 describe('an iPhone is connected, from the link to the last check', () => {
@@ -114,7 +114,7 @@ describe('an iPhone is connected, from the link to the last check', () => {
     return { page, computer, complaints };
   }
 
-  /** Taps the button that gets a shortcut. @returns its file without the signature, and the setup code */
+  /** Taps the button that gets a shortcut. @returns the shortcut's file without the signature, and the setup code */
   async function getShortcut(page: Page, name: string, tap: (button: Locator) => Promise<void>) {
     const downloading = page.waitForEvent('download');
     await tap(page.getByRole('link', { name: `Get ${name}` }));
@@ -172,7 +172,7 @@ describe('an iPhone is connected, from the link to the last check', () => {
       await isDone('The iPhone is connected');
       if (form === 27) {
         await page.getByText(`Connected: Front desk, iOS ${ios}`).waitFor();
-        // A step closes with its last tick, so the test uses click(): check() would look at the square afterwards.
+        // The last tick closes its step, so the test uses click(): check() would look at the checkbox afterwards.
         await tap(page.getByRole('checkbox'));
       }
 
@@ -233,7 +233,7 @@ describe('an iPhone is connected, from the link to the last check', () => {
       const numberId = String((await findNumber(team.api, phoneNumber))?.id);
       assert.equal((await team.api.get(`/v1/numbers/${numberId}`)).json.inbound_coverage, 'words');
 
-      // The test of the page has asked for each permission, so that a locked iPhone sends pictures, too.
+      // The test on the page has asked for each permission, so a locked iPhone can send pictures, too.
       const send = (body: object) =>
         team.api.post('/v1/messages/send', { from: phoneNumber, to: friend, ...body });
       host.set('/photo.png', answerOf(200, png, { 'content-type': 'image/png' }));

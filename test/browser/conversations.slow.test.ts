@@ -353,7 +353,7 @@ describe('conversations in a browser (specification section 12.14)', () => {
     await dialog.getByRole('textbox').fill('+1 415 555 0148');
     await assertSound(page, 'dashboard-erase-dialog');
     await button.click();
-    // The page says the second on a busy machine: the answer waits 4 s for the end of the erasure.
+    // On a busy machine the page says “being erased”, because its request waits 4 s for the erasure.
     await page.getByText(/^The contact is (erased|being erased)$/).waitFor();
     await page.getByText('A secret').waitFor({ state: 'hidden' });
     await until('the messages are erased', async () => {

@@ -15,8 +15,8 @@ import { given } from '#test/support/service/given.ts';
 import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 /**
- * Pages of web/router.tsx, with texts that an owner reads there. The first text is that of a new team, or of an id that
- * does not exist. The second one is that of a full team.
+ * Pages of web/router.tsx, with texts that an owner reads on them. The first text is that of a new team or an unknown
+ * id, the second one that of a full team.
  */
 const pages: Readonly<Record<string, readonly [empty: RegExp, full: RegExp]>> = {
   '/': [/Get started/, /One message failed in the last 24 hours/],
@@ -55,7 +55,7 @@ const unknownIds = {
 const addressOf = (route: string, ids: Readonly<Record<string, string>>) =>
   route === '/' ? '' : `/${route.replaceAll(/\$(\w+)/g, (_, name) => encodeURIComponent(ids[name] ?? ''))}`;
 
-/** Shorter than the interval at which pages read again, so a change within it came by the live stream. */
+/** This time is shorter than the interval at which pages reread, so a change within it came by the live stream. */
 const streamMaxMs = 15_000;
 
 describe('every page of the dashboard', () => {
@@ -110,7 +110,7 @@ describe('every page of the dashboard', () => {
       for (const [address, shown] of addresses)
         await check(address, shown).catch((error: Error) => faults.push(`${address}: ${error.message}`));
       for (const link of links) if (!(await leadsToPage(link))) faults.push(`no page: ${link}`);
-      // All faults are reported together, because the walk takes long.
+      // All faults are reported at the end, because the walk through all pages takes long.
       assert.deepEqual(faults, []);
     });
   }

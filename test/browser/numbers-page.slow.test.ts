@@ -15,7 +15,7 @@ import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const to = '+14155550199';
 
-/** Writes files that pass for signed ones, as an operator puts them into DATA_DIR. */
+/** Writes files that the server accepts as signed, as an operator puts them into DATA_DIR. */
 async function putSignedFiles(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const { name } of shortcuts) await writeFile(join(folder, `${name}.shortcut`), 'AEA1');
@@ -239,7 +239,7 @@ describe('the pages of numbers in a browser', () => {
     const { numberId, wire } = await connectNumber(service, team);
     const page = await open(owner, '/numbers', { look: phone });
     const address = page.url();
-    // A request that waits while the clock is moved is refused as one that waited too long, so the page is left first.
+    // The page is left first: a request that waits while the clock is moved is refused for having waited too long.
     const passTimeWithoutPage = async (ms: number) => {
       await page.goto('about:blank');
       await passServedTime(service, ms);
@@ -303,7 +303,7 @@ describe('the pages of numbers in a browser', () => {
     const { team, owner } = await newSetting();
     const { phoneNumber, numberId } = await connectNumber(service, team);
     const id = await team.api.send({ from: phoneNumber, to, content: 'Too late' });
-    // A change of the number may let the page read it once more after it is gone.
+    // After the deletion, a notified change may make the page read the number once more, which is a 404.
     const page = await open(owner, `/numbers/${numberId}`, { look: phone, provokes: /404/ });
     const dialog = page.getByRole('dialog');
     const deleting = page.getByRole('button', { name: 'Delete number' });

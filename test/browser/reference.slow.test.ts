@@ -20,7 +20,7 @@ describe('the reference in a browser (§9/openapi)', () => {
   const asked: string[] = [];
 
   before(async () => {
-    // Chromium's console message has the hash of a refused style element, which a corrected policy would name.
+    // If the policy refuses a style element, Chromium's console message has the hash that the policy lacks.
     page.on('console', (message) => {
       const hash = /a hash \('([^']+)'/.exec(message.text())?.[1];
       if (hash && !message.text().includes('unsafe-hashes')) hashes.push(hash);
@@ -33,7 +33,7 @@ describe('the reference in a browser (§9/openapi)', () => {
     await page.getByText('Send a message').first().waitFor();
   });
 
-  /** The relevant refusals of the policy so far, with the hashes of style elements. */
+  /** The relevant refusals by the policy so far, with the hashes of style elements. */
   const violations = async (): Promise<readonly string[]> => {
     const found = (await page.evaluate('globalThis.violations')) as readonly string[];
     const serious = found.filter((text) => directives.some((directive) => text.startsWith(`${directive} `)));

@@ -15,7 +15,7 @@ import { ApiClient } from '#test/support/service/api-client.ts';
 
 const phoneNumber = '+14155550100';
 const contact = '+14155550142';
-/** Shorter than the interval at which pages read again, so a change within it came by the live stream. */
+/** This time is shorter than the interval at which pages reread, so a change within it came by the live stream. */
 const streamMaxMs = 15_000;
 
 describe('an open page over a restart of the server', () => {
@@ -72,7 +72,7 @@ describe('an open page over a restart of the server', () => {
     assert.ok((await quickestMs(page, 'Before')) < 1_000);
     const loadedAt = await page.evaluate('performance.timeOrigin');
 
-    // The live stream is blocked until a message was accepted.
+    // The live stream is blocked until a message is accepted.
     await page.route('**/live', (route) => route.abort());
     await running.kill('SIGTERM');
     running = await spawnService({

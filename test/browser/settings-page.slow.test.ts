@@ -229,7 +229,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
 /**
  * Adds an authenticator inside the browser, like a laptop's fingerprint reader.
  * @param canVerify false for a device that has neither PIN nor fingerprint reader
- * @returns lets the person confirm requests at once, or never
+ * @returns a function that lets the person confirm all requests at once, or none
  */
 async function addAuthenticator(page: Page, { canVerify = true } = {}) {
   const session = await page.context().newCDPSession(page);

@@ -31,7 +31,7 @@ const shortcutLinks = Object.fromEntries(
 describe('the setup page in a browser', () => {
   const { service, team, browser, visit } = givenBrowserTeam(shortcutLinks);
 
-  /** Opens the steps of a number whose phone has polled. @param form whose steps the person has chosen */
+  /** Opens the steps of a number whose phone has polled. @param form the iOS range that the person has chosen */
   const openSteps = async (form: 26 | 27 = 27, provokes = /^$/) => {
     const number = await connectNumber(service, team);
     const page = await visit(`${number.setupUrl}?view=phone`, { look: phone, provokes });
@@ -217,7 +217,7 @@ describe('the setup page in a browser', () => {
     it(`the setup page in the language ${language} has no English sentence, and formats numbers and times for the language`, async () => {
       const [english, own] = [await readTexts('en'), await readTexts(language)];
       const ownTexts = new Set(textsOf(own));
-      // A sentence of several words that both languages share was forgotten by the translation.
+      // If both languages share a sentence of several words, its translation was forgotten.
       const shared = textsOf(english).filter((text) => text.includes(' ') && ownTexts.has(text));
       assert.deepEqual(shared, ['Set up again', 'Show a setup link'], 'buttons of the dashboard');
       const sentences = textsOf(english)

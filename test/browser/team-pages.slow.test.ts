@@ -130,7 +130,7 @@ describe('the page Team in a browser: members, invitations and audit log', () =>
     assert.deepEqual(await page.getByRole('menuitem').allInnerTexts(), ['Leave team']);
     await page.getByRole('menuitem').click();
     await page.getByRole('button', { name: 'Leave team' }).click();
-    // The page may go there twice. The second load ends the first one, and a wait for its address with it.
+    // The page may go to the sign-in twice. The second load ends the first one, and a wait for its address with it.
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
@@ -239,7 +239,7 @@ describe('the page Team in a browser: members, invitations and audit log', () =>
     assert.equal(refused.status, 403);
 
     const page = await open(ada, '/team/audit');
-    // Wait for a name: the names of members are read after the entries.
+    // The test waits for a name, because the names of members are read after the entries.
     await page.getByText('Vera Example tried to create an API key').waitFor();
     const digits = number.phoneNumber.slice(2);
     const shown = `+1 ${digits.slice(0, 3)} ${digits.slice(3, 6)} ${digits.slice(6)}`;

@@ -189,7 +189,7 @@ describe('the pages of webhooks in a browser', () => {
   it('a webhook is paused, its missed events are replayed, and it is deleted', async () => {
     const { team, owner } = await givenTeam();
     const { id } = await newWebhook(team.api, { url: receiver.url, events: ['message.received'] });
-    // The page of the deleted webhook may read once more.
+    // The page of the deleted webhook may read the webhook once more.
     const page = await open(owner, `/webhooks/${id}`, { look: phone, provokes: refusals });
     const dialog = page.getByRole('dialog');
     await more(page, 'Pause');

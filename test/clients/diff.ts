@@ -6,7 +6,7 @@ import { repository } from '#test/support/processes/spawned-service.ts';
 
 /**
  * `npm run api-diff -- COMMIT`: names each change of the API since a commit that may break a program, by default since
- * the last release. It compares clients/openapi.json, and a test holds that this is the served document.
+ * the last release. It compares clients/openapi.json; a test checks that this file is the served document.
  */
 const file = 'clients/openapi.json';
 

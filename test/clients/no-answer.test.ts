@@ -8,7 +8,7 @@ function failure(text: string): NodeJS.ErrnoException {
   return Object.assign(new Error(text), { code, syscall });
 }
 
-/** The error where no address of a host can be reached. Its code is that of the first address. */
+/** The error if no address of a host can be reached. Its code is that of the first address. */
 const failureOfAll = (failures: readonly NodeJS.ErrnoException[]) =>
   Object.assign(new AggregateError(failures), { code: failures[0]?.code });
 

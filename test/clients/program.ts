@@ -8,7 +8,7 @@ const [command, ...args] = process.argv.slice(2);
 const ownline = new Ownline();
 const print = (value: unknown) => console.log(JSON.stringify(value));
 
-// With SKIP_WAITS the waits of the client take no time. The last line has them, in seconds.
+// With SKIP_WAITS the waits of the client take no time. The last line of the output has them, in seconds.
 if (process.env.SKIP_WAITS) {
   const waits: number[] = [];
   const setTimeout = async (ms: number) => {

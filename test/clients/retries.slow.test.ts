@@ -222,7 +222,7 @@ for (const language of clientLanguages)
     });
   });
 
-/** Checks waits in seconds. Each is the full one, or up to half less by chance. */
+/** Checks waits in seconds: each is half to all of its full length, because the client shortens it at random. */
 function checkWaits(waits: unknown, full: readonly number[]): void {
   assert.ok(Array.isArray(waits));
   const within = full.map((seconds, index) => waits[index] >= seconds / 2 && waits[index] <= seconds + 1e-9);

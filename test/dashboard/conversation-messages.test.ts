@@ -165,7 +165,7 @@ describe('the messages of a conversation', () => {
   it('all spellings of a contact open one conversation', async () => {
     const phones = ['+447911123456', '+4407911123456'] as const;
     await send(phones[1], '1');
-    // Until the hand-out only the queue has this spelling of the contact.
+    // Until the hand-out, this spelling of the contact exists only in the queue.
     assert.deepEqual(await texts(phones[0]), ['1']);
     await sendNext(number);
     await send(phones[0], '2');

@@ -62,7 +62,7 @@ describe('the live stream of a team', () => {
     (type: ResourceType) =>
     ({ resources }: LiveChanged) =>
       resources.includes(type);
-  /** Hints come in the order of the commits, so those of earlier ones are over when one of this type has come. */
+  /** Notifications come in the order of the commits, so after one of this type those of earlier commits have come. */
   const settle = async (live: LiveClient) => {
     service.runtime.database.pool.recordChange(team.id, 'invitation', []);
     await live.next('changed', names('invitation'));

@@ -18,7 +18,7 @@ interface Page {
 }
 type List = LoadedList<Page, Page['rows'][number]>;
 
-/** A page that ends at its last row, or at another one that it examined. */
+/** A page whose cursor is its last row, or another row that the server examined. */
 const page = (ids: string, has_more: boolean, cursor = ids.at(-1) ?? ''): Page => ({
   rows: ids.split('').map((id) => ({ id })),
   cursor,

@@ -139,7 +139,7 @@ describe('a backup and its restore (specification section 10.10)', () => {
     record.kind === 'manifest' ? Buffer.from(record.payload.toString().replace(from, to)) : record.payload;
   const withoutTab = ({ kind, payload }: BackupRecord) =>
     kind === 'rows' ? Buffer.from(payload.toString('latin1').replace('\t', ''), 'latin1') : payload;
-  /** The rows of accounts follow an end of data, so that PostgreSQL loads none of them. */
+  /** The rows of accounts are put behind an end-of-data mark, so that PostgreSQL loads none of them. */
   const cutAccounts = () => {
     let isOfAccounts = false;
     return rewriteBackup(backup, ({ kind, payload }) => {

@@ -19,7 +19,7 @@ const team = '01990000-0000-7000-8000-000000000001' as TeamId;
 const idOf = (kind: string, n: number) => `01990000-0000-7000-80${kind}-${String(n).padStart(12, '0')}`;
 
 const count = fc.integer({ min: 1, max: 3 });
-/** Some minutes ago. No time is on the edge of a window. */
+/** A time some minutes ago. It is never on the edge of a pacing window. */
 const ago = fc.integer({ min: 1, max: 100 }).map((n) => n * 17 * minuteMs + 30_000);
 
 /** The state of a number and of the poll that asks for a message. */
@@ -66,7 +66,7 @@ function expected(state: State): number | 'nothing' | { untilMs: number | null; 
   if (state.status !== 'active' || !state.isNewest) return 'nothing';
   const isPaced = pacing.mode !== 'off';
   const isStrict = pacing.mode === 'strict';
-  // Times relative to now; a limit that is over lies in the past.
+  // Times relative to now; a negative time is the end of a limit that is over.
   const endOf = (agoMs: number | undefined, windowMs: number) =>
     agoMs === undefined ? [] : [windowMs - agoMs];
   const limits = [

@@ -21,7 +21,7 @@ describe('the time of a process that starts (specification section 10.7, decisio
   before(() => service.app.lifecycle.close());
 
   interface Start {
-    /** How far the database's clock is ahead of the true time, and that of the machine. */
+    /** How far the clocks of the database and of the machine are ahead of the true time. */
     readonly databaseMs?: number;
     readonly hostMs?: number;
     /** The value of service_clock.held_ms that the last process left. */
@@ -34,7 +34,7 @@ describe('the time of a process that starts (specification section 10.7, decisio
 
   const sameBoot = (agoMs: number) => ({ ranMs: agoMs, uptimeMs: agoMs, monotonicMs: agoMs });
   const [ahead, behind] = [{ databaseMs: dayMs }, { databaseMs: -dayMs }];
-  /** In a container that is newer than the last run the uptime began anew. */
+  /** In a container that is newer than the last run, the uptime counts from the start of the container. */
   const container = { ranMs: 9 * hourMs, uptimeMs: hourMs, monotonicMs: 9 * hourMs };
 
   const cases: readonly (readonly [is: string, start: Start, timeAheadMs: number, mayExpire: boolean])[] = [
@@ -124,7 +124,7 @@ it('a process that starts with a doubtful clock refuses nothing as expired, and 
   const verify = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550177' });
   const setupPath = new URL(String(verify.json.setup_url)).pathname;
   const made = await invite(service, team, 'sam@example.com');
-  // With these two invitations all seats of the plan are taken.
+  // These two invitations take the last seats of the plan.
   for (const name of ['kim', 'lee']) await invite(service, team, `${name}@example.com`);
   const person = await newPerson(service);
   await service.app.lifecycle.close();

@@ -100,7 +100,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
     }));
 
   it('a sleep of the machine does not count as a clock step', async (t) => {
-    // The test runs without a service: a service would take the moved clock for a clock step, because the machine did
+    // The test runs without a service, because a service would treat the moved clock as a clock step: the machine did
     // not sleep.
     const { url, close } = await createTestDatabase();
     const databaseClock = await makeClockMovable(url);

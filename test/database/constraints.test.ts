@@ -15,7 +15,7 @@ const clock = new Clock();
 const ids = new Ids(clock);
 const at = clock.now();
 const hash = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
-/** As many bytes as a token has: a column for a hash refuses the token itself. */
+/** The token's length in bytes. A column for hashes refuses a value of this length. */
 const token = Buffer.alloc(43, 1);
 const other = ids.next('team');
 const otherNumber = ids.next('num');
@@ -43,7 +43,7 @@ describe('rows that the schema refuses from every writer (docs/internals/invaria
   };
   const idOf = (table: string) => rows[table]?.[0]?.id;
 
-  /** @param cases a table, the columns that make its sound row wrong, and the code of the error with the constraint */
+  /** @param cases a table, the columns that make its valid row invalid, and the error's code and constraint */
   async function assertRefused(cases: readonly (readonly [string, Row, string])[]): Promise<void> {
     for (const [table, columns, refusal] of cases) {
       const writing = database.insert(table, sound(table, columns));
@@ -262,7 +262,7 @@ describe('rows that the schema refuses from every writer (docs/internals/invaria
 
   it('the schema requires that an event is about a message and its number, a contact, or a number', async () => {
     const [message, number, contact] = [idOf('messages'), idOf('numbers'), '+14155550101'];
-    /** Each combination of what an event may be of. */
+    /** Each combination of the resources that an event may refer to. */
     const references = [message, null].flatMap((message_id) =>
       [number, null].flatMap((number_id) =>
         [contact, null].map((of) => ({ message_id, number_id, contact: of })),

@@ -28,7 +28,7 @@ const reader: Reader = {
   joinedId: firstIdAt(0),
 };
 
-/** `big` has nearly all conversations, `small` has few and old ones, and `again` was connected three times. */
+/** `big` has nearly all conversations, `small` has few and old ones, and `again` was connected three times in turn. */
 const big = '+14155550100';
 const small = '+14155550110';
 const again = '+14155550120';
@@ -121,7 +121,7 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
     }
   }
 
-  /** Bounds for a list of `rows`: a row and its last inbound message are each compared with at most three numbers. */
+  /** Bounds for a list of `rows`. Each row and its last inbound message are compared with at most three numbers. */
   const ofRows = (rows: number) => ({
     conversations: rows * 7,
     numbers: rows * 13,

@@ -21,7 +21,7 @@ import { processesOf } from '#test/support/runner/processes-of.ts';
 import { assertNone } from '#test/support/service/assert-each.ts';
 import { until } from '#test/support/service/until.ts';
 
-/** Starts a process with a used database that has a row, and kills it. @returns the database that it leaves */
+/** Starts a process with a used database that has a row, and kills it. @returns the database that still runs */
 async function leaveRunning(place: Place) {
   const owner = place.spawnOwner();
   const left = await firstLine(owner);

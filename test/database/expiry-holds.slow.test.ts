@@ -185,7 +185,7 @@ describe('expiry while a clock step is held (specification section 10.7, decisio
     await untilStep(service.baseUrl, 0);
     await passServedTime(service, 6 * 60_000);
     for (const [sweep, tables] of Object.entries(expiring)) {
-      // Messages go after their events, and an event stays until it has a position in the feed.
+      // Messages are purged after their events, and an event is kept until it has a position in the feed.
       await publishAll(service);
       const earlier = await rows();
       const loop = sweeps.find((of) => of.sweep === sweep)?.loop;

@@ -136,7 +136,7 @@ describe('pages of 300,000 messages, deliveries and events (decision 0012)', () 
             yield [webhookId, { ...present<ListDeliveriesQuery>({ status, event_type, cursor }), limit: 50 }];
   }
 
-  /** A page of the feed reads its events and no more, and late pages read no more blocks than twice the first. */
+  /** A page of the feed reads only its own events, and late pages read at most twice as many blocks as the first. */
   async function assertFeedBounded(): Promise<void> {
     for (const limit of [2, 51, 101]) {
       const page = (position: number) => ofFeed('events.feed-page', [position, team, limit]);

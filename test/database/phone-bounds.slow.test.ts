@@ -29,7 +29,7 @@ const indexes = (first: number) => Array.from({ length: phones }, (_, index) => 
 describe('statements that phones and webhooks share, beside long queues and histories (decisions 0017 and 0039)', () => {
   const { database, service } = givenDatabase();
   const client = givenClient(database);
-  /** A connection of the hot pool, which keeps its plans. */
+  /** A connection of the pool for frequent statements, which keeps the query plans of its statements. */
   const hot: pg.PoolClient = given(
     () => service.hot.connect(),
     (connection) => connection.release(true),
@@ -63,7 +63,7 @@ describe('statements that phones and webhooks share, beside long queues and hist
       'device-protocol.look-up-polls': { ...ofPhones, values: lookUp },
       'messages.claim': { ...ofPhones, values: claim },
       'messages.confirm-sent': { ...ofPhones, values: confirm },
-      // A claim reads the queue in some scans, each of at most as many rows.
+      // A claim reads the queue in several scans, each of at most `claimedMax` rows.
       'webhooks.claim-deliveries': { values: deliveries, readsMax: 8 * claimedMax },
     };
   }

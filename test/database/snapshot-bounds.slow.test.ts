@@ -24,7 +24,7 @@ const dead = 20_000;
 /** Pages of tables and indexes that a claim or a round of the publisher may read. The dead rows fill ten times as many. */
 const blocksMax = 150;
 
-/** A run of a statement, with the pages that it would have read. */
+/** A run of a statement, with the number of pages that EXPLAIN says it reads. */
 interface Run {
   readonly name: string;
   readonly values: readonly unknown[];

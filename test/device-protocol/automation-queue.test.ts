@@ -7,7 +7,7 @@ import { field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 
-/** Texts by the number of automations that pass them on. The server knows ten of the fifteen. */
+/** Texts by the number of automations that pass them on. The server knows of ten of these fifteen automations. */
 const texts = new Map([
   [5, 'Here I am at one'],
   [7, 'You are fine in a bit'],
@@ -21,7 +21,7 @@ interface Case {
 }
 
 /**
- * The calls for one text, which comes after starters of Outbox were stored.
+ * The calls for one text, which arrives after runs that start Outbox were stored.
  * @param callsBefore calls that the server gets before the outage
  */
 function caseOf(
@@ -112,7 +112,7 @@ describe('texts of a modelled queue of automations (specification section 11.5)'
         }));
       }),
     );
-    // The calls of a case are at least two seconds apart, so those of two seconds are made at once.
+    // The calls of a case are at least two seconds apart, so all calls within two seconds are made at once.
     const rounds = Map.groupBy(calls, ({ atSeconds }) => 2 * Math.floor(atSeconds / 2));
     for (const [second, round] of [...rounds].toSorted(([a], [b]) => a - b)) {
       service.clock.advance(Math.max(0, startMs + second * 1_000 - service.clock.nowMs()));
@@ -187,7 +187,8 @@ describe('texts of a modelled queue of automations (specification section 11.5)'
 
   it('a START that the automation queue posts again hours later, after a STOP, does not opt its sender in (§4.6/late-start)', async () => {
     const hour = 3_600;
-    // A starter of 6 h waits at the head of the queue. It becomes the loop that ends with no next run.
+    // The run that starts Outbox at 6 h waits at the head of the queue. It becomes the loop, which ends without a next
+    // run.
     const calls = new AutomationQueue(3)
       .startOutbox(0, 'the loop')
       .startOutbox(6 * hour, 'a starter')

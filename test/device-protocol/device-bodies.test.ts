@@ -24,9 +24,9 @@ interface PartialUpload {
 }
 
 /**
- * Sends an inbound message without the last bytes of its body, on a new connection. By default the body has the largest
- * size without a file. Resolves once the server has read the headers. So uploads have a known order, although
- * connections are not accepted in the order in which they were opened (decision 0024).
+ * Sends an inbound message without the last bytes of its body, on a new connection. By default the body has the
+ * largest size without a file. Resolves once the server has read the headers, so uploads have a known order.
+ * Connections are not always accepted in the order in which they were opened (decision 0024).
  */
 async function startUpload(
   baseUrl: string,

@@ -51,7 +51,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     await untilBlocked(service, 'messages.claim');
     leaving.abort();
     await assert.rejects(answer);
-    // The server reads connections in order: once it answers this request, it has seen that the phone disconnected.
+    // The server reads connections in order: once it answers this request, it has noticed that the phone disconnected.
     await fetch(`${service.baseUrl}/healthz`);
     await inserts.end();
     await until(

@@ -95,7 +95,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
         answered = true;
       });
       await lock.waiting(1);
-      // Polls without a report are answered, so the first poll waits only for the commit of its report.
+      // Polls without a report are answered at once, so the first poll waits only for the commit of its report.
       for (let n = 0; n < 3; n += 1) assert.equal((await unknown.poll()).reason, 'unauthorized');
       assert.equal(answered, false);
     } finally {

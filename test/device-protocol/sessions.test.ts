@@ -100,7 +100,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     for (const session of ['', 'none'])
       assert.equal((await starter.poll({ session })).reason, 'already_running', `"${session}" is new too`);
     assert.equal((await starter.call('poll', {})).reason, 'already_running', 'and so is a missing one');
-    // After its last answer the session lives for a hold of 1 s and 35 s more.
+    // After its last answer the session lives for 36 s: 1 s for which a poll is held here, and 35 s more.
     service.clock.advance(34_500);
     assert.equal((await starter.poll()).reason, 'already_running');
     service.clock.advance(2_000);

@@ -59,7 +59,7 @@ describe('a simulated phone (specification section 11.2)', () => {
       deviceToken: token,
       waitSeconds: 0.05,
       onLine: (line) => {
-        // The repeat of a lost first poll would be a takeover (unused-session.test.ts).
+        // The first poll is not lost, because its repeat would be a takeover (unused-session.test.ts).
         if (line.did === 'sent' && phone.sent.length === 1)
           for (const mishap of ['repeat_poll', 'lose_hand_out', 'error_page'] as const) proxy.next(mishap);
       },

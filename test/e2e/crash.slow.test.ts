@@ -89,14 +89,14 @@ describe('recovery after a kill (specification section 10.3)', () => {
     try {
       if (pid) process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // It has ended already.
+      // The process has ended already.
     }
   }
 
   it('the service recovers after its PostgreSQL was killed during sends', async () => {
     await disturbUnderLoad(async () => {
       const refusal = await until('the service noticed', async () => {
-        // PostgreSQL is killed until then, because it may be back before /readyz asks for it again.
+        // PostgreSQL is killed again until /readyz notices, because it may be back before /readyz asks for it.
         await killDatabase();
         const answer = await fetch(`${service.baseUrl}/readyz`);
         return !answer.ok && answer.text();

@@ -34,7 +34,7 @@ describe('a full disk (specification section 10.4)', {
   let api: ApiClient;
 
   const options = (folder: string) => ({
-    // The hold is short, because the poll that verifies the number is held for this time.
+    // The time of a long poll is short, because the poll that verifies the number takes that time.
     settings: { DATA_DIR: folder, LOG_LEVEL: 'error', DEVICE_HOLD_SECONDS: '1' },
     command: disk.command(process.execPath, 'server/main.ts'),
   });
@@ -92,8 +92,8 @@ describe('a full disk (specification section 10.4)', {
       accepted.push(String(answer.json.id));
       return undefined;
     });
-    // 503 means that a table could not grow. 500 means that PostgreSQL ended without space for its log, and the send
-    // is in doubt.
+    // 503 means that a table could not grow. 500 means that PostgreSQL ended without space for its log; then it is
+    // unknown whether the send was stored.
     assert.ok([500, 503].includes(refused.status), refused.text);
     assert.equal(refused.headers.get('retry-after'), '2');
     assert.match(messageOf(refused), /The disk of \S+ is full/);

@@ -76,7 +76,7 @@ describe('a first start and its pages (docs/get-started.md)', () => {
       events.replace('http://127.0.0.1:3000', service.baseUrl).replace('own_live_your_key', api.key),
     );
     assert.match(JSON.parse(answer).cursor, /^evt_/);
-    // Without a service, the block gives the reason.
+    // Without a service, the commands of the block fail with the reason.
     const nowhere = block.replace('http://127.0.0.1:3000', 'http://127.0.0.1:1');
     await assert.rejects(runScript(nowhere), /curl: \(7\)/);
   });

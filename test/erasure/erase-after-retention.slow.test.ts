@@ -29,7 +29,7 @@ describe('erasing a contact after retention (specification sections 10.9 and 12.
     const passTo = (day: number) => clock.advance(day * dayMs - (clock.nowMs() - beganMs));
     const beganMs = clock.nowMs();
     const config = { ...runtime.config, retentionMs: 30 * dayMs, deliveryLogMs: 7 * dayMs };
-    // Messages are of day 0, their events of the days 10 and 20, and the latest attempts of day 25.
+    // The messages are of day 0, their events of days 10 and 20, and their latest attempts of day 25.
     const cutDays = [25, 27, 31, 33, 41, 51, 56];
     const contacts = cutDays.map((day) => ({
       handle: `+4479111299${day + 10}`,

@@ -35,7 +35,7 @@ const echo: Behaviour = (answer, { body }) => void answer.writeHead(200).end(bod
 
 describe('erasing a contact (specification section 12.14)', () => {
   const receiver = given(() => startWebhookReceiver({ behaviour: echo }));
-  // Only deliveries run in the background. The tests decide when the erasures run.
+  // Only deliveries run in the background. The tests run the erasures themselves.
   const service = givenWebhookService({ ROLES: 'api,deliver' });
   const team = givenEach(() => service.newTeam());
   const admin = givenEach(() => newMember(service, team, 'admin'));

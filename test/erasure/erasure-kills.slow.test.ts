@@ -12,8 +12,8 @@ import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts
 import { addWebhook, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 /**
- * Failpoints, each with the pass that kills. The batches are: cancelled, sent and received messages, the contact's
- * events, answers.
+ * Failpoints, each with the pass at which it kills. The batches are: cancelled, sent and received messages, the
+ * contact's events, answers.
  */
 const kills = ['erasure begun:1', 'erasure batch written:3', 'erasure batch written:4'];
 

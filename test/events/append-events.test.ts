@@ -14,7 +14,7 @@ import { countDue, writtenDeliveries } from '#test/support/webhooks/stored-deliv
 const [phoneNumber, otherNumber] = ['+14155550100', '+14155550110'];
 
 describe('appending events (specification sections 6.1 and 6.3, decision 0017)', () => {
-  // No process publishes or delivers, so the written rows stay as they are.
+  // No process publishes or delivers events, so the written rows stay as they are.
   let teamId: TeamId;
   let numberId: NumberId;
   const service = givenService({ ROLES: 'api' });

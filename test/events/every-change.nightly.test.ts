@@ -143,7 +143,7 @@ class Walk {
     this.#team = team;
   }
 
-  /** Makes one step of the walk. @returns the lines of the events and deliveries that the step has to write, sorted */
+  /** Makes one step of the walk. @returns the lines of the events and deliveries that this step must write, sorted */
   async take(step: Step): Promise<string[]> {
     this.#expected = [];
     await this.#take(step);
@@ -279,7 +279,7 @@ class Walk {
     const { phoneNumber, numberId, wire } = this.#phone(index);
     const answer = await wire.call('inbound', { from: contact, text });
     const known = this.#received.get(`${numberId} ${text}`);
-    // A repeat of a known text within 20 s is no new message and changes nothing.
+    // A known text that is repeated within 20 s is not a new message, and changes nothing.
     if (known !== undefined) return;
     const { id } = answer;
     assert.ok(id, JSON.stringify(answer));

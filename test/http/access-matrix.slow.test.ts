@@ -103,7 +103,7 @@ const ofKeys = Object.keys(operations);
 const ofTeam = Object.keys(ofMembers);
 
 describe('the permissions of keys and members (specification sections 5.1, 5.3 and 12.3)', () => {
-  /** Things that refused requests are about. */
+  /** The things to which refused requests refer. */
   let things: Things;
   // Without a dispatcher, deliveries do not change the state that refused requests must leave alone.
   const service = givenService({ ROLES: 'api,maintain' });
@@ -130,7 +130,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
     assert.equal(field(answer.json, 'error.code'), code, what);
   }
 
-  /** Things for an allowed request, which a request that only reads does not use up. */
+  /** Returns the things for an allowed request: new ones, unless the request only reads. */
   const thingsFor = (name: string) => (name.startsWith('GET ') ? things : newThings(service, team));
 
   /** Asserts that requests leave the data of a team unchanged. */
@@ -143,7 +143,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
     assert.deepEqual(await stateOf(of.api), before, 'a refused request changed something');
   }
 
-  /** Ids that nothing has. */
+  /** Ids that do not exist. */
   const unknownThings = (): Things => {
     const { ids } = service.runtime;
     const [webhookId, rotatingWebhookId] = [ids.nextPublic('wh'), ids.nextPublic('wh')];
@@ -309,7 +309,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
       `webhooks/${gone.rotatingWebhookId}`,
     ])
       assert.equal((await team.api.delete(`/v1/${path}`)).status, 200, path);
-    // No request deletes a message, a delivery or a revoked key.
+    // No request deletes a message, a delivery or a revoked key, so existing ones of the canary team are used.
     const deleted = { ...gone, messageId: canary.inboundId, keyId: canary.keyId };
     await changingNothing(canary.team, async () => {
       for (const [client, names, others] of [

@@ -181,7 +181,7 @@ describe('the reference of the API (specification sections 7.2, 8 and 9)', () =>
       unknown
     >;
   const text = { type: 'string' };
-  /** Changes of the document: the object that is changed, its new parts, and what breaks by that. */
+  /** Changes of the document: the changed object, its new parts, and the breaking changes that are to be found. */
   const changes: readonly (readonly [string, Readonly<Record<string, unknown>>, readonly string[]])[] = [
     ['paths', { '/v1/more': {} }, []],
     ['paths /v1/team', { put: undefined }, ['PUT /v1/team is gone']],

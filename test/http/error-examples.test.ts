@@ -18,7 +18,7 @@ describe('the examples of docs/errors.md (§7.1/envelope)', () => {
 
   before(() => connectNumber(service, team, '+14155550100'));
 
-  /** Makes the state of each example, in this order. The database goes away in the last one. */
+  /** Brings about the state of each example, in this order. The last one makes the database unreachable. */
   const prepare: Readonly<Record<ErrorCode, () => Promise<ApiClient>>> = {
     invalid_request: async () => team.api,
     unauthorized: async () => team.api,

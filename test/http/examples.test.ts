@@ -37,7 +37,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
       PACING: 'gentle',
       EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
     },
-    // No name server answers, so the media of an example are fetched from nowhere.
+    // No name server answers, so the media of the examples are never fetched.
     { nameServers: ['127.0.0.1:9'] },
   );
   const team = given(() => service.newTeam({ plan: 'pro' }));
@@ -50,7 +50,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
   /** A webhook for every type of event. */
   let everything: MadeWebhook;
 
-  /** Tells whether the data of an event are about the subject of an example: a message, a contact or a number. */
+  /** True if the data of an event are about the subject of an example: a message, a contact or a number. */
   const isAbout = (
     data: { readonly id?: string; readonly contact?: string },
     example: { readonly id: string } | { readonly contact: string },
@@ -307,7 +307,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
 
     const large = await service.newTeam({ plan: 'enterprise' });
     const lock = await holdRowLock(service, { teamId: large.id });
-    // These requests bypass the referees: they carry so many too slowly, and the first ones time out at the lock.
+    // These requests bypass the referees, which are too slow for so many: the first ones would time out at the lock.
     const headers = { 'x-api-key': large.api.key, 'content-type': 'application/json' };
     const requests = Array.from({ length: teamRequestsRunningMax + teamRequestsWaitingMax + 1 }, () =>
       fetch(`${service.baseUrl}/v1/team`, { method: 'PUT', headers, body: '{"name":"Busy"}' }),

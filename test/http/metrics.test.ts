@@ -59,7 +59,7 @@ describe('GET /metrics (specification section 10.4)', () => {
       'ownline_sends_total{verdict="from_unregistered"}': 1,
       'ownline_refusals_total{route="/v1/messages/send",code="plan_limit_exceeded"}': 1,
       'ownline_refusals_total{route="/v1/messages/send",code="invalid_request"}': 2,
-      // The first send of a month runs again, after its usage row was created.
+      // The first send of a month is counted twice: its statement runs again after the usage row was created.
       'ownline_batch_size_sum{batch="sends"}': 7,
       'ownline_batch_again_rows_total{batch="sends"}': 1,
       [`ownline_http_requests_total{${sends},status="202"}`]: 4,

@@ -73,8 +73,8 @@ describe('the rate limiter of client networks, for requests without a credential
     const signIn = (more = {}) => ask('/app/sign-in/passkey', '203.0.113.4', { ...headers, ...more }, 'POST');
     for (let n = 0; n < visitorRequestsPerMinute; n += 1) assert.equal((await signIn()).status, 400);
     assert.equal((await signIn()).status, 429);
-    // Requests with a session count for its account, up to the same number. An API key does not identify a caller
-    // here.
+    // Requests with a session count for its account, up to the same limit. An API key does not identify a caller in
+    // these requests.
     for (let n = 0; n < visitorRequestsPerMinute; n += 1)
       assert.equal((await signIn({ cookie })).status, 400);
     assert.equal((await signIn({ cookie })).status, 429);

@@ -139,7 +139,7 @@ describe('mails to people', () => {
     assert.equal((await invite(third, email)).status, 201);
   });
 
-  /** Makes a team that has used up its monthly limit. Checks go through the teams in the order of their creation. */
+  /** Makes a team that has used up its monthly limit. The checks examine teams in the order of their creation. */
   async function fullTeam(role?: 'owner'): Promise<{ readonly team: TestTeam; readonly boss?: TeamMember }> {
     const full = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
     const { phoneNumber } = await connectNumber(service, full);

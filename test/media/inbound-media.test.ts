@@ -29,7 +29,7 @@ describe('media of inbound messages (§2.8/media-links)', () => {
     return { id: String(answer.id), url: String((await get(answer.id)).media_url) };
   };
 
-  // media-type.test.ts has all types.
+  // Other types are tested in media-type.test.ts.
   for (const [type, extension, bytes] of shownFiles.filter(([, end]) =>
     ['jpg', 'mov', 'vcf'].includes(end),
   )) {

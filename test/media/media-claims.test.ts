@@ -86,7 +86,7 @@ describe('a fetch that is claimed a second time', () => {
       }
     };
     const running: ClaimedFetch[] = [];
-    /** Claims until nothing more may run. @returns the number of all fetches that run */
+    /** Claims until no further fetch may run. @returns the number of all running fetches */
     const claimAll = async () => {
       for (let before = -1; before !== running.length; ) {
         before = running.length;

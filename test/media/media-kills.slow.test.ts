@@ -84,7 +84,7 @@ describe('a process that is killed while it fetches media (specification section
     host.set('/unlucky.jpg', answerOf(200, jpegOf(1_000_000)));
     const id = await send('/unlucky.jpg');
     await killWhileFetching(5);
-    // As if two more processes had been killed: a fetch that fails may be tried three times.
+    // This has the effect of two more killed processes. A fetch that fails may be tried three times.
     await setClaims(stored, id, 3);
     await endFetchLeases(stored);
     const service = await spawnService({ settings: settings() });

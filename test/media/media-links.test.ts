@@ -114,7 +114,7 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
     assert.equal((await ask({}, large, 'HEAD')).status, 200);
     assert.ok((await ask()).bytes.equals(bytes));
     assert.equal(await Promise.race([fifth.then(() => 'served'), ask().then(() => 'waits')]), 'waits');
-    // The clock passes the time that 5 MB may take, and the fifth request has waited too long.
+    // The clock passes the time that 5 MB may take, so the fifth request has waited too long for its place.
     world.service.clock.advance(400_000);
     assert.equal((await fifth).status, 503);
     assert.equal((await ask({ range: 'bytes=0-9' }, large)).status, 206);

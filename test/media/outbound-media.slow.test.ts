@@ -45,7 +45,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     });
   };
 
-  // media-type.test.ts has all types.
+  // Other types are tested in media-type.test.ts.
   for (const [type, extension, bytes] of shownFiles.filter(([, end]) =>
     ['jpg', 'mov', 'pdf'].includes(end),
   )) {

@@ -160,7 +160,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
       return poll;
     };
     let poll = ask('none');
-    // The cancel waits longer after each round that it wins, so that it meets the hand-out at each of its steps.
+    // After each round that the cancel wins, it waits longer, so that it meets the hand-out at each of its steps.
     let delay = 0;
     for (let round = 0; round < 30; round += 1) {
       const id = await send(team, `round ${round}`);

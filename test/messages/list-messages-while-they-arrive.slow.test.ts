@@ -17,7 +17,7 @@ describe('pages of messages while messages arrive (§4.3/pages)', () => {
 
   it('pages after one that ended early, at its limit of examined rows, neither repeat nor omit messages', async () => {
     const clients = [team.api, new ApiClient(second.baseUrl, team.api.key)];
-    // A message a second. The 86 delivered ones are around the 10,000th, where a page stops reading.
+    // One message per second. The 86 delivered ones are around the 10,000th message, where a page stops reading.
     const endMs = service.clock.nowMs() - 3_600_000;
     const history = Array.from({ length: 11_000 }, (_, index) => {
       const isDelivered = index >= 9_500 && index <= 9_670 && index % 2 === 0;

@@ -121,7 +121,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     return items.reverse();
   }
 
-  /** Returns a generator of random page limits, which draws the same limits for the same seed. */
+  /** Returns a generator of random page limits, which repeats its limits for the same seed. */
   function randomLimits(seed: number): (expected: number) => number {
     let state = seed;
     return (expected) => {

@@ -21,8 +21,8 @@ describe('pacing (specification section 8)', () => {
     for (let index = 0; index < count; index += 1) await paced.send(number, contactOf(index));
   };
   /**
-   * Sends messages and waits for each gap, until pacing holds the next message longer than `longestGapMs`.
-   * @returns the number sent, and the time until which the next one is held
+   * Sends messages and waits for each gap, until pacing delays the next message for more than `longestGapMs`.
+   * @returns the number sent, and the time until which the next message is delayed
    */
   const sendUntilHeld = async (phone: DirectPhone, longestGapMs = 5_000) => {
     for (let sent = 0; ; ) {
@@ -45,7 +45,7 @@ describe('pacing (specification section 8)', () => {
     storedConversation(service, phoneNumber, contactAt(contact));
   const unanswered = async (number: ConnectedNumber, contact: number) =>
     (await conversationOf(number, contact))?.unansweredCount;
-  /** Runs work, which has to wake the held poll of the number. @returns the answer to that poll */
+  /** Runs `work`, which has to wake the held poll of the number. @returns the answer to that poll */
   const wokenBy = async (number: ConnectedNumber, work: () => Promise<unknown>) => {
     const { answer } = await heldPoll(service, number);
     const startedMs = performance.now();

@@ -73,7 +73,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
       '00 1 415 555 0101',
       '+١٤١٥٥٥٥٠١٠١',
       '＋14155550101',
-      // A phone can't send to these. A message to one of them would end its loop.
+      // A phone can't send to these recipients: a message to one of them would end the loop of its shortcut.
       'someone@example.com',
       '262626',
       'AMAZON',
@@ -227,7 +227,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     const forbidden = await reader.request('POST', '/v1/messages/send?a=b', { rawBody: '{' });
     assert.equal(forbidden.status, 403);
 
-    // The team is over its monthly limit, so any other refusal below was decided before that limit.
+    // The team is over its monthly limit. So any other refusal below was decided before the limit was checked.
     const wrongSyntax = await poor.api.post('/v1/messages/send', { ...body, to: 'x' }, headers);
     assertInvalid(wrongSyntax, 'to', 'syntax before the repeat');
     const wrongKey = await poor.api.post('/v1/messages/send', body, { 'idempotency-key': 'a b' });

@@ -20,7 +20,7 @@ import { givenRuntime } from '#test/support/service/given-runtime.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
-/** A phone; with a message in flight, except for claims. */
+/** A phone with a message in flight; for claims, with a waiting message. */
 interface Phone {
   readonly one: OneOfMany;
   readonly caller: DeviceCaller;
@@ -31,9 +31,9 @@ interface Phone {
 /** Rows of one kind that share commits. */
 interface Kind {
   readonly statement: string;
-  /** The rows that others may lock. */
+  /** The rows that other transactions may lock. */
   readonly locks: readonly (keyof typeof locked)[];
-  /** Starts a batcher. @returns a function that adds the row of a phone, and has the phone's outcome */
+  /** Starts a batcher. @returns a function that adds the row of a phone, and resolves to the phone's outcome */
   readonly start: (runtime: Runtime) => (phone: Phone) => Promise<unknown>;
   readonly outcomeOf: (phone: Phone) => unknown;
 }
@@ -105,7 +105,7 @@ describe('rows that share commits (specification section 11.4, decision 0039)', 
   const { service, team } = givenTeam({ ROLES: 'api', DEVICE_HOLD_SECONDS: '25' });
   const other = givenRuntime(service);
 
-  /** Phones with conversations: each has a message in flight, or one that `waits` to be claimed. */
+  /** Makes phones with conversations: each has a message in flight, or a message that `waits` to be claimed. */
   async function threePhones(waits: boolean): Promise<[Phone, ...Phone[]]> {
     const phones = await connectMany(service, team, 3);
     await sendFromEach(team, phones, 'earlier');

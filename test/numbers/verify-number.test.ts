@@ -69,7 +69,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assertConflict(elsewhere);
     // Equal answers do not reveal which team has the number.
     assert.equal(here.text, elsewhere.text);
-    // The refusal may repeat the requested number, which is the canary team's. ApiClient throws for its other data.
+    // The refusal may repeat the requested number of the canary team. ApiClient throws for its other data.
     await assert.rejects(verify(canaryPhone), /"code":"conflict"/);
     assert.equal(await findNumber(other.api, '+14155550102'), undefined);
   });
@@ -178,7 +178,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
         upgrade_url: `${service.baseUrl}/billing`,
       });
       assert.ok(String(message).length > 10);
-      // A number that is already pending is not counted again, and a deleted one is not counted.
+      // A number that is already pending does not count twice, and a deleted number does not count.
       await linkFor(`+1415555${plan.length}000`, other.api);
       const number = await findNumber(other.api, `+1415555${plan.length}000`);
       await other.api.delete(`/v1/numbers/${number?.id}`);

@@ -127,7 +127,7 @@ describe('GET /readyz, and the probe of ownline doctor (specification section 10
         Array.from({ length: 200 }, () => fetch(`${service.baseUrl}/readyz`)),
       );
       assert.ok(answers.every(({ status }) => status === 200));
-      // At most one check runs in a second, and on a slow machine the requests take several seconds.
+      // At most one check runs per second, and on a slow machine the requests take several seconds.
       return { looks: watch.take().length, most: 1 + Math.floor((performance.now() - begunMs) / 1_000) };
     };
     t.after(() => watch.stop());

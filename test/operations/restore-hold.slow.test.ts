@@ -26,7 +26,7 @@ describe('the restore hold (specification section 10.8)', () => {
   let owner: TeamMember;
   const mail = given(startMailServer);
   const receiver = given(startWebhookReceiver);
-  // The service before the backup only accepts messages, so that all of them wait.
+  // Before the backup, the service only accepts messages, so that all of them wait.
   const service = given(() =>
     startTestService({
       ROLES: 'api',
@@ -132,7 +132,7 @@ describe('the restore hold (specification section 10.8)', () => {
     assert.equal(restored.mailed(restored.guest), false);
 
     const state = await restored.owner.get(restored.owner.in('/restore'));
-    // A key invited, so the owner gets a mail beside the guest's.
+    // An API key made the invitation, so the owner gets a mail besides the guest's.
     assert.deepEqual(state.json.waiting, { messages: 1, deliveries: 1, mails: 2 });
     const resumed = await restored.owner.post(restored.owner.in('/restore/resume'), {});
     assert.deepEqual([resumed.status, resumed.json.held], [200, false]);

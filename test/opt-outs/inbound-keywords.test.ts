@@ -18,7 +18,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
   const other = givenEach(() => connectNumber(service, team, newPhoneNumber()));
 
   const receive = async (text: string, { from = contact, through = number, ...fields } = {}) => {
-    // After a minute the same text is no repeat.
+    // After a minute the same text does not count as a repeat.
     service.clock.advance(61_000);
     const answer = await through.wire.call('inbound', { from, text, ...fields });
     assert.equal(answer.ok, '1', JSON.stringify(answer));

@@ -8,7 +8,7 @@ import { givenTeam } from '#test/support/service/given-team.ts';
 
 const day = 86_400_000;
 
-/** Texts with the days that pass before each; `by`: a request opts out; `id`: the device gives one; `other`: to another number. */
+/** Texts, with the days before each. `by`: a request opts out. `id`: from the device. `isOther`: to another number. */
 interface Step {
   readonly days?: number;
   readonly text?: string;

@@ -40,7 +40,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
 
   it('a send that meets the locks of an opt-out is tried again, and is refused or fails once the opt-out is committed (§4.6/races, §4.6/refused-sends)', async (t) => {
     await receive('Hello');
-    // The opt-out locks the month's usage row, which an earlier send, cancelled and refunded, creates here.
+    // The opt-out locks the month's usage row. A send that is cancelled and refunded creates that row here.
     await team.api.post(`/v1/messages/${await send('+14155550103')}/cancel`);
     const stop = await holdRowLock(service, { receivedCountOf: team.id });
     t.after(() => stop.release());
@@ -52,7 +52,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     assert.equal((await stopped).ok, '1');
     const answer = await sending;
     if (answer.status === 202) {
-      // Its statement began before the commit, and locked the row of the month after it.
+      // The send's statement began before the commit of the opt-out, and locked the row of the month after it.
       assert.equal(await failOptedOut(service.runtime, minuteMs), 1);
       await assertFailed(String(answer.json.id));
     } else {

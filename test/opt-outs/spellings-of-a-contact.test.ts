@@ -27,8 +27,8 @@ describe('phone numbers with several spellings (specification section 4.6)', () 
   it('both spellings of a phone number are one contact, and other numbers stay as they are (§4.6/spellings)', () => {
     for (const [number, other] of spellings)
       assert.deepEqual([contactOf(number), contactOf(other)], [number, number]);
-    // In Italy, the Ivory Coast and Gabon the 0 is part of the number. Most of the others are too short or too long
-    // to have two spellings.
+    // In Italy, the Ivory Coast and Gabon the 0 is part of the number. Most other numbers here are too short or too
+    // long to have two spellings.
     for (const kept of [
       '+390612345678',
       '+2250123456789',

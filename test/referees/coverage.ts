@@ -12,7 +12,7 @@ export interface Coverage {
   readonly successesNotMet: readonly string[];
 }
 
-/** Finds the documented answers that a run met. @param seen method, address and status, as in `GET /v1/numbers 200` */
+/** Finds the documented answers that a run got. @param seen method, address and status, as in `GET /v1/numbers 200` */
 export function coverageOf(document: string, seen: ReadonlySet<string>): Coverage {
   const { paths } = JSON.parse(document) as Document;
   const answers = Object.entries(paths).flatMap(([path, operations]) =>

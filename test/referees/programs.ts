@@ -6,14 +6,14 @@ import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 /**
- * Folder with programs of other projects. It is a separate package, so that `npm ci` of Ownline does not install them.
+ * The folder for programs of other projects. It is a separate package, so `npm ci` of Ownline does not install them.
  */
 const folder = join(repository, 'referees');
 
 /** Settings that disable their telemetry and update notices. */
 const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', SCARF_ANALYTICS: 'false' };
 
-/** Installs the locked versions where a program is missing or has another version. */
+/** Installs the locked versions if a program is missing or has another version. */
 export async function installReferees(): Promise<void> {
   const wanted: Record<string, string> = readJsonBody('package.json').devDependencies;
   const isInstalled = Object.entries(wanted).every(([name, version]) => {

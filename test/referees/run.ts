@@ -10,7 +10,7 @@ import { type Coverage, coverageOf } from './coverage.ts';
 import { type Score, startJudge } from './judge.ts';
 import { installReferees, lint } from './programs.ts';
 
-/** The tests of the API, with the slow ones of test/http. Those of other slices need the speed that Prism takes away. */
+/** The tests of the API, with the slow ones of test/http. Tests of other slices need more speed than Prism allows. */
 const testsOfApi = 'test/{api-keys,audit,events,http,messages,numbers,teams,usage,webhooks}/*.test.ts';
 
 /**

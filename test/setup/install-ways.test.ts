@@ -34,7 +34,7 @@ async function putSignedFiles({ dataDir }: TestService, bytesOf: (name: string) 
     await writeFile(join(dataDir, 'shortcuts', `${name}.shortcut`), bytesOf(name));
 }
 
-/** The ways for iOS 17 to 26 and for iOS 27. */
+/** Reads the ways to install the shortcuts for iOS 17 to 26 and for iOS 27. */
 const waysOf = async (setupUrl: string) => {
   const { install } = (await readState(setupUrl)).state;
   return [install[26], install[27]];

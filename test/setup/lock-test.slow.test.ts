@@ -155,7 +155,7 @@ describe('the lock test of the setup page', () => {
     await lock(one.setupUrl);
     await pollFor(one.wire, 48);
     const { id = '' } = await takeMessage(one.wire);
-    // Both processes look every 5 s for lock tests that have to send their text.
+    // Every 5 s both processes look for lock tests that have to send their text.
     const begun = Date.now();
     await until('both had another round', () => Date.now() - begun > 6_000);
     assert.equal((await one.wire.poll({ last: id })).action, 'idle');

@@ -5,7 +5,7 @@ import type { FileForm } from '#contract/setup.ts';
 import { inbound, outbox } from '#shortcut/shortcuts.ts';
 import { automationCounts, type Instruction, isShown, steps } from '../../web/setup/steps.ts';
 
-/** Upper bounds on the taps of a setup, by the form of the shortcuts. */
+/** Upper bounds on the taps of a setup, by the iOS range of the shortcuts. */
 const tapsMax = { 27: 60, 26: 110 } as const;
 
 /** Adds up the effort of connecting an iPhone for the first time, with shortcuts that are offered as links. */

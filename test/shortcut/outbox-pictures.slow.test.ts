@@ -10,7 +10,7 @@ import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/short
 const picture = Buffer.from('ffd8ffe000104a464946', 'hex');
 const mediaFolder = '/v1/device/media/msg_1';
 
-/** Serves one message with a picture, takes its report, and stops the phone. */
+/** Serves one message with a picture, accepts its report, and stops the phone. */
 async function handOut(
   context: TestContext,
   answerMedia: (response: ServerResponse) => void,

@@ -68,7 +68,7 @@ const parameters: Readonly<Record<string, Readonly<Record<string, readonly strin
   },
 };
 
-/** Keys of the dictionaries inside parameters, by their Type; those of a text, its fields and their values have none. */
+/** Keys of the dictionaries inside parameters, by their Type. Those of a text, its fields and values have no Type. */
 const keys: Readonly<Record<string, string>> = {
   ActionOutput: 'OutputName, OutputUUID, Type',
   ExtensionInput: 'Type',

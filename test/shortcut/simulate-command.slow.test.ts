@@ -12,7 +12,7 @@ describe('ownline phone simulate', () => {
     () => new CommandLine(world.service.dataDir, { DATABASE_URL: world.service.databaseUrl }),
   );
 
-  /** Runs the command with a phone that handles one message, and returns its lines. */
+  /** Runs the command with a phone that handles one message. @returns the lines that the command prints */
   const simulate = async (...options: string[]) => {
     const phoneNumber = newPhoneNumber();
     const verify = await world.team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
@@ -36,7 +36,7 @@ describe('ownline phone simulate', () => {
     ['the shortcuts', []],
     ['a plain client of the protocol', ['--protocol']],
   ] as const) {
-    it(`ownline phone simulate runs ${title}, and prints the same lines as with the other program`, async () => {
+    it(`ownline phone simulate runs ${title}, and prints the same lines as in its other mode`, async () => {
       const { lines, id, message } = await simulate(...options);
       assert.equal(lines[0].did, 'claimed');
       assert.deepEqual(lines.slice(1), [sent(id), reported(id, 'delivered'), reported(id, 'sent')]);

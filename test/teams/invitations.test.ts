@@ -312,7 +312,7 @@ describe('invitations (specification sections 3.5 and 4.1)', () => {
       const left = async () => {
         await purgeInvitations(service.runtime);
         const names = (await storedInvitations(service, of.id)).map(({ email }) => email?.split('@')[0]);
-        // Each time that it is sent again, another one takes its place.
+        // Each time an invitation is sent again, a new one replaces it.
         return names.filter((name, index) => name !== 'kept' || index === names.lastIndexOf('kept'));
       };
       const later = async (days: number) => {

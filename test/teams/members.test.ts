@@ -253,7 +253,7 @@ describe('members (specification section 4.1)', () => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
     const eve = await newMember(service, team, 'member');
-    // A process runs three requests of a team at once, so the others are sent to a second process.
+    // A process runs only three requests of a team at once, so the other requests are sent to a second process.
     const other = await service.startAnother();
     try {
       const there = new PageClient(other.baseUrl, bob.cookie);

@@ -13,7 +13,7 @@ import { until } from '#test/support/service/until.ts';
 describe('the routing tag of a team (§5.5/routing-tag)', () => {
   const { service, team } = givenTeam();
 
-  /** Inserts a team with the first of these tags that is free. */
+  /** Inserts a team with the first of these tags that is not taken. */
   const teamOf = async (...tags: readonly string[]): Promise<TeamId> => {
     const { runtime, clock } = service;
     const id = runtime.ids.next('team');

@@ -186,7 +186,7 @@ describe('mails about changes of the team by a key (specification section 5.3)',
     const team = await service.newTeam();
     const member = await newMember(service, team, 'viewer');
     const key = await service.newKey(team.id, ['team:write']);
-    // The limit counts hours of the clock, and all changes fall into one.
+    // The limit counts by hours of the clock, so the clock is moved until all changes fall into one hour.
     service.clock.advance(3_600_500 - (service.clock.nowMs() % 3_600_000));
     const change = (n: number) =>
       key.put(`/v1/team/members/${member.memberId}/role`, { role: n % 2 === 0 ? 'member' : 'viewer' });

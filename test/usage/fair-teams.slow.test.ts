@@ -88,7 +88,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     try {
       await assertRestRefused(flooded.answers);
       await assertUndisturbed();
-      // Sends take no permit.
+      // Sends need no permit of the team.
       await busy.api.send({ from: busyNumber.phoneNumber, to: '+14155550102', content: 'still accepted' });
     } finally {
       await held.release();

@@ -64,7 +64,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     });
     assert.ok(String(message).includes(String(limit)));
     assert.match(String(message), new RegExp(`, or see ${service.baseUrl}/billing for a larger plan\\.$`));
-    // With a limit of 0 waiting does not help, so the error text names no time.
+    // If the limit is 0, waiting does not help, so the error text names no time.
     assert.equal(String(message).includes(resetsAt), limit > 0);
   }
 

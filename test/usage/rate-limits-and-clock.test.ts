@@ -31,7 +31,7 @@ it('a team’s rate limit ends within a minute after a database clock that was a
   const clock = new Clock();
   const restarted = await service.startAnother(clock);
   try {
-    // The first process used up the limit in its next minute: this clock moves past that minute.
+    // The first process used up the limit of its next minute, so this clock moves past that minute.
     clock.advance(120_000);
     assert.equal((await new ApiClient(restarted.baseUrl, team.api.key).get('/v1/team')).status, 200);
   } finally {

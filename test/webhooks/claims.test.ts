@@ -50,7 +50,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     responseTruncated: false,
   });
 
-  /** Makes a webhook with so many failures that it has one attempt at a time. */
+  /** Makes a webhook with so many failures that only one of its attempts runs at a time. */
   async function slowWebhook(deliveries: number) {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
@@ -110,7 +110,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
       (await claim(pool, new Map([[full.id, places]]))).map(({ team_id: teamId }) => teamId).sort();
     assert.deepEqual(await taken(teamSlots), [other.id, other.id]);
     assert.deepEqual(await taken(teamSlots - 1), [full.id]);
-    // A team without free slots is not examined, so the claim can't know when its next attempt is due.
+    // A team without free slots is not examined, so the claim does not know when the team's next attempt is due.
     await endLeases(service, 24 * 3_600_000);
     const next = async (places: number) => (await claimed(pool, new Map([[full.id, places]]))).nextDueAt;
     await dropDueDeliveries(service, { teamId: other.id });

@@ -55,7 +55,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     });
     service.clock.advance(3_600_000);
     await emit(service.runtime, teamId, ['while it is off']);
-    // This delivery is made last, and shares process and queue with the others. Once it has arrived, the others have
+    // This delivery is made last, and waits behind the others in the queue. Once it has arrived, the others have
     // ended.
     const proof = await addWebhook(service.runtime, (await service.newTeam()).id, receiver.url);
     receiver.behave(answering(200));
@@ -83,7 +83,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     await settled(service, webhook);
     service.clock.advance(1_000);
     receiver.behave(answering(500));
-    // One delivery is given up before the others fail.
+    // One delivery fails for good before the others fail.
     await emit(service.runtime, teamId, ['given up']);
     for (const attempts of [2, 3, 4, 5]) {
       await until(

@@ -16,7 +16,7 @@ interface Shown {
 describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
   let id: string;
   const { service, team } = givenTeamBesideCanary({ ROLES: 'api,maintain' });
-  /** The made deliveries, newest first. */
+  /** The inserted deliveries, newest first. */
   const made: Shown[] = [];
 
   before(async () => {

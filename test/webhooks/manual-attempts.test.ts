@@ -123,7 +123,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     const { headers, text } = latest();
     assert.equal(headers['x-service-signature-next'], undefined);
     assert.equal(headers['webhook-signature']?.split(' ').length, 1);
-    // The clock of this test is a day ahead of the library's.
+    // The clock of this test is a day ahead of the library's clock, so the library refuses the delivery as too new.
     assert.throws(() => next.verify(text, headers), /too new/);
     assert.throws(() =>
       current.verify(text, { ...headers, 'webhook-timestamp': during.headers['webhook-timestamp'] ?? '' }),

@@ -37,7 +37,7 @@ describe('retries of deliveries (specification section 6.3)', () => {
     return { receiver, api, webhook: await addWebhook(service.runtime, teamId, receiver.url) };
   }
 
-  /** Makes a later delivery and awaits its end, so that all deliveries that are due by now have begun. */
+  /** Makes a later delivery and awaits its end. Then all deliveries that were due before it have begun. */
   async function proven(of: TestService) {
     const receiver = await startWebhookReceiver();
     receivers.push(receiver);
@@ -83,7 +83,7 @@ describe('retries of deliveries (specification section 6.3)', () => {
     const webhook = await addWebhook(other.runtime, (await other.newTeam()).id, receiver.url);
     await emit(other.runtime, webhook.teamId, ['Hello']);
     await until('the first one runs', () => open.length === 1);
-    // The clock passes all offsets, but not the time that one attempt may take.
+    // Moves the clock past all offsets, but by less than the time that one attempt may take.
     for (let step = 0; step < 5; step += 1) {
       other.clock.advance(1_000);
       await proven(other);

@@ -11,7 +11,7 @@ import { given, givenFolder } from '#test/support/service/given.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A program of docs/webhooks.md, and one that calls its function with a JSON object from its standard input. */
+/** A program of docs/webhooks.md, and a program that calls its function with a JSON object from standard input. */
 interface Example {
   readonly file: string;
   readonly block: string;

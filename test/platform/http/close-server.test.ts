@@ -13,8 +13,9 @@ import { until } from '#test/support/service/until.ts';
 const clients = 20;
 
 /**
- * Runs in a thread: sends a request on each of `clients` kept connections, and waits until the test's thread stands
- * still. Then it sends a second request on each, and a first one on as many new connections, and wakes that thread.
+ * Runs in a thread: sends a request on each of `clients` kept connections, and waits until the test's thread is
+ * blocked. Then it sends a second request on each connection and a first one on as many new connections, and wakes the
+ * test's thread.
  */
 const askInThread = `
   const { connect } = require('node:net');
@@ -133,8 +134,7 @@ describe('the stop of the HTTP server (specification section 10.3)', () => {
       held.socket.write('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
       await begun.promise;
       const closed = closeServer(server, 1);
-      // If the server closed the stranger's connection too early, it would happen in these iterations of the event
-      // loop.
+      // If the server closes the stranger's connection too early, it does so in these iterations of the event loop.
       for (let round = 0; round < 1_000; round += 1) await new Promise((resolve) => setImmediate(resolve));
       assert.equal(order.length, 0);
       held.socket.on('close', () => order.push('held'));

@@ -55,7 +55,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
       return dns.questions.length > before;
     };
     assert.equal(await asksAfter(0), true);
-    // 15 s are 5 s shorter than the TTL, because the test itself takes time.
+    // 15 s are 5 s less than the TTL, because the test itself takes time.
     assert.equal(await asksAfter(15_000), false);
     ttlSeconds = 3_600;
     assert.equal(await asksAfter(5_000), true);

@@ -13,7 +13,7 @@ describe('100 simultaneous requests to receivers that waste time and memory (spe
   const http = new OutboundHttp({
     allowed: [parseAddressRange('127.0.0.1')].flatMap((range) => range ?? []),
   });
-  // The options of the test run must not reach the child process.
+  // The options of the test process must not reach the child process.
   const receivers = fork(new URL('../../support/webhooks/hostile-receiver.ts', import.meta.url), {
     execArgv: [],
   });
@@ -38,7 +38,7 @@ describe('100 simultaneous requests to receivers that waste time and memory (spe
 
   before(async () => {
     [port] = await once(receivers, 'message');
-    // Warms up: the first 100 connections take memory, whatever the receiver does.
+    // Warms up, because the first 100 connections take memory whatever the receiver does.
     await sendAll('says nothing', 1_000);
   });
   after(async () => {

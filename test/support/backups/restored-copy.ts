@@ -17,7 +17,7 @@ export async function backUp(databaseUrl: string): Promise<Buffer> {
 }
 
 /**
- * Restores a backup into an empty database, without the effects of a restore on messages that wait.
+ * Restores a backup into an empty database, without the restore hold and the other changes after loading.
  * @param config by default a new DATA_DIR, which is deleted afterwards
  */
 export async function restoreCopy(

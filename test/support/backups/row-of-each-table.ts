@@ -16,7 +16,7 @@ const [setupLink, device, session, message, event] = [id(6), id(7), id(8), id(9)
 const [webhook, delivery, key, file] = [id(11), id(12), id(13), '9007199254740993'];
 
 /**
- * Rows for each table of a backup, in an order in which they can be inserted. A new table gets its row here.
+ * Returns rows for each table of a backup, in an order in which they can be inserted. A new table needs a row here.
  * @param team the id of the team of `openBareDatabase`
  */
 export function rowOfEachTable(team: string): Readonly<Record<string, readonly Row[]>> {

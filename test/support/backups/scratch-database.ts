@@ -23,7 +23,7 @@ export async function leaveScratchDatabase(databaseUrl: string): Promise<void> {
   await askAdministrator(databaseUrl, `CREATE DATABASE ${name}`);
 }
 
-/** Adds a number to each test team, which the schema refuses, until `withBrokenRule` ends. */
+/** Runs `work` while each test team has a second number, which breaks a rule of the schema. */
 export async function withBrokenRule(
   { query }: Pick<TestService, 'query'>,
   work: () => Promise<void>,

@@ -18,8 +18,8 @@ interface Asking {
 }
 
 /**
- * HTTP client that behaves like a browser on a page of the same origin: it keeps cookies and sends fetch metadata.
- * It follows no redirect, so that tests see it, and runs no script.
+ * HTTP client that behaves like a browser on a page of the same origin: it keeps cookies and sends fetch metadata. It
+ * follows no redirect, so that tests see the redirect, and it runs no script.
  */
 export class Browser {
   readonly #baseUrl: string;
@@ -27,7 +27,7 @@ export class Browser {
   /** Headers of every request, such as `user-agent` and `x-forwarded-for`. */
   readonly #headers: Readonly<Record<string, string>>;
 
-  /** @param headers sent with every request; the cookies of `cookie` are kept like received ones */
+  /** @param headers sent with every request; the cookies of a `cookie` header are kept like received ones */
   constructor(
     baseUrl: string,
     { cookie = '', ...headers }: Readonly<Record<string, string>> & { readonly cookie?: string } = {},
@@ -105,7 +105,7 @@ export class Browser {
     return this.request('POST', address, { form, headers });
   }
 
-  /** Submits the form of the sign-in page. @returns 303 where the password is right */
+  /** Submits the form of the sign-in page. @returns the answer: 303 if the password is right */
   signIn(email: string, password: string): Promise<BrowserAnswer> {
     return this.submit('/sign-in', { email, password, by: 'password' });
   }

@@ -28,9 +28,9 @@ const systemPaths = [
 ];
 
 /**
- * Finds the browser that CHROMIUM names: a path, or `packaged` for the one from npm.
- * Without CHROMIUM it is Playwright's own, else one of the system, else the packaged one.
- * @throws if there is none, with the command that installs one
+ * Finds the browser that CHROMIUM names: a path, or `packaged` for the one from npm. Without CHROMIUM it is
+ * Playwright's own browser, else one of the system, else the packaged one.
+ * @throws if there is no browser, with the command that installs one
  */
 export async function findBrowser(): Promise<FoundBrowser> {
   const chosen = process.env.CHROMIUM ?? '';

@@ -101,7 +101,7 @@ async function isFocusSeen(page: Page): Promise<boolean> {
   return !withFocus.equals(without);
 }
 
-/** Ends each animation that runs once, as one behind a dialog may not end by itself. */
+/** Ends each animation that runs once, because an animation behind a dialog may not end by itself. */
 export async function endAnimations(page: Page): Promise<void> {
   await page.evaluate(
     'document.getAnimations().filter((one) => one.effect.getTiming().iterations === 1).forEach((one) => one.finish())',

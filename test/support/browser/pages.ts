@@ -13,7 +13,7 @@ import { complaintsAbout, isDark, seriousAxeFindings, sidewaysOverflow } from '.
 export const refusals = /status of 4\d\d/;
 
 interface Opening {
-  /** By default the desktop. */
+  /** Size and theme of the page; by default those of the desktop. */
   readonly look?: Look;
   /** Another origin of the service, such as one with a host name. */
   readonly origin?: string;
@@ -21,7 +21,7 @@ interface Opening {
   readonly provokes?: RegExp;
 }
 
-/** Opens pages that are closed after each test. From its first request on, none may have a fault (page-checks.ts). */
+/** Opens pages that are closed after each test. From its first request on no page may have a fault (page-checks.ts). */
 export interface Pages {
   readonly browser: Browser;
   /** Opens an address without a session. */
@@ -74,7 +74,7 @@ export function givenBrowserTeam(
 
 /**
  * Checks the state of a page as a desktop in light and as a phone in dark, and saves a picture of each:
- * `<state>-<look>`. The page has its own look again at the end.
+ * `<state>-<look>`. Afterwards the page has its earlier look again.
  */
 export async function assertSound(page: Page, state: string): Promise<void> {
   const own = page.viewportSize()?.width === phone.width ? phone : desktop;
@@ -92,8 +92,8 @@ export async function assertSound(page: Page, state: string): Promise<void> {
 }
 
 /**
- * Ends the session of a page. The dashboard is left first. An open page would request data without a session, log errors,
- * and go to the sign-in page by itself.
+ * Ends the session of a page. It leaves the dashboard first, because an open page would request data without a
+ * session, log errors, and go to the sign-in page by itself.
  */
 export async function loseSession(page: Page, origin: string): Promise<void> {
   await page.goto(`${origin}/healthz`);

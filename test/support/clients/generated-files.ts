@@ -2,7 +2,7 @@ import { generatePython } from '../../../clients/python/generate.ts';
 import { generateTypescript } from '../../../clients/typescript/generate.ts';
 import { type ApiDocument, formOf } from '../http/api-diff.ts';
 
-/** Generates the files that come from the OpenAPI document of a service: of the clients, and of `npm run api-diff`. */
+/** Generates the files that come from a service's OpenAPI document, for the clients and `npm run api-diff`. */
 export async function generateClientFiles(
   baseUrl: string,
 ): Promise<readonly { readonly path: string; readonly text: string }[]> {

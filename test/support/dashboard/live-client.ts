@@ -43,7 +43,7 @@ export class LiveClient {
     this.#read = this.#readAll(response);
   }
 
-  /** Waits for an event of this name that satisfies the condition. */
+  /** Waits for an event with this name that meets the condition. */
   async next<N extends LiveEventName>(
     name: N,
     fits: (data: LiveEvents[N]) => boolean = () => true,
@@ -54,7 +54,7 @@ export class LiveClient {
     });
   }
 
-  /** Data of the received events of this name. */
+  /** Data of the events with this name that were received so far. */
   all<N extends LiveEventName>(name: N): LiveEvents[N][] {
     return this.events.flatMap((event) => (event.name === name ? [event.data as LiveEvents[N]] : []));
   }
@@ -77,7 +77,7 @@ export class LiveClient {
     const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
     for (;;) {
-      // A closed connection ends the stream, too, even in the middle of the answer.
+      // The stream also ends if its connection is closed, even in the middle of the answer.
       const cutOff = () => {
         this.isCutOff = true;
         return undefined;

@@ -25,7 +25,7 @@ export function givenClient(database: Pick<TestDatabase, 'url'>): pg.Client {
   );
 }
 
-/** A database that `fill` fills, and a connection that reads pages in it without a time limit, for a suite. */
+/** For a suite: a database that `fill` fills, and a connection that reads pages of it without a time limit. */
 export function givenFilledDatabase(fill: (filler: pg.Client) => Promise<unknown>): {
   readonly service: Database;
   readonly client: pg.PoolClient;

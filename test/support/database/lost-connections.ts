@@ -11,7 +11,7 @@ export const cutListeners = changeBy(
    WHERE datname = current_database() AND application_name = 'ownline notifications'`,
 );
 
-/** A connection to another database of the server, and the name of the test's. */
+/** Connects to another database of the server. @returns the connection, and the name of the test's database */
 async function connectOutside({ databaseUrl }: Service): Promise<{ outside: pg.Client; name: string }> {
   const outside = new pg.Client({ connectionString: databaseUrl.replace(/\/\w+\?/, '/postgres?') });
   await outside.connect();

@@ -2,7 +2,7 @@ import type { History, OldRow } from '#server/database/purge-walk.ts';
 import { firstIdAt, idMax } from '#server/platform/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** Deletes finished rows of a history, whatever their age, in one batch. @returns the number of deleted rows */
+/** Deletes finished rows of a table of any age in one batch. @returns the number of deleted rows */
 export function purgeHistory<Row extends OldRow>(
   { runtime }: Pick<TestService, 'runtime'>,
   history: History<Row>,

@@ -28,8 +28,8 @@ export async function storedRowTexts(
 }
 
 /**
- * Rows of every table by its name, as `storedRowTexts` returns them. Partitioned tables occur twice: once as a whole
- * and once by month.
+ * Rows of every table by its name, as `storedRowTexts` returns them. A partitioned table occurs twice: as a whole,
+ * and as one table per month.
  */
 export async function allStoredRowTexts(
   service: Pick<TestService, 'query'>,

@@ -31,7 +31,7 @@ export async function refuseInserts(
   return refuse(query, condition, `INSERT ON ${table} FOR EACH STATEMENT`);
 }
 
-/** Makes a trigger that refuses writes with an error of this name. @param writes what the trigger is for */
+/** Makes a trigger that refuses writes with an error of this name. @param writes as in CREATE TRIGGER */
 async function refuse(query: TestService['query'], condition: string, writes: string): Promise<Ending> {
   await query(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -13,7 +13,7 @@ export async function countRowsOfTables({ query }: Service): Promise<Record<stri
   return counts;
 }
 
-/** Tables that have a row of the team, by any column of type uuid. */
+/** Tables with at least one row that has one of these ids in a column of type uuid. */
 export async function listTablesNaming({ query }: Service, ids: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const name of await listTableNames({ query })) {
@@ -38,7 +38,7 @@ export const storedIdsOfTeam = columnBy<string, [teamId: string]>(
    UNION SELECT id FROM members WHERE team_id = $1 UNION SELECT account_id FROM members WHERE team_id = $1`,
 );
 
-/** Counts messages again and again until the signal aborts. @returns the counts that were seen */
+/** Counts messages again and again until the signal aborts. @returns the counts */
 export async function countMessagesUntil({ query }: Service, signal: AbortSignal): Promise<Set<number>> {
   const seen = new Set<number>();
   while (!signal.aborted) {
@@ -48,7 +48,7 @@ export async function countMessagesUntil({ query }: Service, signal: AbortSignal
   return seen;
 }
 
-/** Makes each deletion from hand_outs last some seconds, as that of a large table. @returns undoes it */
+/** Makes each deletion from hand_outs take some seconds, as in a large table. @returns a function that ends this */
 export async function makeDeletionSlow(service: TestService, seconds: number): Promise<() => Promise<void>> {
   await service.query(`CREATE FUNCTION read_slowly() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN PERFORM pg_sleep(${seconds}); RETURN NULL; END $$`);

@@ -5,7 +5,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/** Replaces a number's session by an earlier one, as a restore from a backup does. */
+/** Replaces the session of a number by an earlier session, as a restore from a backup does. */
 export async function restoreDeviceSession(
   { query }: Service,
   { numberId, deviceId, sessionId, poll }: DeviceSession,

@@ -34,7 +34,7 @@ const hostileName = fc.oneof(
   hostileTexts.map((text) => JSON.stringify(text)),
 );
 
-/** Bodies for a schema: valid, with one fault, and mangled. */
+/** Generates bodies for a schema: valid, with one fault, and mangled. */
 export function bodies(schema: Schema, known: KnownThings): fc.Arbitrary<Body> {
   const properties = Object.entries(schema.properties ?? {});
   const pair = (name: string, value: fc.Arbitrary<Json>) =>

@@ -22,7 +22,7 @@ const chunked = 'Transfer-Encoding: chunked';
 const whole = (headers: readonly string[], body: string): Framing => ({ headers, body, isWhole: true });
 const cut = (headers: readonly string[], body: string): Framing => ({ headers, body, isWhole: false });
 
-/** HTTP that is valid, nearly valid or not at all, with a key or without. */
+/** Generates HTTP that is valid, nearly valid or invalid, with an API key or without one. */
 export function generatedBytes(key: string): fc.Arbitrary<GeneratedBytes> {
   return fc
     .record({ method, target, version, lineEnd, headers: headerLines(key), framing })

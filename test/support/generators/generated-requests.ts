@@ -17,7 +17,7 @@ export interface GeneratedRequest extends PlainRequest {
   readonly wrong: string | undefined;
 }
 
-/** Requests to every operation of an OpenAPI document: some valid, most with one fault, some with many. */
+/** Generates requests to every operation of an OpenAPI document: some valid, most with one fault, some with many. */
 export function generatedRequests(document: OpenApi, known: KnownThings): fc.Arbitrary<GeneratedRequest> {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) =>
@@ -52,7 +52,7 @@ function requestsTo(
     }));
 }
 
-/** Addresses for a route's path, with valid and invalid ids. */
+/** Generates addresses for a route's path, with valid and invalid ids. */
 function addresses(path: string, known: KnownThings): fc.Arbitrary<string> {
   const ids = weighted(
     [5, fc.constantFrom(...known.ids)],
@@ -74,7 +74,7 @@ interface Query {
   readonly wrong: string | undefined;
 }
 
-/** Query parameters that the operation declares, and some that it does not. */
+/** Generates query parameters, some that the operation declares and some that it does not. */
 function queries(parameters: readonly Parameter[], known: KnownThings): fc.Arbitrary<Query> {
   const declared = parameters.filter((parameter) => parameter.in === 'query');
   const names = declared.map(({ name }) => name);
@@ -122,7 +122,7 @@ interface Headers {
   readonly wrong: string | undefined;
 }
 
-/** Keys, idempotency keys, content types and other headers, mostly valid. */
+/** Generates API keys, idempotency keys, content types and other headers, mostly valid. */
 function headers(known: KnownThings): fc.Arbitrary<Headers> {
   const visible = fc.string({
     unit: fc

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Schema } from '#test/support/http/openapi-document.ts';
 
-/** Existing ids and numbers, for requests that are nearly valid. */
+/** Existing ids and numbers, with which generated requests are nearly valid. */
 export interface KnownThings {
   readonly keys: readonly string[];
   readonly ids: readonly string[];
@@ -10,7 +10,7 @@ export interface KnownThings {
   readonly deliveries: readonly { readonly id: string; readonly delivery_id: string }[];
 }
 
-/** One of several generators, with weights. */
+/** Chooses one of several generators, with weights. */
 export function weighted<T>(...choices: readonly (readonly [number, fc.Arbitrary<T>])[]): fc.Arbitrary<T> {
   return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })));
 }
@@ -48,7 +48,7 @@ export const hostileTexts = fc.oneof(
   anyText({ maxLength: 40 }),
 );
 
-/** Texts that a schema accepts. Ids and numbers are existing ones. */
+/** Generates texts that a schema accepts. Ids and numbers exist in the service. */
 export function validTexts(schema: Schema, known: KnownThings): fc.Arbitrary<string> {
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if (schema.type === 'integer')

@@ -28,7 +28,7 @@ interface Body {
 
 interface Operation {
   readonly description?: string;
-  /** Only in a form: the permission that the description names. */
+  /** The permission that the description names. Only operations in the output of `formOf` have this field. */
   readonly permission?: string | undefined;
   readonly parameters?: readonly Value[];
   readonly requestBody?: Body;
@@ -136,7 +136,7 @@ export function breakingChanges(before: ApiDocument, after: ApiDocument): string
     return schemaChanges(name, fields(olds, before), fields(news, after), isSent);
   }
 
-  /** @param isSent true for a value that programs send: it may become wider. A value that they get may become narrower. */
+  /** @param isSent true for a value that programs send, which may become wider. Received values may become narrower. */
   function schemaChanges(
     name: string,
     oldSchema: Schema | undefined,
@@ -179,7 +179,7 @@ export function breakingChanges(before: ApiDocument, after: ApiDocument): string
   }
 }
 
-/** The keywords by which a value that was accepted may be refused. */
+/** The keywords whose change may make the server refuse a value that it accepted before. */
 function narrowed(old: Schema, now: Schema): string[] {
   const isLess = (keyword: string, sign: 1 | -1) => {
     const bound = now[keyword];

@@ -7,7 +7,7 @@ import type { RawAnswer } from './raw-http.ts';
 const inside =
   /\n\s+at |node_modules|file:\/\/|\.ts:\d|\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b|duplicate key|violates|syntax error|invalid (input|byte)|(relation|column) "|ECONN|(Type|Range|Reference|Syntax)Error|Cannot read|is not a function|FST_ERR|HPE_/;
 
-/** Statuses whose answers have the error code of status 400 (specification section 7.1). */
+/** Statuses whose answers have the error code of status 400 and a message of their own (specification section 7.1). */
 const ownWords = [405, 408, 413, 415, 417, 431];
 
 /**

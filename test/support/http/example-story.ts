@@ -37,7 +37,7 @@ export class ExampleStory {
     );
   }
 
-  /** Sends an example's request and compares the answer. @param api the client, if it is another than the team's */
+  /** Sends an example's request and compares the answer. @param api another client than the team's */
   tell(operationId: string, name: string, api = this.#api): Promise<ApiAnswer> {
     const route = this.#operations.get(operationId);
     const example = route?.text?.examples[name];

@@ -26,9 +26,9 @@ type Pair = readonly [actual: string, example: string];
 /** Translates between the values of examples and those of a running service, which it learns from the answers. */
 export class ExampleValues {
   readonly #receiverUrl: string;
-  /** Real ids by those of the examples. */
+  /** Real ids, by the ids in the examples. */
   readonly #ids = new Map<string, string>();
-  /** Real times by those of the examples. */
+  /** Real times, by the times in the examples. */
   readonly #times = new Map<string, string>();
 
   constructor(receiverUrl: string) {
@@ -40,7 +40,7 @@ export class ExampleValues {
     return mapTexts(example, (text) => text.replaceAll(exampleReceiver, this.#receiverUrl));
   }
 
-  /** Replaces the ids and times in a request by the real ones. An id that no answer had stays as it is. */
+  /** Replaces the ids and times in a request by the real ones. An id that no answer contained stays as it is. */
   real<T>(request: T): T {
     return mapTexts(this.withReceiver(request), (text) =>
       text.replaceAll(variable, (found) => this.#ids.get(found) ?? this.#realTime(found)),
@@ -52,14 +52,14 @@ export class ExampleValues {
     this.#ids.set(example, actual);
   }
 
-  /** The real value of an example's id. @throws for an id that no answer had */
+  /** The real value of an example's id. @throws if no answer contained the id */
   idOf(example: string): string {
     const id = this.#ids.get(example);
     if (id === undefined) throw new Error(`no answer had the id ${example}`);
     return id;
   }
 
-  /** Replaces the variable parts of an answer by those of the example, where they agree with all earlier answers. */
+  /** Replaces the variable parts of an answer by those of the example if they agree with all earlier answers. */
   fictional(actual: unknown, example: unknown): unknown {
     return mapAlong(actual, example, (text, expected) => {
       const [values, wanted] = [variablesOf(text), variablesOf(expected)];
@@ -100,7 +100,7 @@ export class ExampleValues {
     return true;
   }
 
-  /** The time right after the latest real time whose example is not later. */
+  /** Returns the time right after the latest real time that belongs to this or an earlier time of the examples. */
   #realTime(found: string): string {
     const earlier = [...this.#times.keys()].filter((time) => time <= found).sort();
     const latest = this.#times.get(earlier.at(-1) ?? '');

@@ -28,7 +28,7 @@ async function removeSimulatedNumber(_things: Things, owner: TeamMember): Promis
   assert.equal(answer.status, 200, answer.text);
 }
 
-/** Operations of a team for people only. A route that is missing here fails the test. */
+/** Operations of a team that only people may use. A route that is missing here fails the test. */
 const personal: Readonly<Record<string, MemberOperation>> = {
   [`PUT ${below}/team/owners/:id`]: { permission: 'owners:manage', status: 200 },
   [`DELETE ${below}/team/owners/:id`]: {
@@ -91,7 +91,7 @@ const personal: Readonly<Record<string, MemberOperation>> = {
   [`GET ${below}/audit`]: { permission: 'audit:read', status: 200 },
 };
 
-/** Operations of members: every operation of /v1 (decision 0014), and those for people only. */
+/** Operations of members: every operation of /v1 (decision 0014), and those that only people may use. */
 export const ofMembers: Readonly<Record<string, MemberOperation>> = {
   ...Object.fromEntries(
     Object.entries(operations).map(([name, { memberPermission, ...operation }]) => [

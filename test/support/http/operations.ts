@@ -20,7 +20,7 @@ type Paths = Readonly<Record<string, Readonly<Record<string, { readonly permissi
 const document = readFileSync(join(repository, 'clients/openapi.json'), 'utf8');
 const { paths } = JSON.parse(document) as { readonly paths: Paths };
 
-/** Targets of a request. They are made anew for each allowed request, which may use them up. */
+/** Targets of requests. They are made anew for each allowed request, because it may use them up. */
 export interface Things {
   readonly numberId: string;
   readonly messageId: string;
@@ -148,7 +148,7 @@ export async function newThings(service: TestService, team: TestTeam): Promise<T
   made += 1;
   const phoneNumber = `+4420794${String(made).padStart(5, '0')}`;
   await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
-  // A team has at most 100 webhooks. Those of the first call stay, for requests that are refused.
+  // A team has at most 100 webhooks. Those of the first call are kept, because refused requests need them.
   const { webhooks } = (await team.api.get('/v1/webhooks')).json;
   const earlier = Array.isArray(webhooks) ? webhooks.slice(2) : [];
   for (const { id } of earlier) await team.api.delete(`/v1/webhooks/${id}`);
@@ -172,7 +172,7 @@ export async function newThings(service: TestService, team: TestTeam): Promise<T
   };
 }
 
-/** All data of a team that a request could change, for a comparison of before and after. */
+/** Reads all data of a team that a request could change, for a comparison before and after the request. */
 export async function stateOf(api: ApiClient): Promise<readonly string[]> {
   const list = await api.get('/v1/numbers');
   const numbers = Array.isArray(list.json.numbers) ? list.json.numbers : [];

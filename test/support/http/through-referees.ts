@@ -6,7 +6,7 @@ export interface Destination {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Larger bodies bypass the proxies, which would see broken connections: the service closes them early. */
+/** Larger bodies bypass the proxies, because the service closes those connections early and a proxy fails then. */
 const judgedBytesMax = 200_000;
 
 /** Chooses the proxies for requests that the document describes: /v1 without device protocol and document. */

@@ -1,4 +1,4 @@
-/** Pacing of a number without its own settings, with PACING=gentle. */
+/** The pacing of a number that has no settings of its own, under PACING=gentle. */
 export const gentlePacing = {
   mode: 'gentle',
   gap_min_seconds: 2,

@@ -7,7 +7,7 @@ const stepMs = 15_000;
 
 type Service = Pick<TestService, 'runtime' | 'clock'>;
 
-/** A PollService for each runtime, which later calls of the same test use again. */
+/** The PollService of each runtime, which later calls of the same test use again. */
 const processes = new WeakMap<TestService['runtime'], PollService>();
 
 function processOf(runtime: TestService['runtime']): PollService {
@@ -36,8 +36,8 @@ export async function passServedTime(
 }
 
 /**
- * Lets a trigger join each heartbeat to the records before it. The service's own heartbeat comes each 10 s of real
- * time, and may be late. It would take the moved time for a gap without a server.
+ * Lets a trigger join each heartbeat to the records before it. The service's own heartbeat comes every 10 s of real
+ * time, and may be late. Then the moved time would count as a gap without a server.
  */
 async function joinHeartbeats({ database }: TestService['runtime']): Promise<void> {
   await database.pool.query(`

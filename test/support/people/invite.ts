@@ -26,7 +26,7 @@ export function assertRefused(answer: ApiAnswer, status: number, code: string, p
 export const ask = (api: ApiClient, email: unknown, role: unknown = 'member') =>
   api.post('/v1/team/members/invite', { email, role });
 
-/** Invites an address as the operator, so that the team needs no seat for an inviting member. The service sends no mail. */
+/** Invites an address as the operator, so that no inviting member takes a seat. The service sends no mail. */
 export async function invite(
   { runtime }: Pick<TestService, 'runtime'>,
   team: Pick<TestTeam, 'id'>,

@@ -12,7 +12,7 @@ import type { TestService, TestTeam } from '#test/support/service/test-service.t
 
 type Service = Pick<TestService, 'baseUrl' | 'runtime'>;
 
-/** Client of the dashboard's addresses, like a page of ours in a browser: authenticated by cookie, without a key. */
+/** A client of the dashboard's addresses, like its pages in a browser: authenticated by cookie, without a key. */
 export class PageClient extends ApiClient {
   /** Cookie header, `ownline=…`; '' for a visitor. */
   readonly cookie: string;

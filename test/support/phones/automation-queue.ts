@@ -3,7 +3,7 @@ export interface QueuedCall {
   readonly atSeconds: number;
   readonly text: string;
   readonly run: string;
-  /** `yes` if the run has called before. */
+  /** `yes` if the run has called the server before. */
   readonly again: string;
 }
 
@@ -14,17 +14,17 @@ type Event =
 /** If the server is away, *Ownline Inbound* makes up to 10 calls, 15 s apart (specification section 11.11). */
 const callsMax = 10;
 const secondsBetweenCalls = 15;
-/** A call is answered this long before its run ends. */
+/** Seconds from a call's answer to the end of its run. */
 const secondsAfterCall = 0.7;
-/** A run of *Ownline Outbox* that finds another loop alive ends after two polls. */
+/** A run of *Ownline Outbox* that finds another running loop ends after two polls. */
 const starterSeconds = 2;
-/** An automation that fires again sooner after its last run is dropped, and later while that run has not ended. */
+/** Seconds after its last run in which an automation that fires again is dropped, by the state of that run. */
 const rateLimitSeconds = { ended: 1, unfinished: 5 };
 
 /**
- * A model of the queue in which an iPhone keeps the events of automations. One run is in its slot. An event of the same
- * shortcut is stored meanwhile. When the run in the slot ends, the oldest stored event starts, and only that one. A run
- * that is not in the slot starts nothing when it ends.
+ * A model of the queue in which an iPhone keeps the events of automations. One run is in the slot of its shortcut,
+ * and other events of the shortcut are stored. When the run in the slot ends, the oldest stored event starts, and
+ * only that one. A run that is not in the slot starts nothing when it ends.
  */
 export class AutomationQueue {
   readonly calls: QueuedCall[] = [];
@@ -45,7 +45,7 @@ export class AutomationQueue {
     this.#isServerAway = isServerAway;
   }
 
-  /** A text arrives that as many automations pass on. */
+  /** A text arrives, and this many automations pass it on. */
   receive(atSeconds: number, text: string, automations: number): this {
     for (let n = 0; n < automations; n += 1)
       this.#fireAt(atSeconds, { shortcut: 'Inbound', automation: `text ${n}`, text });

@@ -63,7 +63,7 @@ export interface OneOfMany {
   readonly caller: DeviceCaller;
 }
 
-/** Connects as many new numbers with their phones. */
+/** Connects this many new numbers with their phones. */
 export function connectMany(service: TestService, team: TestTeam, count: number): Promise<OneOfMany[]> {
   const connect = async (): Promise<OneOfMany> => {
     const number = await connectNumber(service, team);

@@ -142,7 +142,7 @@ export async function heldPoll(
   answer.catch(() => undefined);
   await until('the poll is counted', async () => (await counted()) > before);
   const leave = () => leaving.abort();
-  // Until the server has noticed that the phone left, its poll may get a message.
+  // The poll may still get a message until the server has noticed that the phone disconnected.
   const leaveNoticed = async () => {
     leave();
     await until('the server noticed that the phone left', async () => {

@@ -37,8 +37,8 @@ export class PageBlocks {
 }
 
 /**
- * Replaces ids, times, waits, secrets and addresses in an answer of the API by their kind, because they differ in each run.
- * A document's answer and a real one are then equal if they have the same fields, order and values.
+ * Replaces ids, times, waits, secrets and addresses in an answer of the API by their kind, because they differ in
+ * each run. Then the answer in a document and a real one are equal if they have the same fields, order and values.
  */
 export function printedShape(json: string): string {
   return JSON.stringify(JSON.parse(json))

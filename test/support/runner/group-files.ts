@@ -2,7 +2,7 @@ import { isSlow } from './find-test-files.ts';
 
 /** Greatest number of files in a process. Loading the service takes 1.3 s of CPU a process, but more files wait if one hangs. */
 const groupMax = 64;
-/** Smallest number of files in a process, as loading the service takes as long as the tests of a small file. */
+/** Smallest number of files in a process: loading the service takes about as long as the tests of a small file. */
 const groupMin = 5;
 const slowGroupMax = 4;
 

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { CountsLine, TestLine } from './file-reporter.ts';
 
-/** Entry of every process, which Node reports as a passed test if no file registers one. */
+/** The entry of every process. If no file registers a test, Node reports this entry as a passed test. */
 const entry = realpathSync(fileURLToPath(new URL('load-files.ts', import.meta.url)));
 
 /** How a process ended: by itself, at its time limit, or with the whole run. */

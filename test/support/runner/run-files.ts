@@ -15,7 +15,7 @@ export interface TestRun {
   readonly runLimitSeconds?: number | undefined;
   readonly processesAtOnce?: number | undefined;
   readonly ending: AbortSignal;
-  /** Crashes of the shared PostgreSQL so far. A file that failed beside one runs again, once. */
+  /** Crashes of the shared PostgreSQL so far. A file that failed during a crash runs again, once. */
   readonly crashes?: () => Promise<readonly string[]>;
 }
 
@@ -25,7 +25,7 @@ const slowestShown = 10;
 const errorLinesMax = 12;
 const errorLineMax = 300;
 
-/** On two cores so many processes use both while some wait for events. Slow files wait less. */
+/** On two cores, this many processes use both, while some wait for events. Slow files wait less. */
 const usualProcesses = { fast: 5, slow: 4 };
 
 /**
@@ -58,8 +58,8 @@ export async function runTests(run: TestRun): Promise<number> {
       processes += 1;
       const result = await runProcess({
         files: next,
-        // The names have equal lengths, so that no path is a prefix of another, because processes are found by their
-        // path.
+        // The names have equal lengths, so that no path is a prefix of another. The processes of a folder are found
+        // by its path.
         folder: join(folder, String(processes).padStart(4, '0')),
         settings,
         options,

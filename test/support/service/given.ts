@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach } from 'node:test';
 
-/** Functions that close the things of suites that have not ended. The things of an inner suite come last. */
+/** Functions that close what unfinished suites made. Those of an inner suite come last. */
 const closing: (() => unknown)[] = [];
 
 const closeIfPossible = (made: object): unknown =>
   'close' in made && typeof made.close === 'function' ? made.close() : undefined;
 
 /**
- * Makes something before the tests of a suite, and closes it after them. Call it in the body of `describe`: what is
- * called first is made first and closed last.
- * @param close by default the `close` of what was made, if it has one
- * @returns a stand-in for it, which throws if it is read before the suite runs
+ * Makes something before the tests of a suite, and closes it after them. Call it in the body of `describe`: the first
+ * call is made first and closed last.
+ * @param close by default the `close` of the made thing, if it has one
+ * @returns a stand-in for the made thing, which throws if it is read before the suite runs
  */
 export function given<T extends object>(
   make: () => T | Promise<T>,

@@ -6,7 +6,7 @@ import { ensureTestTeam } from '#server/teams/team/team.ts';
 import { ApiClient } from './api-client.ts';
 import type { TestService, TestTeam } from './test-service.ts';
 
-/** A client with a new test key of a team; of a new team where none is given. */
+/** A client with a new test key of a team; by default of a new team. */
 export async function newTestClient(
   service: Pick<TestService, 'baseUrl' | 'runtime' | 'newTeam'>,
   { plan = 'enterprise', grants = ['*'], team }: { plan?: PlanName; grants?: Grant[]; team?: TestTeam } = {},

@@ -27,7 +27,7 @@ export interface TestTeam {
   readonly api: ApiClient;
 }
 
-/** Default time for which a poll is held, as each idle poll costs a test this long. */
+/** Default time for which a poll is held. Each idle poll costs a test this time. */
 const holdMs = 200;
 
 /** A whole service in the test's process, with a new database and a clock that the test moves. */

@@ -12,7 +12,7 @@ interface Line {
   readonly uuid: string;
 }
 
-/** Builds the actions of a person who follows the list. The function shares no code with the generator of the files. */
+/** Builds the actions that a person makes from the list. It shares no code with the generator of the files. */
 export function followBuildList(list: readonly BuildAction[], made: Line[] = []): WorkflowAction[] {
   return list.flatMap((described) => {
     const fields = described.fields.map(({ label, value }) => [label, asWritten(value)] as const);

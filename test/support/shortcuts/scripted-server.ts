@@ -16,9 +16,9 @@ export const send = {
 const stop = { action: 'stop', session: 'none', reason: 'deleted' };
 
 /**
- * Starts a server that gives these answers to polls, one after the other, and then a stop. A text is an answer of a
- * proxy.
- * @param answerOther answers each request that is no poll
+ * Starts a server that gives these answers to polls, one after the other, and then a stop. A string stands for the
+ * page of a proxy.
+ * @param answerOther answers each request that is not a poll
  */
 export async function startScriptedServer(
   context: TestContext,

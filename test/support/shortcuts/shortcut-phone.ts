@@ -80,7 +80,7 @@ export class ShortcutPhone {
     return this.#run(this.#outbox, options);
   }
 
-  /** A locked iPhone can't ask, so an action fails that was not allowed before. */
+  /** Locks the iPhone: it can't ask questions, so an action fails that was not allowed before. */
   lock(): void {
     this.#permissions.isLocked = true;
   }

@@ -20,7 +20,7 @@ export async function moveToLanes(
   );
 }
 
-/** Empties the queue, or the part of a webhook or a team, without changing the deliveries. */
+/** Empties the queue of deliveries, or the part of a webhook or a team, without changing the deliveries. */
 export async function dropDueDeliveries(
   { query }: Service,
   of: { readonly webhookId?: WebhookId; readonly teamId?: TeamId } = {},
@@ -69,7 +69,7 @@ export const dropEvent = changeOneBy<[eventId: EventId]>('DELETE FROM events WHE
 
 type Limits = Omit<Parameters<typeof claimDeliveries>[1], 'webhooks'>;
 
-/** Claims deliveries of all webhooks in the queue, like the first claim of a new process. */
+/** Claims deliveries of all webhooks in the queue, as the first claim of a new process does. */
 export async function claimFromAll(db: Queryable, limits: Limits): Promise<ClaimedPage> {
   const queued = await findQueuedWebhooks(db);
   const webhooks = queued.map(({ id }) => ({ id, live: 0, retry: 0, replay: 0, manual: 0 }));

@@ -39,7 +39,7 @@ interface DeliveryOptions {
   readonly ageMs?: number;
 }
 
-/** Inserts a delivery in a state, as the event's transaction and its attempts write it. */
+/** Inserts a delivery in a given state, with the rows that its event and its attempts would have written. */
 export async function newDelivery(
   { runtime }: Pick<TestService, 'runtime'>,
   team: Pick<TestTeam, 'id'>,

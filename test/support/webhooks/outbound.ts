@@ -31,7 +31,7 @@ export function outboundSuite() {
   after(async () => {
     for (const close of closing.reverse()) await close();
   });
-  /** Closes a resource after the suite. */
+  /** Registers a resource, so that it is closed after the suite. */
   function kept<T extends { close: () => unknown }>(opened: T): T {
     closing.push(() => opened.close());
     return opened;

@@ -72,7 +72,7 @@ export interface DueDelivery {
   readonly body: string | null;
 }
 
-/** Deliveries in the queue, due or leased, in its order: of a webhook, of a team or all. */
+/** Deliveries in the queue of a webhook, of a team or of all, due or leased, in the order of the queue. */
 export function dueDeliveries(
   { query }: Service,
   of: { readonly webhookId?: WebhookId; readonly teamId?: TeamId } = {},
@@ -107,7 +107,7 @@ export interface WrittenDelivery {
   readonly isDue: boolean;
   /** True if the delivery was finished when its event was written; null if it is not finished. */
   readonly isFinishedWithEvent: boolean | null;
-  /** True if the delivery's id contains the same time as the event's id. */
+  /** True if the id of the delivery contains the time of the event's id. */
   readonly isOfEventMoment: boolean;
 }
 
