@@ -37,13 +37,14 @@ export function sqlRowsAlong(
   table: string,
   alias: string,
   column: string,
+  columns: string,
   [team, value, before]: readonly [team: string, value: string, before: string],
 ): ScannedRows {
   const position = `${alias}.team_id, ${alias}.${column}, ${alias}.id`;
   return {
     alias,
     order: `${alias}.team_id DESC, ${alias}.${column} DESC, ${alias}.id DESC`,
-    rows: `SELECT ${alias}.* FROM ${table} ${alias}
+    rows: `SELECT ${columns} FROM ${table} ${alias}
       WHERE (${position}) < (${team}, ${value}, ${before}) AND ${alias}.id < ${before}
         AND (${position}) >= (${team}, ${value}, '00000000-0000-0000-0000-000000000000')`,
   };

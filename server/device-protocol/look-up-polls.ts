@@ -77,7 +77,9 @@ const lookUp = query<
      EXISTS (SELECT FROM send_queue q WHERE q.number_id = l.number_id AND q.is_ready OFFSET 0) AS has_waiting,
      l.current_session IS NULL AND EXISTS (SELECT FROM device_sessions s WHERE s.number_id = l.number_id OFFSET 0) AS is_locked
    FROM locked l
-   LEFT JOIN LATERAL (SELECT * FROM in_flight WHERE number_id = l.number_id OFFSET 0) fl ON true`,
+   LEFT JOIN LATERAL (
+     SELECT message_id, hand_out, session_id, handed_out_at FROM in_flight WHERE number_id = l.number_id OFFSET 0
+   ) fl ON true`,
 );
 
 /** The row is undefined for an unknown token. */

@@ -22,7 +22,7 @@ const ofMessages = transactionQuery<{ teamId: TeamId; messageIds: readonly Messa
   'events.list-of-messages',
   `SELECT e.id, e.type, e.data FROM unnest(:messageIds::uuid[]) AS i (id)
    CROSS JOIN LATERAL (
-     SELECT e.* FROM events e WHERE e.team_id = :teamId AND e.message_id = i.id OFFSET 0
+     SELECT e.id, e.type, e.data FROM events e WHERE e.team_id = :teamId AND e.message_id = i.id OFFSET 0
    ) e`,
 ).rows;
 /** Upper bound on the events that one step reads. */
@@ -36,9 +36,9 @@ const ofContact = transactionQuery<
 >(
   'events.list-of-contact',
   `SELECT e.id, e.type, e.data, e.fits FROM (
-     SELECT e.*, coalesce(e.contact = :contact, false) AS fits, row_number() OVER (ORDER BY e.team_id DESC, e.id DESC) = ${walkMax} AS is_last
+     SELECT e.id, e.type, e.data, coalesce(e.contact = :contact, false) AS fits, row_number() OVER (ORDER BY e.team_id DESC, e.id DESC) = ${walkMax} AS is_last
      FROM (
-       SELECT * FROM events WHERE team_id = :teamId AND id < :before ORDER BY team_id DESC, id DESC LIMIT ${walkMax}
+       SELECT team_id, id, type, data, contact FROM events WHERE team_id = :teamId AND id < :before ORDER BY team_id DESC, id DESC LIMIT ${walkMax}
      ) e
    ) e WHERE e.fits OR e.is_last ORDER BY e.id DESC`,
 ).rows;

@@ -34,8 +34,10 @@ interface ScanParams {
   readonly handle: string | null;
 }
 
+const columns = sqlMessageColumns('m');
+
 function defineScan(name: string, rows: ScannedRows) {
-  const scan = sqlBoundedScan(rows, sqlMessageColumns('m'), {
+  const scan = sqlBoundedScan(rows, columns, {
     fits: `(:from::text IS NULL OR m.from_handle = :from) AND (:to::text IS NULL OR m.to_handle = :to)
       AND (:status::text IS NULL OR m.status = :status) AND (:direction::text IS NULL OR m.direction = :direction)`,
     examinedMax: messagePageExaminedMax,
@@ -48,11 +50,11 @@ const defineTimeScan = (name: string, condition: string) =>
   defineScan(name, {
     alias: 'm',
     order: 'm.id DESC',
-    rows: `SELECT m.* FROM messages m WHERE m.team_id = :teamId AND m.id < :before ${condition}`,
+    rows: `SELECT ${columns} FROM messages m WHERE m.team_id = :teamId AND m.id < :before ${condition}`,
   });
 
 const defineHandleScan = (name: string, column: 'from_handle' | 'to_handle') =>
-  defineScan(name, sqlRowsAlong('messages', 'm', column, [':teamId', ':handle', ':before']));
+  defineScan(name, sqlRowsAlong('messages', 'm', column, columns, [':teamId', ':handle', ':before']));
 
 /**
  * A scan of the ids in a small table, for states that no index of the table messages covers. OFFSET 0 makes the planner
@@ -62,9 +64,9 @@ const defineIdScan = (name: string, messageIds: string) =>
   defineScan(name, {
     alias: 'm',
     order: 'waiting_id DESC',
-    rows: `SELECT m.*, w.message_id AS waiting_id
+    rows: `SELECT ${columns}, w.message_id AS waiting_id
       FROM (${messageIds} ORDER BY message_id DESC LIMIT ${messagePageExaminedMax}) w
-      CROSS JOIN LATERAL (SELECT m.* FROM messages m WHERE m.team_id = :teamId AND m.id = w.message_id OFFSET 0) m`,
+      CROSS JOIN LATERAL (SELECT ${columns} FROM messages m WHERE m.team_id = :teamId AND m.id = w.message_id OFFSET 0) m`,
   });
 
 const byTime = defineTimeScan('by-time', '');

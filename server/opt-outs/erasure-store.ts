@@ -17,6 +17,8 @@ export interface ErasureRow {
   readonly created_at: Date;
 }
 
+const columns = 'team_id, contact, handles, until_id, contact_events, events_before, created_at';
+
 type ErasureKey = Pick<ErasureRow, 'team_id' | 'contact'>;
 type EventWalk = Pick<ErasureRow, 'contact_events' | 'events_before'>;
 
@@ -27,13 +29,13 @@ export const insertErasure = transactionQuery<Omit<ErasureRow, 'events_before'>,
    VALUES (:team_id, :contact, :handles, :until_id, :contact_events, :created_at)
    ON CONFLICT (team_id, contact) DO UPDATE SET until_id = excluded.until_id, handles = excluded.handles,
      contact_events = e.contact_events + excluded.contact_events, events_before = NULL
-   RETURNING *`,
+   RETURNING ${columns}`,
 ).one;
 
 /** The oldest unfinished erasures. */
 export const listErasures = query<{ readonly limit: number }, ErasureRow>(
   'erasures.list',
-  'SELECT * FROM erasures ORDER BY created_at, team_id, contact LIMIT :limit',
+  `SELECT ${columns} FROM erasures ORDER BY created_at, team_id, contact LIMIT :limit`,
 ).rows;
 
 /**
@@ -56,7 +58,7 @@ export const saveEventWalk = transactionQuery<ErasureKey & EventWalk>(
 /** Deletes the row of a finished erasure. @returns false if the erasure was requested again meanwhile */
 export const removeErasure = query<ErasureKey & Pick<ErasureRow, 'until_id'>>(
   'erasures.remove',
-  'DELETE FROM erasures WHERE team_id = :team_id AND contact = :contact AND until_id = :until_id RETURNING *',
+  'DELETE FROM erasures WHERE team_id = :team_id AND contact = :contact AND until_id = :until_id',
 ).hasRow;
 
 /** The SQL condition that a contact of a team is being erased. It is cheap, because the table is usually empty. */

@@ -151,7 +151,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
   it('only routes import routes of their slice, and its stores and views import no use case', () => {
     // A file is a use case if it imports a store of its slice. The ending of a file's name shows routes and stores.
     const isRoutes = (path: string) => /(^|[/-])routes?\.ts$/.test(path);
-    const isStore = (path: string) => /-(store|queries|statement|view)\.ts$/.test(path);
+    const isStore = (path: string) => /-(store|statement|view)\.ts$/.test(path);
     const isOwn = (path: string, one: string) =>
       sliceOf(one) === sliceOf(path) && !['root', 'platform', 'http'].includes(sliceOf(one));
     const importsOf = (path: string) => files.find((file) => file.path === path)?.imports ?? [];

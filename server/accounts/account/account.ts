@@ -27,21 +27,24 @@ export interface AccountRow {
   readonly created_at: Date;
 }
 
+export const accountColumns =
+  'id, email, normalized_email, name, password_hash, email_verified_at, device_cookies_valid_from, created_at';
+
 /** Inserts an account. @returns undefined if an account with this address exists */
 const insertAccount = query<Omit<AccountRow, 'password_hash' | 'device_cookies_valid_from'>, AccountRow>(
   'accounts.insert',
   `INSERT INTO accounts (id, email, normalized_email, name, email_verified_at, created_at)
    VALUES (:id, :email, :normalized_email, :name, :email_verified_at, :created_at)
-   ON CONFLICT (normalized_email) DO NOTHING RETURNING *`,
+   ON CONFLICT (normalized_email) DO NOTHING RETURNING ${accountColumns}`,
 ).row;
 
 export const findAccount = query<{ accountId: AccountId }, AccountRow>(
   'accounts.find',
-  'SELECT * FROM accounts WHERE id = :accountId',
+  `SELECT ${accountColumns} FROM accounts WHERE id = :accountId`,
 ).row;
 const findByNormalizedEmail = query<{ key: string }, AccountRow>(
   'accounts.find-by-email',
-  'SELECT * FROM accounts WHERE normalized_email = :key',
+  `SELECT ${accountColumns} FROM accounts WHERE normalized_email = :key`,
 ).row;
 
 /**
@@ -50,7 +53,7 @@ const findByNormalizedEmail = query<{ key: string }, AccountRow>(
  */
 export const lockAccount = transactionQuery<{ accountId: AccountId }, AccountRow>(
   'accounts.lock',
-  'SELECT * FROM accounts WHERE id = :accountId FOR NO KEY UPDATE',
+  `SELECT ${accountColumns} FROM accounts WHERE id = :accountId FOR NO KEY UPDATE`,
 ).row;
 
 /**
@@ -59,7 +62,7 @@ export const lockAccount = transactionQuery<{ accountId: AccountId }, AccountRow
  */
 export const lockAccountForShare = transactionQuery<{ accountId: AccountId }, AccountRow>(
   'accounts.lock-for-share',
-  'SELECT * FROM accounts WHERE id = :accountId FOR SHARE',
+  `SELECT ${accountColumns} FROM accounts WHERE id = :accountId FOR SHARE`,
 ).row;
 
 // The statement returns the ids of the account's teams, because their member lists show the account's name.
@@ -69,7 +72,7 @@ const setAccountName = query<
 >(
   'accounts.rename',
   `UPDATE accounts SET name = :name WHERE id = :accountId
-   RETURNING *, ARRAY(SELECT team_id FROM members WHERE account_id = :accountId AND removed_at IS NULL) AS team_ids`,
+   RETURNING ${accountColumns}, ARRAY(SELECT team_id FROM members WHERE account_id = :accountId AND removed_at IS NULL) AS team_ids`,
   { changes: 'member', team: 'team_ids' },
 ).row;
 

@@ -1,5 +1,6 @@
 import {
   type AccountRow,
+  accountColumns,
   findAccountByEmail,
   normalizeEmail,
   parseEmail,
@@ -37,8 +38,8 @@ export const insertMagicLink = transactionQuery<{
 /** Finds the account that a magic link signs in; undefined if the link is used, expired or unknown. */
 export const findMagicLinkAccount = query<{ tokenHash: Buffer; now: Date }, AccountRow>(
   'magic-links.find-open',
-  `SELECT a.* FROM magic_links l JOIN accounts a ON a.id = l.account_id
-   WHERE l.token_hash = :tokenHash AND l.used_at IS NULL AND l.expires_at > :now`,
+  `SELECT ${accountColumns} FROM accounts WHERE id = (
+     SELECT account_id FROM magic_links WHERE token_hash = :tokenHash AND used_at IS NULL AND expires_at > :now)`,
 ).row;
 
 /** Marks a link as used. @returns false for a used, expired or unknown link */

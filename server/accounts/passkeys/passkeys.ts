@@ -34,22 +34,25 @@ export interface PasskeyRow extends Credential {
   readonly last_used_at: Date | null;
 }
 
+const columns =
+  'id, account_id, credential_id, public_key, counter, transports, name, created_at, last_used_at';
+
 /** Inserts a passkey. @returns undefined if the passkey is registered already, for any account */
 const insertPasskey = query<Omit<PasskeyRow, 'last_used_at'>, PasskeyRow>(
   'passkeys.insert',
   `INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, transports, name, created_at)
    VALUES (:id, :account_id, :credential_id, :public_key, :counter, :transports, :name, :created_at)
-   ON CONFLICT (credential_id) DO NOTHING RETURNING *`,
+   ON CONFLICT (credential_id) DO NOTHING RETURNING ${columns}`,
 ).row;
 
 export const findPasskeyByCredential = query<{ credentialId: Buffer }, PasskeyRow>(
   'passkeys.find-by-credential',
-  'SELECT * FROM passkeys WHERE credential_id = :credentialId',
+  `SELECT ${columns} FROM passkeys WHERE credential_id = :credentialId`,
 ).row;
 
 export const listPasskeys = query<{ accountId: AccountId }, PasskeyRow>(
   'passkeys.list',
-  'SELECT * FROM passkeys WHERE account_id = :accountId ORDER BY id',
+  `SELECT ${columns} FROM passkeys WHERE account_id = :accountId ORDER BY id`,
 ).rows;
 
 /**
@@ -72,13 +75,13 @@ interface PasskeyIds {
 /** Renames a passkey. @returns undefined if the account has no such passkey */
 const setPasskeyName = query<PasskeyIds & { name: string }, PasskeyRow>(
   'passkeys.rename',
-  'UPDATE passkeys SET name = :name WHERE account_id = :accountId AND id = :passkeyId RETURNING *',
+  `UPDATE passkeys SET name = :name WHERE account_id = :accountId AND id = :passkeyId RETURNING ${columns}`,
 ).row;
 
 /** Deletes a passkey. @returns the deleted row; undefined if the account has no such passkey */
 const deletePasskey = query<PasskeyIds, PasskeyRow>(
   'passkeys.remove',
-  'DELETE FROM passkeys WHERE account_id = :accountId AND id = :passkeyId RETURNING *',
+  `DELETE FROM passkeys WHERE account_id = :accountId AND id = :passkeyId RETURNING ${columns}`,
 ).row;
 
 /** Deletes all passkeys of an account that the caller has locked. @returns the number of deleted passkeys */

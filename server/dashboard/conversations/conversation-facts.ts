@@ -41,7 +41,8 @@ export function textOfKey({ phoneNumber, contact }: ConversationKey): string {
 
 /** SQL of the numbers that the team `:teamId` has connected for a phone number, latest first, including deleted ones. */
 export function sqlNumbersOfPhone(phoneNumber: string): string {
-  return `SELECT s.* FROM numbers s WHERE s.team_id = :teamId AND s.phone_number = ${phoneNumber}
+  return `SELECT s.id, s.label, s.status, s.verified_at, s.deleted_at, s.is_simulated
+    FROM numbers s WHERE s.team_id = :teamId AND s.phone_number = ${phoneNumber}
     ORDER BY s.id DESC LIMIT ${numbersOfPhoneMax}`;
 }
 
@@ -49,7 +50,10 @@ export function sqlNumbersOfPhone(phoneNumber: string): string {
 export function sqlRowsOfConversation(phoneNumber: string, contact: string): string {
   return `SELECT o.last_activity_at, o.last_message_id, o.last_inbound_id, o.handles
     FROM (${sqlNumbersOfPhone(phoneNumber)}) s
-    CROSS JOIN LATERAL (SELECT r.* FROM conversations r WHERE r.number_id = s.id AND r.contact = ${contact} OFFSET 0) o`;
+    CROSS JOIN LATERAL (
+      SELECT r.last_activity_at, r.last_message_id, r.last_inbound_id, r.handles
+      FROM conversations r WHERE r.number_id = s.id AND r.contact = ${contact} OFFSET 0
+    ) o`;
 }
 
 export interface Reader {
@@ -190,7 +194,7 @@ const facts = query<Reader & { teamId: TeamId; phoneNumbers: string[]; contacts:
      ) x
    ) u
    LEFT JOIN LATERAL (
-     SELECT m.* FROM messages m WHERE m.team_id = :teamId
+     SELECT ${sqlMessageColumns('m')} FROM messages m WHERE m.team_id = :teamId
        AND m.id BETWEEN greatest(c.last_message_id, w.message_id) AND greatest(c.last_message_id, w.message_id)
      ORDER BY m.team_id, m.id LIMIT 1
    ) m ON true

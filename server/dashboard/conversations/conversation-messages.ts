@@ -35,9 +35,10 @@ interface WaitingMessages {
 
 /** A scan of the messages of each handle, with filters on number and direction. */
 function along(column: 'from_handle' | 'to_handle', fits: string): string {
-  const rows = sqlRowsAlong('messages', 'm', column, [':teamId', 'h.handle', ':before::uuid']);
+  const columns = sqlMessageColumns('m');
+  const rows = sqlRowsAlong('messages', 'm', column, columns, [':teamId', 'h.handle', ':before::uuid']);
   const bounds = { fits, examinedMax: ':examinedMax::bigint', limit: ':limit' };
-  const scan = sqlBoundedScan(rows, sqlMessageColumns('m'), bounds);
+  const scan = sqlBoundedScan(rows, columns, bounds);
   return `SELECT m.* FROM unnest(:handles::text[]) AS h (handle) CROSS JOIN LATERAL (${scan}) m`;
 }
 

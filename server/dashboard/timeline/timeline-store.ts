@@ -75,7 +75,7 @@ export const listDeliveriesOfEvents = query<
   `SELECT ${deliveryColumns}, q.due_at, w.url
    FROM unnest(:eventIds::uuid[]) AS e (event_id)
    CROSS JOIN LATERAL (
-     SELECT d.* FROM deliveries d
+     SELECT ${deliveryColumns} FROM deliveries d
      WHERE d.team_id = :teamId AND ${sqlDeliveryIdRange('d.id', 'e.event_id')} AND d.event_id = e.event_id
      ORDER BY d.team_id, d.id LIMIT ${timelineDeliveriesMax} + 1
    ) d

@@ -56,7 +56,7 @@ const people = `SELECT ${columns} FROM members m JOIN accounts a ON a.id = m.acc
 export const insertMember = transactionQuery<Omit<MemberRow, 'removed_at'>>(
   'members.insert',
   `INSERT INTO members (team_id, id, account_id, role, created_at)
-   VALUES (:team_id, :id, :account_id, :role, :created_at) RETURNING *`,
+   VALUES (:team_id, :id, :account_id, :role, :created_at)`,
   { changes: 'member', team: ':team_id', ids: ':id' },
 ).run;
 
@@ -78,7 +78,8 @@ export const findMemberByNormalizedEmail = query<{ teamId: TeamId; emailKey: str
 /** Locks a member FOR SHARE, so that a change of the role and the end of the membership wait for this transaction. */
 export const lockMember = transactionQuery<MemberIds, MemberRow>(
   'members.lock',
-  'SELECT * FROM members WHERE team_id = :teamId AND id = :memberId AND removed_at IS NULL FOR SHARE',
+  `SELECT team_id, id, account_id, role, created_at, removed_at FROM members
+   WHERE team_id = :teamId AND id = :memberId AND removed_at IS NULL FOR SHARE`,
 ).row;
 
 export const listMembers = query<{ teamId: TeamId }, MemberProfileRow>(

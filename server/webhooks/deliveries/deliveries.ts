@@ -209,7 +209,7 @@ function defineScan(name: string, rows: ScannedRows) {
 
 const listByTime = defineScan(
   'by-time',
-  sqlRowsAlong('deliveries', 'd', 'webhook_id', [':teamId', ':webhookId', ':before']),
+  sqlRowsAlong('deliveries', 'd', 'webhook_id', deliveryColumns, [':teamId', ':webhookId', ':before']),
 );
 
 // Pending deliveries are read from the queue, which is far smaller than the history. OFFSET 0 makes the planner start
@@ -217,10 +217,10 @@ const listByTime = defineScan(
 const listPending = defineScan('pending', {
   alias: 'd',
   order: 'waiting_id DESC',
-  rows: `SELECT d.*, w.delivery_id AS waiting_id
+  rows: `SELECT ${deliveryColumns}, w.delivery_id AS waiting_id
     FROM (SELECT q.delivery_id FROM due_deliveries q WHERE q.webhook_id = :webhookId AND q.delivery_id < :before
           ORDER BY q.delivery_id DESC LIMIT ${deliveryPageExaminedMax}) w
-    CROSS JOIN LATERAL (SELECT d.* FROM deliveries d WHERE d.team_id = :teamId AND d.id = w.delivery_id OFFSET 0) d`,
+    CROSS JOIN LATERAL (SELECT ${deliveryColumns} FROM deliveries d WHERE d.team_id = :teamId AND d.id = w.delivery_id OFFSET 0) d`,
 });
 
 /**

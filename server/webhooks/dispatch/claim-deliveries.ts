@@ -28,12 +28,14 @@ export interface ClaimedDelivery extends SealedSecrets {
   readonly body: string | null;
 }
 
-/** The columns of a claimed delivery, from its row in the queue and from `w`, its webhook. */
-const sqlClaimedColumns = (
+const sqlDueColumns = (
   due: string,
 ) => `${due}.webhook_id, ${due}.delivery_id, ${due}.team_id, ${due}.event_id, ${due}.lane, ${due}.attempt, ${due}.due_at,
-     ${due}.first_started_at, ${due}.lease, ${due}.leased_until, w.url, w.generation, w.failure_count, w.secret,
-     w.next_secret, w.next_secret_from`;
+     ${due}.first_started_at, ${due}.lease, ${due}.leased_until`;
+
+/** The columns of a claimed delivery, from its row in the queue and from `w`, its webhook. */
+const sqlClaimedColumns = (due: string) =>
+  `${sqlDueColumns(due)}, w.url, w.generation, w.failure_count, w.secret, w.next_secret, w.next_secret_from`;
 
 /** The queue of a webhook as a claim saw it: the due time of each lane's first row. */
 export interface SeenWebhook extends Readonly<Record<Lane, number>> {
@@ -170,7 +172,7 @@ const claim = query<
      UPDATE due_deliveries d
      SET leased_until = :leasedUntil, lease = nextval('lease_seq'), first_started_at = coalesce(d.first_started_at, :now)
      WHERE d.ctid = ANY (ARRAY(SELECT tid FROM locked))
-     RETURNING d.*
+     RETURNING ${sqlDueColumns('d')}, d.body
    ), slow_triggered AS (
      -- 11. Update last_triggered_at of slow webhooks, which step 5 of a concurrent claim compares.
      UPDATE webhooks SET last_triggered_at = :now
@@ -206,7 +208,9 @@ const claim = query<
      ) page_seen
    LEFT JOIN (
      leased l
-     CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE id = l.webhook_id OFFSET 0) w
+     CROSS JOIN LATERAL (
+       SELECT url, generation, failure_count, secret, next_secret, next_secret_from FROM webhooks WHERE id = l.webhook_id OFFSET 0
+     ) w
      LEFT JOIN LATERAL (SELECT type, sequence, created_at, data FROM events WHERE team_id = l.team_id AND id = l.event_id OFFSET 0) e ON true
      LEFT JOIN LATERAL (
        SELECT event_type FROM deliveries WHERE l.body IS NOT NULL AND team_id = l.team_id AND id = l.delivery_id OFFSET 0
