@@ -10,7 +10,7 @@ import { Confirm } from '#web/kit/confirm.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState, Page } from '#web/kit/page.tsx';
 import { type Column, Table } from '#web/kit/table.tsx';
-import { Time } from '#web/kit/text.tsx';
+import { Time } from '#web/kit/time.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { membersQuery } from '#web/team/member-queries.ts';

@@ -11,7 +11,7 @@ import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 import { dayOf } from '#web/kit/relative-time.ts';
-import { Time } from '#web/kit/text.tsx';
+import { Time } from '#web/kit/time.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { NoPermission } from '#web/team/no-permission.tsx';
 import { TeamFrame } from '#web/team/team-frame.tsx';

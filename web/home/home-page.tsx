@@ -9,7 +9,7 @@ import { amount } from '#web/kit/format.ts';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { UsageMeter } from '#web/kit/meter.tsx';
 import { Page } from '#web/kit/page.tsx';
-import { DueTime } from '#web/kit/text.tsx';
+import { DueTime } from '#web/kit/time.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { FirstRunCard } from './first-run-card.tsx';
 import { homeQuery } from './home-queries.ts';

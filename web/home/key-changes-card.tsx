@@ -4,7 +4,7 @@ import type { KeyChange } from '#contract/home.ts';
 import type { Role } from '#contract/permissions.ts';
 import { buttonStyle } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
-import { Time } from '#web/kit/text.tsx';
+import { Time } from '#web/kit/time.tsx';
 import { roleWords } from '#web/shell/role-names.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { texts } from './texts.ts';

@@ -4,7 +4,8 @@ import type { TimelineDelivery, TimelineEvent } from '#contract/timeline.ts';
 import { Badge, type Tone } from '#web/kit/badge.tsx';
 import { nowMs } from '#web/kit/clock.ts';
 import { dueTime } from '#web/kit/relative-time.ts';
-import { Code, Hint, StepTime } from '#web/kit/text.tsx';
+import { Code, Hint } from '#web/kit/text.tsx';
+import { StepTime } from '#web/kit/time.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { texts } from './texts.ts';
 

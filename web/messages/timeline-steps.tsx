@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { TimelineActor, TimelineStep } from '#contract/timeline.ts';
 import { classNames } from '#web/kit/class-names.ts';
-import { StepTime } from '#web/kit/text.tsx';
+import { StepTime } from '#web/kit/time.tsx';
 import { failureTexts } from './status-texts.ts';
 import { texts as messageTexts } from './texts.ts';
 

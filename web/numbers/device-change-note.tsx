@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { HomeNumber } from '#contract/home.ts';
 import type { DeviceChange } from '#contract/number-health.ts';
 import { Note } from '#web/kit/error-note.tsx';
-import { Time } from '#web/kit/text.tsx';
+import { Time } from '#web/kit/time.tsx';
 import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { numberQuery } from './number-queries.ts';

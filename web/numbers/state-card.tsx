@@ -7,7 +7,7 @@ import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Note } from '#web/kit/error-note.tsx';
 import { amount } from '#web/kit/format.ts';
-import { Time } from '#web/kit/text.tsx';
+import { Time } from '#web/kit/time.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { adviceText, stateSentence } from './number-texts.ts';
 import { PauseSwitch } from './pause-switch.tsx';

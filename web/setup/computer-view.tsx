@@ -4,10 +4,10 @@ import { surface } from '#web/kit/card.tsx';
 import { CopyRow } from '#web/kit/copy.tsx';
 import { QrCode } from '#web/kit/qr-code.tsx';
 import { AddressBox, ByHandNote, MissingFormNote, useIsByHand } from './address-note.tsx';
-import { AllDone, EndEarly } from './end.tsx';
+import { CheckLine, CheckTitle, Circle } from './check-line.tsx';
+import { AllDone, EndEarly } from './closed-page.tsx';
 import { Fold } from './rich.tsx';
 import { isStepDone, numberOf, stepsOf, useSetup } from './setup-context.ts';
-import { CheckLine, CheckTitle, Circle } from './signs.tsx';
 
 const card = `px-5 py-4 ${surface}`;
 

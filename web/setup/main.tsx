@@ -7,8 +7,8 @@ import { Brand } from '#web/shell/brand.tsx';
 // This import makes the page follow the system's theme while it is open.
 import '#web/shell/theme.ts';
 import { AddressNote } from './address-note.tsx';
+import { ClosedPage, OverPage } from './closed-page.tsx';
 import { ComputerView } from './computer-view.tsx';
-import { ClosedPage, OverPage } from './end.tsx';
 import { PhoneView } from './phone-view.tsx';
 import { SetupConnection } from './setup-connection.ts';
 import { numberOf, SetupContext, useSetup } from './setup-context.ts';

@@ -3,9 +3,9 @@ import type { FileForm, SetupTick } from '#contract/setup.ts';
 import { Button, buttonStyle } from '#web/kit/button.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { CopyButton, copyShown, writeToClipboard } from '#web/kit/copy.tsx';
+import { CheckLine } from './check-line.tsx';
 import { Rich, Say } from './rich.tsx';
 import { forms, startTime, useSetup } from './setup-context.ts';
-import { CheckLine } from './signs.tsx';
 
 /** A button of the page: as wide as the phone, and high enough for a thumb. */
 const wide = 'h-12 w-full text-base max-sm:h-12';

@@ -2,10 +2,10 @@ import { type ReactNode, useEffect, useReducer, useRef, useState } from 'react';
 import { setupMinutes } from '#contract/setup-minutes.ts';
 import { surface } from '#web/kit/card.tsx';
 import { AddressBox, ByHandNote, useIsByHand } from './address-note.tsx';
-import { AllDone, EndEarly } from './end.tsx';
+import { Mark } from './check-line.tsx';
+import { AllDone, EndEarly } from './closed-page.tsx';
 import { InstructionLine } from './instruction-line.tsx';
 import { isStepDone, stepsOf, useSetup } from './setup-context.ts';
-import { Mark } from './signs.tsx';
 import { isShown, type Step } from './steps.ts';
 
 const progressLook =

@@ -2,10 +2,10 @@ import { type ReactNode, useState } from 'react';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { SetupReply } from '#contract/setup.ts';
 import { clockTimeFor, timeOfDay } from '#web/kit/format.ts';
+import { CheckLine, EnglishNote } from './check-line.tsx';
 import { RequestButton, RunButton, Ticks } from './parts.tsx';
 import { Fold, Rich, Say } from './rich.tsx';
 import { testedNumber, useSetup } from './setup-context.ts';
-import { CheckLine, EnglishNote } from './signs.tsx';
 import { useUnchanged } from './use-unchanged.ts';
 
 /** How long the status of a test text may stay the same before the page offers to run the shortcut. */

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { MadeInvitation } from '#contract/member.ts';
 import { CopyRow } from '#web/kit/copy.tsx';
-import { DueTime } from '#web/kit/text.tsx';
+import { DueTime } from '#web/kit/time.tsx';
 import { texts } from './texts.ts';
 
 /** The link of an invitation that is not mailed. */

@@ -14,7 +14,7 @@ import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 import { type Column, Table } from '#web/kit/table.tsx';
-import { DueTime } from '#web/kit/text.tsx';
+import { DueTime } from '#web/kit/time.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { roleNames } from '#web/shell/role-names.ts';

@@ -9,7 +9,7 @@ import { Card } from '#web/kit/card.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { Menu, MenuItem } from '#web/kit/menu.tsx';
 import { type Column, Table } from '#web/kit/table.tsx';
-import { Time } from '#web/kit/text.tsx';
+import { Time } from '#web/kit/time.tsx';
 import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { roleNames } from '#web/shell/role-names.ts';
 import { type CurrentTeam, useTeam } from '#web/shell/session.ts';

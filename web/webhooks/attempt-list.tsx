@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { Attempt, DeliveryDetail, Webhook } from '#contract/webhook.ts';
 import { classNames } from '#web/kit/class-names.ts';
 
-import { StepTime } from '#web/kit/text.tsx';
+import { StepTime } from '#web/kit/time.tsx';
 import { BodyBlock } from './body-block.tsx';
 import { adviceOf, attemptText } from './delivery-text.ts';
 import { texts } from './texts.ts';

@@ -12,7 +12,7 @@ import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 import { type Column, rowLink, Table } from '#web/kit/table.tsx';
-import { DueTime, Time } from '#web/kit/text.tsx';
+import { DueTime, Time } from '#web/kit/time.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { lastAnswerText, statusOf } from './delivery-text.ts';
 import { deliveryStatuses } from './delivery-tones.ts';

@@ -7,7 +7,7 @@ import { Button } from '#web/kit/button.tsx';
 import { Note } from '#web/kit/error-note.tsx';
 import { exactTime } from '#web/kit/format.ts';
 import { spanText } from '#web/kit/relative-time.ts';
-import { Time } from '#web/kit/text.tsx';
+import { Time } from '#web/kit/time.tsx';
 import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { adviceOf, attemptText, missedText } from './delivery-text.ts';

@@ -4,7 +4,7 @@ import type { failuresMax as failuresMaxOfContract, Webhook } from '#contract/we
 import type { LastAttempts } from '#contract/webhook-health.ts';
 import { Badge, type Tone } from '#web/kit/badge.tsx';
 
-import { Time } from '#web/kit/text.tsx';
+import { Time } from '#web/kit/time.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { texts } from './texts.ts';
 import { lastAttemptsQuery } from './webhook-queries.ts';

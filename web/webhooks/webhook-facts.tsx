@@ -2,7 +2,8 @@ import type { ReactNode } from 'react';
 import type { Webhook } from '#contract/webhook.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Card } from '#web/kit/card.tsx';
-import { Code, Time } from '#web/kit/text.tsx';
+import { Code } from '#web/kit/text.tsx';
+import { Time } from '#web/kit/time.tsx';
 import { useNumberNames } from '#web/numbers/number-name.ts';
 import { texts } from './texts.ts';
 

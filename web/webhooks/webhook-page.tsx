@@ -7,7 +7,7 @@ import { Button } from '#web/kit/button.tsx';
 import { Note } from '#web/kit/error-note.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { Page } from '#web/kit/page.tsx';
-import { DueTime } from '#web/kit/text.tsx';
+import { DueTime } from '#web/kit/time.tsx';
 import { useLeave } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { DeliveryDrawer } from './delivery-drawer.tsx';

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import type { SetupCheck } from '#contract/setup.ts';
+import { CheckTitle, kindOf } from './check-line.tsx';
 import { RequestButton } from './parts.tsx';
 import { Fold, Say } from './rich.tsx';
 import { isAllDone, numberOf, useSetup } from './setup-context.ts';
-import { CheckTitle, kindOf } from './signs.tsx';
 
 const heading = 'text-2xl leading-tight font-semibold';
 
