@@ -1,5 +1,5 @@
 import type { RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
-import { changesChannel } from '#server/database/notify-sender.ts';
+import { changesChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Slice } from '#server/database/slice.ts';
 import { billingRoutes } from './billing-routes.ts';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
+import { clockChannel } from './channels.ts';
 import { runHooks } from './hooks.ts';
-import { clockChannel } from './notify-sender.ts';
 import { query, type Transaction, transactionQuery } from './query.ts';
 import type { Runtime } from './runtime.ts';
 

@@ -1,6 +1,6 @@
 import { recordAudit } from '#server/audit/audit.ts';
+import { sessionsChannel } from '#server/database/channels.ts';
 import { isUniqueViolation } from '#server/database/database.ts';
-import { sessionsChannel } from '#server/database/notify-sender.ts';
 import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import {

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { phoneQueueChannel } from '#server/database/notify-sender.ts';
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import { type Route, route } from '#server/http/route.ts';
 import { disconnectSignal, isDisconnected } from '#server/http/stream-answer.ts';
 import { textFieldsSchema } from '#server/http/validate.ts';

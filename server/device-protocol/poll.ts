@@ -1,4 +1,4 @@
-import { phoneQueueChannel } from '#server/database/notify-sender.ts';
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { DeviceDescription } from '#server/devices/device-store.ts';
 import type { DeviceCaller, HandlerContext } from '#server/http/route.ts';

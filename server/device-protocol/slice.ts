@@ -1,4 +1,4 @@
-import { idsOf, pacingChannel, phoneQueueChannel, sessionsChannel } from '#server/database/notify-sender.ts';
+import { idsOf, pacingChannel, phoneQueueChannel, sessionsChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Slice, sweep } from '#server/database/slice.ts';
 import { createClaimBatcher, findNumbersWithMessages } from '#server/messages/claim-message.ts';

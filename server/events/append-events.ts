@@ -1,5 +1,5 @@
 import type { ContactEventType, EventType, MessageEventType, NumberEventType } from '#contract/event.ts';
-import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database/notify-sender.ts';
+import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import { type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import {

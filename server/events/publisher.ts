@@ -1,5 +1,5 @@
+import { feedChannel } from '#server/database/channels.ts';
 import { isStatementTimeout } from '#server/database/database.ts';
-import { feedChannel } from '#server/database/notify-sender.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Runner } from '#server/database/slice.ts';

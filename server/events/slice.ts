@@ -1,4 +1,4 @@
-import { feedChannel, idsOf, unpublishedEventsChannel } from '#server/database/notify-sender.ts';
+import { feedChannel, idsOf, unpublishedEventsChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Slice, sweep } from '#server/database/slice.ts';
 import type { TeamId } from '#server/platform/ids.ts';

@@ -1,5 +1,5 @@
+import { mailChannel } from '#server/database/channels.ts';
 import { futureSlackMs } from '#server/database/limits.ts';
-import { mailChannel } from '#server/database/notify-sender.ts';
 import { type Queryable, query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Secrets } from '#server/platform/crypto.ts';

@@ -1,4 +1,4 @@
-import { mailChannel } from '#server/database/notify-sender.ts';
+import { mailChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Job, type Slice, sweep } from '#server/database/slice.ts';
 import { checkMailServer, MailHealth, registerMailMetrics } from './mail-health.ts';

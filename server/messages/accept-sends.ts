@@ -1,8 +1,8 @@
+import { mediaFetchesChannel, phoneQueueChannel } from '#server/database/channels.ts';
 import { isDatabaseAway } from '#server/database/database.ts';
 import { diskFullCode } from '#server/database/database-errors.ts';
 import { again } from '#server/database/group-commit.ts';
 import { NoConnectionError } from '#server/database/no-connection.ts';
-import { mediaFetchesChannel, phoneQueueChannel } from '#server/database/notify-sender.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';

@@ -1,5 +1,5 @@
+import { pacingChannel } from '#server/database/channels.ts';
 import { again } from '#server/database/group-commit.ts';
-import { pacingChannel } from '#server/database/notify-sender.ts';
 import { type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids.ts';

@@ -1,5 +1,5 @@
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import { isLocked } from '#server/database/database.ts';
-import { phoneQueueChannel } from '#server/database/notify-sender.ts';
 import { type Queryable, query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';

@@ -1,4 +1,4 @@
-import { phoneQueueChannel } from '#server/database/notify-sender.ts';
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { fetchMedia, isTransientMediaFailure, type MediaFailure } from '#server/media/fetch-media.ts';
 import { completeMediaFile, removeIncompleteMedia, removeMedia } from '#server/media/media-store.ts';

@@ -1,5 +1,5 @@
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import { isDatabaseAway, isStatementTimeout } from '#server/database/database.ts';
-import { phoneQueueChannel } from '#server/database/notify-sender.ts';
 import { type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { completeMediaFile, mediaLink, removeMedia } from '#server/media/media-store.ts';

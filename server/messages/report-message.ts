@@ -1,6 +1,6 @@
 import { plans } from '#contract/plans.ts';
+import { pacingChannel } from '#server/database/channels.ts';
 import { again, GroupCommit } from '#server/database/group-commit.ts';
-import { pacingChannel } from '#server/database/notify-sender.ts';
 import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';

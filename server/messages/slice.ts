@@ -1,4 +1,4 @@
-import { mediaFetchesChannel } from '#server/database/notify-sender.ts';
+import { mediaFetchesChannel } from '#server/database/channels.ts';
 import { type ProcessServices, type Slice, sweep } from '#server/database/slice.ts';
 import { releaseDueMessages, releaseHeld } from './held-messages.ts';
 import { createMediaFetchWorker } from './media-fetch-worker.ts';

@@ -1,6 +1,6 @@
 import type { PacingMode } from '#contract/pacing.ts';
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { HookEvents } from '#server/database/hooks.ts';
-import { phoneQueueChannel } from '#server/database/notify-sender.ts';
 import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids.ts';

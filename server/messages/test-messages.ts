@@ -1,6 +1,6 @@
 import type { PacingMode } from '#contract/pacing.ts';
 import { testFailures, testLine } from '#contract/test-line.ts';
-import { phoneQueueChannel } from '#server/database/notify-sender.ts';
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Principal } from '#server/http/route.ts';

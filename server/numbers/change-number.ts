@@ -1,8 +1,8 @@
 import type { UpdateNumberRequest } from '#contract/number.ts';
 import { testLine } from '#contract/test-line.ts';
 import { recordAudit } from '#server/audit/audit.ts';
+import { pacingChannel, phoneQueueChannel } from '#server/database/channels.ts';
 import { runHooks } from '#server/database/hooks.ts';
-import { pacingChannel, phoneQueueChannel } from '#server/database/notify-sender.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { forbidden, notFound } from '#server/platform/app-error.ts';

@@ -1,4 +1,4 @@
-import { simulatedNumbersChannel } from '#server/database/notify-sender.ts';
+import { simulatedNumbersChannel } from '#server/database/channels.ts';
 import { type ProcessServices, type Slice, sweep } from '#server/database/slice.ts';
 import { pollServiceIntervalMs } from './limits.ts';
 import { deleteOverduePending } from './number-store.ts';

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { settingsChannel } from '#server/database/notify-sender.ts';
+import { settingsChannel } from '#server/database/channels.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Config } from '#server/platform/config.ts';

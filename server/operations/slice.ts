@@ -1,6 +1,6 @@
+import { clockChannel, restoresChannel, settingsChannel } from '#server/database/channels.ts';
 import { registerDatabaseMetrics } from '#server/database/database-metrics.ts';
 import { clockCheckMs } from '#server/database/limits.ts';
-import { clockChannel, restoresChannel, settingsChannel } from '#server/database/notify-sender.ts';
 import { type Slice, sweep } from '#server/database/slice.ts';
 import { LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';

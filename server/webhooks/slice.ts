@@ -1,4 +1,4 @@
-import { dueDeliveriesChannel } from '#server/database/notify-sender.ts';
+import { dueDeliveriesChannel } from '#server/database/channels.ts';
 import type { ProcessServices, Slice } from '#server/database/slice.ts';
 import { wholeLook } from '#server/platform/concurrency/low-water-mark.ts';
 import { sweepDeliveries } from '#server/webhooks/queue/pending-deliveries.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pacingChannel } from '#server/database/notify-sender.ts';
+import { pacingChannel } from '#server/database/channels.ts';
 import { hearNotifications } from '#test/support/database/hear-notifications.ts';
 import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';

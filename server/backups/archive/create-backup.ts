@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import type pg from 'pg';
 import { readSchemaVersion, schemaVersion } from '#server/database/apply-schema.ts';
+import { backupLock } from '#server/database/backup-lock.ts';
 import { createClient } from '#server/database/create-client.ts';
-import { backupLock } from '#server/database/purge-walk.ts';
 import { columnList, listBackupTables, quoteName, readSequences } from '#server/database/tables.ts';
 import { errorCodeOf } from '#server/platform/error-code.ts';
 import { failpoint } from '#server/platform/failpoint.ts';

@@ -1,7 +1,7 @@
 import { plans } from '#contract/plans.ts';
 import { createMagicLink } from '#server/accounts/magic-links/magic-link.ts';
+import { simulatedNumbersChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import { deleteTeamRows } from '#server/database/delete-team-rows.ts';
-import { simulatedNumbersChannel, unpublishedEventsChannel } from '#server/database/notify-sender.ts';
 import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { insertRows } from '#server/database/tables.ts';

@@ -1,6 +1,6 @@
 import { type HeldCounts, heldCountMax, type RestoreState } from '#contract/restore.ts';
 import { recordAudit } from '#server/audit/audit.ts';
-import { restoresChannel } from '#server/database/notify-sender.ts';
+import { restoresChannel } from '#server/database/channels.ts';
 import type { Queryable } from '#server/database/query.ts';
 import {
   findOpenRestore,

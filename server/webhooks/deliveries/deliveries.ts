@@ -18,7 +18,7 @@ import {
   sqlBoundedScan,
   sqlRowsAlong,
 } from '#server/database/bounded-scan.ts';
-import { dueDeliveriesChannel } from '#server/database/notify-sender.ts';
+import { dueDeliveriesChannel } from '#server/database/channels.ts';
 import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';

@@ -5,7 +5,7 @@ import {
   replayedMax,
 } from '#contract/webhook.ts';
 import { recordAudit } from '#server/audit/audit.ts';
-import { dueDeliveriesChannel } from '#server/database/notify-sender.ts';
+import { dueDeliveriesChannel } from '#server/database/channels.ts';
 import { transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { conflict, invalid, notFound } from '#server/platform/app-error.ts';

@@ -1,5 +1,5 @@
+import { idsOf } from '#server/database/channels.ts';
 import { isStatementTimeout } from '#server/database/database.ts';
-import { idsOf } from '#server/database/notify-sender.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
 import { wholeLook } from '#server/platform/concurrency/low-water-mark.ts';

@@ -1,6 +1,6 @@
 import { type Change, parseChange } from '#server/database/change.ts';
+import { changesChannel } from '#server/database/channels.ts';
 import { NotificationListener } from '#server/database/listener.ts';
-import { changesChannel } from '#server/database/notify-sender.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';

@@ -1,3 +1,4 @@
+
 import { backupLock } from '#server/database/purge-walk.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { type HeldTransaction, heldBy, holdTransaction } from './held-transaction.ts';
