@@ -6,7 +6,7 @@ import { publicId } from '#server/platform/ids.ts';
 import { momentForPeople } from '#server/platform/time/calendar.ts';
 import { jointSilenceMs } from './limits.ts';
 import { likelyCause } from './number-health.ts';
-import type { NumberFactsRow } from './number-view.ts';
+import type { NumberFactsRow } from './number-store.ts';
 
 interface HealthReport {
   readonly team: {

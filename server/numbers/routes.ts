@@ -15,8 +15,8 @@ import { notFound } from '#server/platform/app-error.ts';
 import { deleteNumber, updateNumber } from './change-number.ts';
 import { reconnectNumber, startNumberVerification } from './connect-number.ts';
 import { createSimulatedNumber } from './create-simulated-number.ts';
-import { findListedNumber, firstIdOfDay, listNumbers } from './number-store.ts';
-import { listNumberFacts, numberDetailView, numberView, updatedNumberView } from './number-view.ts';
+import { findListedNumber, firstIdOfDay, listNumberFacts, listNumbers } from './number-store.ts';
+import { numberDetailView, numberView, updatedNumberView } from './number-view.ts';
 import { listPacingWarnings, pacingView } from './pacing.ts';
 import {
   deleteNumberExamples,

@@ -9,7 +9,7 @@ import { findTeam } from '#server/teams/team/team.ts';
 import { healthMails } from './health-mails.ts';
 import { healthMailDelayMs, offlineMailIntervalMs, queuedCountMax } from './limits.ts';
 import { sqlHealthSources, sqlHealthState } from './number-health.ts';
-import { listNumberFacts } from './number-view.ts';
+import { listNumberFacts } from './number-store.ts';
 
 /** Teams that one round handles; the next round continues. */
 const roundTeamsMax = 500;

@@ -49,10 +49,10 @@ describe('the rules for SQL (docs/architecture.md)', () => {
     ]);
   });
 
-  it('routes, pages, authenticators and limits contain no SQL', () => {
+  it('routes, pages, views, authenticators and limits contain no SQL', () => {
     const found = offenders(
       ({ path, text }) =>
-        /[/-](routes?|page|authenticator)\.ts$|\/limits\.ts$/.test(path) &&
+        /[/-](routes?|page|view|authenticator)\.ts$|\/limits\.ts$/.test(path) &&
         /\b(query|transactionQuery)[<(]/.exec(text)?.[0],
     );
     assert.deepEqual(found, []);

@@ -16,8 +16,14 @@ import { anyText, inboundCoverageOf } from '#server/devices/inbound-tests.ts';
 import type { Principal } from '#server/http/route.ts';
 import { countFailedMessages, countWaitingMessages, hasSentMessage } from '#server/messages/message-store.ts';
 import { likelyCause } from '#server/numbers/number-health.ts';
-import { firstIdOfDay, listNumbers, type NumberListRow } from '#server/numbers/number-store.ts';
-import { listNumberFacts, type NumberFactsRow, numberView } from '#server/numbers/number-view.ts';
+import {
+  firstIdOfDay,
+  listNumberFacts,
+  listNumbers,
+  type NumberFactsRow,
+  type NumberListRow,
+} from '#server/numbers/number-store.ts';
+import { numberView } from '#server/numbers/number-view.ts';
 import { firstIdAt, type Id, publicId, type TeamId } from '#server/platform/ids.ts';
 import { getUsageSummary } from '#server/usage/usage.ts';
 import { countWebhookHealth } from '#server/webhooks/endpoints/webhook-store.ts';
