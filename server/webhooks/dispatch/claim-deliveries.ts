@@ -118,7 +118,7 @@ const claim = query<
          team_id = ANY (:fullTeamIds::uuid[]) AS is_full
        FROM webhooks WHERE id = p.webhook_id OFFSET 0
      ) w
-   ), hooks AS MATERIALIZED (
+   ), webhooks_with_slot AS MATERIALIZED (
      -- 3. A team without a free slot in this process is skipped here, so it costs nothing, even if all its receivers
      -- hang.
      SELECT * FROM known WHERE NOT is_full
@@ -128,7 +128,7 @@ const claim = query<
      -- slots, not on the backlog, nor on dead rows before the mark. A row keeps its ctid under this statement's snapshot.${sqlForEachLane(
        (lane, slots) => `
      SELECT h.id AS webhook_id, h.is_slow, '${lane}'::text AS lane, ${slots} AS slots, d.*
-     FROM hooks h CROSS JOIN LATERAL (
+     FROM webhooks_with_slot h CROSS JOIN LATERAL (
        SELECT ctid AS tid, team_id, due_at, seq, coalesce(leased_until > :now, false) AS is_leased
        FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at >= h.${lane} AND due_at <= :now
        ORDER BY due_at, seq LIMIT ${slots}
@@ -138,7 +138,7 @@ const claim = query<
    ), slow AS MATERIALIZED (
      -- 5. Lock the slow webhooks without an attempt in progress. A claim in another process updates last_triggered_at
      -- (step 11): if it differs from step 3, the rows of step 4 are stale.
-     SELECT w.id FROM hooks h JOIN webhooks w ON w.id = h.id
+     SELECT w.id FROM webhooks_with_slot h JOIN webhooks w ON w.id = h.id
      WHERE h.is_slow AND h.is_active AND w.is_active AND w.last_triggered_at IS NOT DISTINCT FROM h.last_triggered_at
        AND EXISTS (SELECT FROM due x WHERE x.webhook_id = h.id AND x.lane <> 'manual')
        AND NOT EXISTS (SELECT FROM due x WHERE x.webhook_id = h.id AND x.lane <> 'manual' AND x.is_leased)
@@ -182,7 +182,7 @@ const claim = query<
      -- record for each webhook whether it waits, and the first due row of each lane, or now for a lane without one.
      SELECT id, min(due_at) AS due_at FROM (${sqlForEachLane(
        (lane) => `
-       SELECT h.id, d.due_at FROM hooks h CROSS JOIN LATERAL (
+       SELECT h.id, d.due_at FROM webhooks_with_slot h CROSS JOIN LATERAL (
          SELECT due_at FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at > :now
          ORDER BY due_at LIMIT 1
        ) d WHERE h.is_active AND (SELECT count(*) FROM locked) < :free`,

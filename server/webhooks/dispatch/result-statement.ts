@@ -59,14 +59,14 @@ const write = query<WriteParams, { omitted: number }>(
        :outcomes::text[], :statusCodes::smallint[], :urls::text[], :responseBodies::bytea[], :responsesTruncated::boolean[])
      WITH ORDINALITY AS i (team_id, webhook_id, delivery_id, lease, generation, next_due_at, is_counted,
        attempt_id, started_at, duration_ms, outcome, status_code, url, response_body, response_truncated, n)
-   ), hooks AS MATERIALIZED (
+   ), webhooks_locked AS MATERIALIZED (
      -- 2. Lock the webhooks in the order of their ids, so that no other transaction counts a failure or disables one.
      SELECT w.* FROM (SELECT id FROM unnest(:webhooksWithoutFailures::uuid[]) AS u (id) ORDER BY id) i
      CROSS JOIN LATERAL (SELECT id, generation, failure_count FROM webhooks WHERE id = i.id FOR KEY SHARE) w
    ), included AS MATERIALIZED (
      -- 3. Omit counted results of a webhook of step 2 that has failures in this generation.
      SELECT i.*, coalesce(h.generation = i.generation, true) AS is_of_generation
-     FROM input i LEFT JOIN hooks h ON h.id = i.webhook_id
+     FROM input i LEFT JOIN webhooks_locked h ON h.id = i.webhook_id
      WHERE NOT i.is_counted OR h.id IS NULL OR h.generation <> i.generation OR h.failure_count = 0
    ), finished AS (
      -- 4. Delete queue rows without a next attempt, if they still have the lease of this attempt.
