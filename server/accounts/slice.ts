@@ -1,5 +1,5 @@
 import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link.ts';
-import { purgeExpired } from '#server/accounts/sign-in/purge-access.ts';
+import { purgeExpired } from '#server/accounts/sign-in/end-access.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Slice, sweep } from '#server/database/slice.ts';

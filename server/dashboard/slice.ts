@@ -2,10 +2,10 @@ import type { RequireSession } from '#server/accounts/sessions/session-authentic
 import { changesChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Slice } from '#server/database/slice.ts';
-import { billingRoutes } from './billing-routes.ts';
 import { Changes } from './changes.ts';
 import { conversationRoutes } from './conversations/routes.ts';
 import { LiveStreams } from './live/live-streams.ts';
+import { plansRoutes } from './plans-routes.ts';
 import { dashboardRoutes } from './routes.ts';
 import { pageFileRoutes, webRoutes } from './web/web-routes.ts';
 
@@ -20,7 +20,7 @@ export function openDashboard(services: Runtime & { readonly requireSession: Req
       ...webRoutes(services),
       ...pageFileRoutes(),
       ...conversationRoutes(services),
-      ...billingRoutes(services),
+      ...plansRoutes(services),
     ],
     channels: { [changesChannel]: (payload: string) => changes.onNotification(payload) },
     holds: [liveStreams],

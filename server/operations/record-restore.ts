@@ -1,4 +1,4 @@
-import { endAllAccess } from '#server/accounts/sign-in/purge-access.ts';
+import { endAllAccess } from '#server/accounts/sign-in/end-access.ts';
 import { purgeWindowsAhead } from '#server/accounts/throttling/throttle.ts';
 import { futureSlackMs } from '#server/database/limits.ts';
 import type { Transaction } from '#server/database/query.ts';

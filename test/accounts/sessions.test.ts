@@ -182,7 +182,7 @@ describe('sessions (specification section 12.2)', () => {
     await browser.signIn(email, 'wrong');
     await browser.post('/app/sign-in/passkey/options');
     await newMagicLink(https, account);
-    const { purgeExpired } = await import('#server/accounts/sign-in/purge-access.ts');
+    const { purgeExpired } = await import('#server/accounts/sign-in/end-access.ts');
     const counts = async () => {
       await purgeExpired({ ...https.runtime, clock: https.clock });
       const { sessions, magicLinks, passkeyChallenges, throttleCounters } = await countSignInRows(https);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatCursor } from '#server/dashboard/conversations/conversation-pages.ts';
+import { formatCursor } from '#server/dashboard/conversations/conversation-lists.ts';
 import { idMax, type MessageId } from '#server/platform/ids.ts';
 import {
   isOlderId,

@@ -6,7 +6,7 @@ import {
   type Position,
   type PositionedConversation,
   readCursor,
-} from '#server/dashboard/conversations/conversation-pages.ts';
+} from '#server/dashboard/conversations/conversation-lists.ts';
 import type { MessageId } from '#server/platform/ids.ts';
 
 const at = (second: number): Position => ({

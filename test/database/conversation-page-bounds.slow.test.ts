@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type pg from 'pg';
 import type { Reader } from '#server/dashboard/conversations/conversation-facts.ts';
+import { waitingExaminedMax } from '#server/dashboard/conversations/conversation-lists.ts';
 import {
   conversationMessagesExaminedMax,
   listConversationMessages,
 } from '#server/dashboard/conversations/conversation-messages.ts';
-import { waitingExaminedMax } from '#server/dashboard/conversations/conversation-pages.ts';
 import {
   conversationPageExaminedMax,
   countUnreadConversations,

@@ -17,7 +17,7 @@ import {
   type PositionedConversation,
   readCursor,
   type WaitingRow,
-} from './conversation-pages.ts';
+} from './conversation-lists.ts';
 
 /** Conversations that a page of the list reads at most, in addition to those with waiting messages. */
 export const conversationPageExaminedMax = 2_000;

@@ -11,8 +11,8 @@ import { choosePlan } from '#server/teams/members/change-team.ts';
 import { findMembership, listMemberships, type MembershipRow } from '#server/teams/members/members.ts';
 import { planChoice } from '#server/teams/team/plans.ts';
 import { findMonthUsage } from '#server/usage/usage.ts';
-import { type PlanInUse, type PlanNotice, type PlansPage, plansPage } from './billing-page.ts';
 import { countResources } from './plan-usage.ts';
+import { type PlanInUse, type PlanNotice, type PlansPage, plansPage } from './plans-page.ts';
 
 type Services = Runtime & { readonly requireSession: RequireSession };
 
@@ -20,7 +20,7 @@ type Services = Runtime & { readonly requireSession: RequireSession };
  * Routes of the page that every `upgrade_url` points to; it needs no script. Its form
  * changes the plan of an owner's team.
  */
-export function billingRoutes(services: Services): Route[] {
+export function plansRoutes(services: Services): Route[] {
   const { config, database, requireSession } = services;
   const base = withAppBasePath(config.appUrl, '');
   const show = async (signedIn: SignedIn | undefined, shown: Omit<PlansPage, 'base'>) =>
