@@ -19,24 +19,8 @@ export interface Setup {
   readonly webhooks: number;
 }
 
-/** A service with waiting phones, each in its own process. The senders run in this process. */
-export interface Installation {
-  readonly dataDir: string;
-  readonly servers: Servers;
-  readonly server: Served;
-  readonly api: ApiClient;
-  readonly database: pg.Pool;
-  readonly fleet: PhoneFleet;
-  /** The receiver of the webhooks. */
-  readonly sink: Served;
-  readonly senders: Senders;
-  readonly ledger: Ledger;
-  /** Deliveries that the webhooks' receiver got so far. */
-  readonly countPosts: () => Promise<number>;
-  /** Waits until phones have reported all messages, and webhooks got their events. */
-  readonly untilSettled: () => Promise<unknown>;
-  readonly close: () => Promise<void>;
-}
+/** A service with waiting phones, each side in a process of its own. The senders run in this process. */
+export type Installation = Awaited<ReturnType<typeof openInstallation>>;
 
 /** @param existing the data of an earlier installation, which stay, and further settings of the server */
 export async function openInstallation(

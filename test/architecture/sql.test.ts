@@ -44,7 +44,7 @@ describe('the rules for SQL (docs/architecture.md)', () => {
     const found = files.filter((file) => /SELECT pg_notify/.test(file.text)).map((file) => file.path);
     assert.deepEqual(found.sort(), [
       'server/database/listener.ts',
-      'server/database/channels.ts',
+      'server/database/notify-sender.ts',
       'server/operations/shared-settings.ts',
     ]);
   });

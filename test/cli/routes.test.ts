@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import type { RouteRow } from '#server/cli/route-table.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
-import { assertEach } from '#test/support/service/assert-each.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
 // The folder does not exist and the database has no server, as `routes` needs neither.

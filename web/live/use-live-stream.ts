@@ -6,9 +6,9 @@ import { signIn } from '#web/api/signed-out.ts';
 import { unreadPath } from '#web/conversations/conversation-queries.ts';
 import { setServerTime } from '#web/kit/clock.ts';
 import { overviewQuery } from '#web/shell/session.ts';
+import { Coalescer } from './coalescer.ts';
 import { followLiveStream } from './live-stream.ts';
 import { reread as rereadKey } from './reread.ts';
-import { Coalescer } from './coalescer.ts';
 
 /**
  * Intervals between reads that cost more than rows: of the list of conversations with the unread count, and of the

@@ -7,11 +7,11 @@ import { repository } from '#test/support/processes/spawned-service.ts';
 const execute = promisify(execFile);
 type Environment = Readonly<Record<string, string>>;
 
-/** A language that has a client. Its programs are files in a folder in which the client is installed. */
+/** A language that has a client. Programs are files of a folder in which the client is installed. */
 export interface ClientLanguage {
   readonly name: 'TypeScript' | 'Python';
   readonly ending: 'ts' | 'py';
-  /** The word before the names of code blocks in the README of the client. */
+  /** The word before the name of a code block in its README. */
   readonly block: string;
   readonly readme: string;
   /** Why programs cannot run or be checked on this machine; undefined if they can. */
@@ -37,7 +37,7 @@ export const clientLanguages: readonly ClientLanguage[] = [
     whyNotChecked: () => undefined,
     install: async (folder) => {
       const cwd = join(repository, 'clients/typescript');
-      // Each folder gets its own build, because test processes run at the same time.
+      // Each folder has a build of its own, because test processes run at the same time.
       const built = join(folder, 'built');
       cpSync(join(cwd, 'package.json'), join(built, 'package.json'));
       await run('npm', ['run', '--silent', 'build', '--', '--outDir', join(built, 'dist')], { cwd });
@@ -126,23 +126,13 @@ export function startProgram(
   return { child, output: () => output, complaints: () => complaints, ended };
 }
 
-/** Parses the values that a program printed, one per line. */
+/** The values that a program printed, one on each line. */
 export const linesOf = (output: string): unknown[] =>
   output
     .trim()
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as unknown);
-
-interface StartedProgram {
-  readonly child: ChildProcess;
-  /** The standard output of the program so far. */
-  readonly output: () => string;
-  /** The standard error of the program so far. */
-  readonly complaints: () => string;
-  /** The standard output of the program after its end. @throws if the program fails */
-  readonly ended: Promise<string>;
-}
 
 interface ProgramOptions {
   readonly folder: string;

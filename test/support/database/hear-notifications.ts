@@ -1,14 +1,6 @@
 import pg from 'pg';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-export interface HeardNotifications {
-  /** Notifications that were received so far, in order. */
-  readonly heard: readonly { readonly channel: string; readonly payload: string }[];
-  /** Resolves once `heard` has every notification that was committed before the call. */
-  readonly upToNow: () => Promise<void>;
-  readonly stop: () => Promise<void>;
-}
-
 /** Listens to channels on a connection of the test, independently of the server's listener. */
 export async function hearNotifications(
   { databaseUrl }: Pick<TestService, 'databaseUrl'>,

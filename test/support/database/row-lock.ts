@@ -1,5 +1,4 @@
-
-import { backupLock } from '#server/database/purge-walk.ts';
+import { backupLock } from '#server/database/backup-lock.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { type HeldTransaction, heldBy, holdTransaction } from './held-transaction.ts';
 
@@ -24,11 +23,15 @@ const lockable = {
   /** The conversations with this contact. */
   conversationWith: 'conversations r WHERE r.contact = ANY ($1)',
   /** The opt-outs of this contact. */
-  | { readonly optOutOf: string }
-  | { readonly messagesTo: string }
-  | { readonly messagesFrom: string }
-  /** The team's count of inbound messages of the day, which the transaction of an inbound message writes last. */
-  | { readonly receivedCountOf: TeamId };
+  optOutOf: 'opt_outs r WHERE r.contact = ANY ($1)',
+  messagesTo: 'messages r WHERE r.to_handle = ANY ($1)',
+  messagesFrom: 'messages r WHERE r.from_handle = ANY ($1)',
+  /** Day's count of inbound messages, the last row that the transaction of an inbound message writes. */
+  receivedCountOf: `usage_days r WHERE r.team_id = ANY ($1) AND r.direction = 'inbound'`,
+};
+
+type Lockable = keyof typeof lockable;
+type LockedRows = { [Name in Lockable]: Readonly<Record<Name, string | true | readonly string[]>> }[Lockable];
 
 /** `no key update` allows writes of rows with a foreign key to the locked ones. */
 type LockStrength = 'update' | 'no key update';

@@ -5,15 +5,11 @@ import pg from 'pg';
 const lockedTable =
   /\b(?:UPDATE (?:ONLY )?|DELETE FROM )(\w+)|\bFROM (\w+)(?:(?!\bFROM\b)[\s\S])*?\bFOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)/g;
 
-/** Orders of locks in the transactions of this process, and those that differ from docs/internals/locks.md. */
-interface LockWatch {
-  readonly orders: ReadonlySet<string>;
-  readonly wrong: ReadonlySet<string>;
-  readonly stop: () => void;
-}
-
-/** Wraps the driver's query method. It sees the order of statements, but not the order of locks inside a statement. */
-export function watchLocks(): LockWatch {
+/**
+ * Wraps the driver's query method. It collects the orders of locks in transactions, and those that differ from
+ * docs/internals/locks.md. It compares statements, and does not see the order inside of one.
+ */
+export function watchLocks() {
   const list = readFileSync('docs/internals/locks.md', 'utf8').match(/^\d+\. .*$/gm) ?? [];
   const places = list.flatMap((line) => line.match(/(?<=`)\w+(?=`)/g) ?? []);
   const original = pg.Client.prototype.query;

@@ -33,12 +33,8 @@ const countDevicesOfLink = countBy<[tokenHash: Buffer]>(
   'SELECT FROM devices d JOIN setup_links l ON l.id = d.setup_link_id WHERE l.token_hash = $1',
 );
 
-/** Finds the device of the simulated number of a team's test keys; undefined until its simulated phone is connected. */
-export async function findTestLineDevice({ query }: Service, teamId: TeamId) {
-  const [row] = await query<{ team_id: TeamId; number_id: NumberId }>(
-    `SELECT d.team_id, d.number_id FROM devices d JOIN test_teams t ON t.test_team_id = d.team_id
-     WHERE t.team_id = $1`,
-    [teamId],
-  );
-  return row;
-}
+/** Finds the device of a team's test line; undefined until its simulated phone is connected. */
+export const findTestLineDevice = firstRowBy<{ team_id: TeamId; number_id: NumberId }, [teamId: TeamId]>(
+  `SELECT d.team_id, d.number_id FROM devices d JOIN test_teams t ON t.test_team_id = d.team_id
+   WHERE t.team_id = $1`,
+);

@@ -8,26 +8,12 @@ import { startTestService, type TestService } from '#test/support/service/test-s
 import { until } from '#test/support/service/until.ts';
 
 /** A service that queues mail, and a mail worker that a test starts and whose clock it moves. */
-export interface Mailing {
-  readonly service: TestService;
-  /** Log of the worker, JSON lines. */
-  readonly log: () => string;
-  readonly start: () => ReturnType<typeof createMailWorker>;
-  /** Queues a mail; with `silently` it does not wake the worker. */
-  readonly queue: (to: string, how?: 'silently') => Promise<void>;
-  /** The row of the first mail to the recipient. */
-  readonly row: (to: string) => Promise<StoredMail>;
-  /** Moves the clock and wakes every worker. */
-  readonly pass: (ms: number) => void;
-  /** Resolves with the mail's row once `attempts` attempts have ended. */
-  readonly attempted: (to: string, attempts: number) => Promise<StoredMail>;
-  readonly close: () => Promise<void>;
-}
+export type Mailing = Awaited<ReturnType<typeof startMailing>>;
 
 /** A link that every queued mail contains. */
 export const secretLink = 'https://texts.example.com/invite/Zk3v9Qm1canary';
 
-/** @param start starts the service; startTestService by default */
+/** @param start starts the service; by default startTestService */
 export async function startMailing(
   settings: Readonly<Record<string, string>>,
   start: (settings: Readonly<Record<string, string>>) => Promise<TestService> = startTestService,

@@ -7,23 +7,7 @@ import { until } from '#test/support/service/until.ts';
 import { startMediaHost } from './media-host.ts';
 
 /** A service that may fetch from this machine, a web server with files, and a team with a phone. */
-export interface MediaWorld {
-  readonly service: TestService;
-  readonly team: TestTeam;
-  readonly number: ConnectedNumber;
-  readonly host: MediaHost;
-  /** Sends a message with a file, by a path of the web server or a URL. @returns the id of the message */
-  readonly send: (
-    path: string,
-    options?: { readonly to?: string; readonly from?: string },
-  ) => Promise<string>;
-  readonly get: (id: string) => Promise<Record<string, unknown>>;
-  /** Waits until the message's media is fetched or has failed. @returns the message */
-  readonly settled: (id: string) => Promise<Record<string, unknown>>;
-  /** Waits for the failure of a message. @returns its code and message */
-  readonly failure: (id: string) => Promise<{ readonly code: FailureCode; readonly text: string }>;
-  readonly close: () => Promise<void>;
-}
+export type MediaWorld = Awaited<ReturnType<typeof startMediaWorld>>;
 
 /** Default recipient. */
 export const mediaRecipient = '+14155550101';

@@ -33,11 +33,7 @@ export function isPaused({ tries, dueInMs }: StoredFetch, leaseMs: number): bool
 /** Makes every fetch due, as the end of its lease does. */
 export const endFetchLeases = changeBy("UPDATE media_fetches SET due_at = due_at - interval '1 hour'");
 
-/** Sets how often a fetch was claimed. Claims without a recorded failure count as deaths of the process. */
-export async function setClaims(
-  { query }: Pick<TestService, 'query'>,
-  messageId: MessageId,
-  claims: number,
-): Promise<void> {
-  await query('UPDATE media_fetches SET tries = $2 WHERE message_id = $1', [messageId, claims]);
-}
+/** Sets how often a fetch was claimed. Claims that no failure ended count as deaths of the process. */
+export const setClaims = changeBy<[messageId: MessageId, claims: number]>(
+  'UPDATE media_fetches SET tries = $2 WHERE message_id = $1',
+);

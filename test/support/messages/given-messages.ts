@@ -66,7 +66,7 @@ export async function putMessage({ query }: Service, message: MessageInState): P
   }
 }
 
-/** Puts a hold on a queued message, or gives it a later send time. @param id the id of the message in the API */
+/** Holds a queued message, or makes it one for later. @param id its id in the API */
 export async function holdMessage(
   { query }: Service,
   id: string,
@@ -80,8 +80,8 @@ export async function holdMessage(
 }
 
 /**
- * Inserts the messages of events, for tests that need only their ids. The number of these messages is deleted, so
- * that no list shows it, and has the id of the first message. Existing messages are not changed.
+ * Inserts the messages of events, for tests that need no more of them than their ids. Their number is deleted, so that
+ * no list shows it, and has the id of the first message. A message that exists stays as it is.
  */
 export async function putMessagesOfEvents(
   trx: Transaction,
@@ -136,10 +136,7 @@ export const endLease = changeBy<[messageId: MessageId]>(
   'UPDATE in_flight SET leased_until = handed_out_at WHERE message_id = $1',
 );
 
-/** Changes the messages to a contact in a transaction that commits when the test releases it, as an erasure does. */
-export function holdMessageChange(
-  service: Pick<TestService, 'databaseUrl'>,
-  contact: string,
-): Promise<HeldTransaction> {
-  return holdTransaction(service, 'UPDATE messages SET content = content WHERE to_handle = $1', [contact]);
-}
+/** Writes the messages to a contact in a transaction that commits when the test releases it, as an erasure does. */
+export const holdMessageChange = heldBy<[contact: string]>(
+  'UPDATE messages SET content = content WHERE to_handle = $1',
+);

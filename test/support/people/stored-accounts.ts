@@ -60,15 +60,10 @@ interface StoredThrottleCounter {
   readonly hits: number;
 }
 
-/** @param startedAfter leaves out throttle windows that began before this time */
-export function storedThrottleCounters(
-  { query }: Service,
-  startedAfter = new Date(0),
-): Promise<StoredThrottleCounter[]> {
-  return query<StoredThrottleCounter>('SELECT subject, hits FROM throttle_counters WHERE window_start > $1', [
-    startedAfter,
-  ]);
-}
+/** @param startedAfter leaves out windows that began earlier */
+export const storedThrottleCounters = rowsBy<StoredThrottleCounter, [startedAfter?: Date]>(
+  'SELECT subject, hits FROM throttle_counters WHERE $1::timestamptz IS NULL OR window_start > $1',
+);
 
 /** Counts of the rows that sign-ins write, of all accounts. */
 interface SignInRowCounts {

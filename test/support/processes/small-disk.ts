@@ -4,19 +4,7 @@ import { join } from 'node:path';
 import { until } from '#test/support/service/until.ts';
 
 /** A file system of a few megabytes that a test fills. */
-export interface SmallDisk {
-  /** A folder of the disk, for processes that `command` starts. */
-  readonly folder: string;
-  /** The path of the same folder, as the test's own process sees it. */
-  readonly seenFromHere: string;
-  /** Command line of a program that sees the disk, in the working folder of the test's process. */
-  readonly command: (program: string, ...words: string[]) => [string, ...string[]];
-  /** Writes until the disk is full. */
-  readonly fill: () => Promise<void>;
-  /** Deletes the file of `fill`. */
-  readonly free: () => Promise<void>;
-  readonly remove: () => void;
-}
+export type SmallDisk = Awaited<ReturnType<typeof makeSmallDisk>>;
 
 /** True for root on Linux, who alone may mount a file system. */
 export function canMountDisk(): boolean {

@@ -15,8 +15,8 @@ export type Mishap =
 
 export type FlakyProxy = Awaited<ReturnType<typeof startFlakyProxy>>;
 
-/** Starts an HTTP proxy between a phone and the server, which makes the faults that a test sets. */
-export async function startFlakyProxy(firstTarget: string): Promise<FlakyProxy> {
+/** Starts an HTTP proxy between a phone and the server that makes faults on request. */
+export async function startFlakyProxy(firstTarget: string) {
   let target = firstTarget;
   const mishapsOf = { poll: [] as Mishap[], inbound: [] as Mishap[] };
   const unanswered = new Map<ServerResponse, { readonly path: string; readonly deviceToken: string }>();

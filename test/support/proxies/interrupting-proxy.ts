@@ -27,19 +27,8 @@ interface PassedRequest {
   readonly atMs: number;
 }
 
-export interface InterruptingProxy {
-  readonly url: string;
-  /** All requests so far, the oldest first. */
-  readonly requests: readonly PassedRequest[];
-  /** Sets the faults of the next requests, one for each, and forgets the requests so far. */
-  readonly interrupt: (...faults: readonly Interruption[]) => void;
-  /** Cuts all connections of clients. */
-  readonly cut: () => void;
-  readonly close: () => Promise<void>;
-}
-
-/** Starts a proxy in front of a service, which simulates faults of the network and of the service on request. */
-export async function startInterruptingProxy(target: string): Promise<InterruptingProxy> {
+/** Starts a proxy in front of a service, between which and a client the network and the service fail on request. */
+export async function startInterruptingProxy(target: string) {
   const faults: Interruption[] = [];
   const requests: PassedRequest[] = [];
 

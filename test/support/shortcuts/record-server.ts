@@ -4,17 +4,8 @@ import type { Workflow } from '#shortcut/workflow.ts';
 import { listenLocally } from '#test/support/proxies/listen-locally.ts';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 
-export interface RecordServer {
-  readonly certificate: string;
-  /** Shares a shortcut, or any bytes in place of its file. @returns its link */
-  readonly share: (name: string, file: Workflow | Buffer) => string;
-  /** Makes the link of a record that answers with this status and body. */
-  readonly answerWith: (status: number, body: string) => string;
-  readonly close: () => Promise<void>;
-}
-
-/** Starts a server over https that returns the records of shared shortcuts in iCloud's format. */
-export async function startRecordServer(): Promise<RecordServer> {
+/** Starts a server that has the records of shared shortcuts in the form of iCloud, over https. */
+export async function startRecordServer() {
   const { key, cert } = makeCertificate(['localhost']);
   const answers = new Map<string, { readonly status: number; readonly body: string | Buffer }>();
   const server = createServer({ key, cert }, ({ url = '' }, response) => {

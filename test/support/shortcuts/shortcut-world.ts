@@ -14,30 +14,7 @@ export interface ShortcutLine {
 }
 
 /** A service behind a proxy, a team, and iPhones with the shortcuts. */
-export interface ShortcutWorld {
-  readonly service: TestService;
-  readonly team: TestTeam;
-  readonly proxy: FlakyProxy;
-  /** Makes a number that no phone has polled for, and an iPhone with its token. */
-  readonly newLine: (
-    options?: Partial<ConstructorParameters<typeof ShortcutPhone>[0]>,
-  ) => Promise<ShortcutLine>;
-  /** Makes a number and an iPhone on which Outbox runs. */
-  readonly runningLine: () => Promise<
-    ShortcutLine & { readonly run: ReturnType<ShortcutPhone['startOutbox']> }
-  >;
-  /**
-   * Starts the shortcut again once the old session has ended and its message may no longer be reported. Resolves once
-   * a new session has begun.
-   */
-  readonly restart: (line: ShortcutLine) => Promise<void>;
-  readonly untilVerified: (line: Pick<ShortcutLine, 'phoneNumber'>) => Promise<unknown>;
-  readonly send: (line: Pick<ShortcutLine, 'phoneNumber'>, content: string) => Promise<string>;
-  readonly messageOf: (id: string) => Promise<Record<string, unknown>>;
-  readonly untilStatus: (id: string, status: string) => Promise<unknown>;
-  readonly switchOffPhones: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+export type ShortcutWorld = Awaited<ReturnType<typeof startShortcutWorld>>;
 
 /** Time after which a session without polls has ended, and its message may no longer be reported. */
 const afterTheGraceMs = 181_000;
