@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { readOptions } from '#campaign/options.ts';
 import { type MessageId, publicId } from '#server/platform/ids.ts';
-import { fillAndDrain } from '../life/fill-and-drain.ts';
+import type { Installation } from '../life/installation.ts';
+import { monotonicMs } from '../life/ledger.ts';
 import { cpuParts, type Round, runRound } from '../life/run-round.ts';
 import { median } from '../load.ts';
 import { messagesPerContact } from '../retention/seed.ts';
@@ -121,4 +123,26 @@ function print(
   process.stdout.write(
     `${name}: ${median(ratios).toFixed(2)} × (goal ${goal}), ${median(few).toFixed(digits)} and ${median(many).toFixed(digits)} ${unit}\n`,
   );
+}
+
+/** Until the service has noticed that all phones left. */
+const leftMs = 1_000;
+
+/** Sends messages while the phones are off, and then hands them out. */
+async function fillAndDrain(
+  { senders, ledger, fleet, untilSettled }: Installation,
+  messages: number,
+): Promise<{ readonly filledPerSecond: number; readonly drainedPerSecond: number }> {
+  fleet.switchOff();
+  await pause(leftMs);
+  const startedMs = monotonicMs();
+  await senders.burst(messages);
+  const filledMs = monotonicMs() - startedMs;
+  fleet.switchOn();
+  await untilSettled();
+  const drainedMs = Math.max(...ledger.arrivalsMs(startedMs)) - filledMs;
+  return {
+    filledPerSecond: (messages * 1_000) / filledMs,
+    drainedPerSecond: (messages * 1_000) / drainedMs,
+  };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
@@ -5,7 +6,6 @@ import { ApiClient } from '#test/support/service/api-client.ts';
 import { until } from '#test/support/service/until.ts';
 import { Servers, unlimited } from '../serve.ts';
 import { subscribe } from '../subscribe.ts';
-import { untilSettled } from '../until-settled.ts';
 import { claimDevices, phoneNumbers } from './connect-phones.ts';
 import { Ledger } from './ledger.ts';
 import { PhoneFleet } from './phone-fleet.ts';
@@ -82,4 +82,22 @@ export async function openInstallation(
     await close();
     throw error;
   }
+}
+
+const settledMaxMs = 600_000;
+
+/** Waits until phones have reported all messages, and webhooks have got their events. */
+async function untilSettled(pool: pg.Pool): Promise<void> {
+  await until(
+    'all are reported and delivered',
+    async () => {
+      await pause(200);
+      const { rows } = await pool.query(
+        `SELECT FROM send_queue UNION ALL SELECT FROM in_flight UNION ALL SELECT FROM unpublished_events
+         UNION ALL SELECT FROM due_deliveries LIMIT 1`,
+      );
+      return rows.length === 0;
+    },
+    settledMaxMs,
+  );
 }

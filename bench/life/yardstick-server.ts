@@ -1,8 +1,51 @@
+import { fastify } from 'fastify';
 import { makeWorkerUtils, run } from 'graphile-worker';
 import { PgBoss } from 'pg-boss';
 import { graphileOptions } from '../graphile-options.ts';
+import { bodySchema, readSend, type SendBody } from '../send/yardstick-body.ts';
 import { reportHandOut } from './report-hand-outs.ts';
-import { type Jobs, serveJobs } from './yardstick-jobs.ts';
+
+/** A library of jobs. Each function commits before it resolves to the ids of the jobs. */
+interface Jobs {
+  readonly add: (send: SendBody) => Promise<string>;
+  readonly addAll: (sends: readonly SendBody[]) => Promise<readonly string[]>;
+}
+
+const groupMax = 256;
+
+/** Serves `/plain`, which adds one job, and `/grouped`, which adds the jobs of concurrent requests in one statement. */
+async function serveJobs({ add, addAll }: Jobs, port: number): Promise<void> {
+  const server = fastify();
+  for (const [path, enqueue] of Object.entries({ '/plain': add, '/grouped': inGroups(addAll) }))
+    server.post(path, { schema: { body: bodySchema } }, async (request, reply) => {
+      const id = await enqueue(readSend(request.body));
+      reply.code(202);
+      return { id, status: 'queued' };
+    });
+  await server.listen({ host: '127.0.0.1', port });
+}
+
+/** Groups commits as a skilled user would: one statement at a time, for all that waited meanwhile. */
+function inGroups(addAll: Jobs['addAll']): Jobs['add'] {
+  let waiting: { readonly send: SendBody; readonly added: PromiseWithResolvers<string> }[] = [];
+  let isBusy = false;
+  const run = async () => {
+    while (waiting.length > 0) {
+      const group = waiting.slice(0, groupMax);
+      waiting = waiting.slice(groupMax);
+      const added = await addAll(group.map(({ send }) => send));
+      for (const [index, one] of group.entries()) one.added.resolve(added[index] ?? '');
+    }
+    isBusy = false;
+  };
+  return (send) => {
+    const added = Promise.withResolvers<string>();
+    waiting.push({ send, added });
+    if (!isBusy) setImmediate(run);
+    isBusy = true;
+    return added.promise;
+  };
+}
 
 const queue = 'sends';
 

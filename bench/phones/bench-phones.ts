@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { residentBytes } from '#campaign/neighbours/cpu-time.ts';
 import { readOptions } from '#campaign/options.ts';
 import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
@@ -11,7 +12,6 @@ import { Ledger, monotonicMs } from '../life/ledger.ts';
 import { PhoneFleet } from '../life/phone-fleet.ts';
 import { Senders } from '../life/senders.ts';
 import { printLatency } from '../print-latency.ts';
-import { liveMb, residentMb } from '../process-memory.ts';
 import { type Served, Servers, unlimited } from '../serve.ts';
 
 const goals = { kbEach: 25, percentOfCore: 10, connectedSeconds: 60, burstMs: 500 };
@@ -142,4 +142,35 @@ async function printIdleCpu(server: Served, dataDir: string, seconds: number): P
   process.stdout.write(
     `P5: idle for ${seconds} s: node takes ${node?.toFixed(1)} % of a core (goal ≤ ${goals.percentOfCore}), PostgreSQL ${postgres?.toFixed(1)} %\n`,
   );
+}
+
+/** Resident memory of a process in MB (10^6 bytes). Linux only. */
+const residentMb = (pid: number) => residentBytes(pid) / 1e6;
+
+/**
+ * Memory that JavaScript objects and buffers of a Node process still use, in MB, after a garbage collection. It opens
+ * the process's inspector, so the process needs a port of its own (`--inspect-port`).
+ */
+async function liveMb(pid: number, inspectPort: number): Promise<number> {
+  process.kill(pid, 'SIGUSR1');
+  const url = await until('the inspector listens', () =>
+    fetch(`http://127.0.0.1:${inspectPort}/json`).then(
+      async (answer) =>
+        ((await answer.json()) as { webSocketDebuggerUrl: string }[])[0]?.webSocketDebuggerUrl,
+      () => undefined,
+    ),
+  );
+  const socket = new WebSocket(url);
+  await new Promise((resolve) => socket.addEventListener('open', resolve, { once: true }));
+  const call = async (method: string) => {
+    const answered = new Promise<MessageEvent>((resolve) =>
+      socket.addEventListener('message', resolve, { once: true }),
+    );
+    socket.send(JSON.stringify({ id: 1, method }));
+    return JSON.parse(String((await answered).data)).result;
+  };
+  await call('HeapProfiler.collectGarbage');
+  const { usedSize, embedderHeapUsedSize, backingStorageSize } = await call('Runtime.getHeapUsage');
+  socket.close();
+  return (usedSize + embedderHeapUsedSize + backingStorageSize) / 1e6;
 }

@@ -1,4 +1,5 @@
 import { makeWorkerUtils, type WorkerUtils } from 'graphile-worker';
+import { Pool } from 'undici';
 import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { type EnvelopeColumns, envelopeOf } from '#server/events/append-events.ts';
 import type { TeamId } from '#server/platform/ids.ts';
@@ -8,7 +9,6 @@ import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
 import { median } from '../load.ts';
 import type { Served } from '../serve.ts';
 import { type Installation, openInstallation } from './installation.ts';
-import { postInALoop } from './yardstick-loop.ts';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const teams = 4;
@@ -21,7 +21,7 @@ const content = 'Your appointment is on Tuesday at 10. Reply YES to confirm.';
 const parts = ['node', 'PostgreSQL', 'sink'] as const;
 
 /** The result of a round: deliveries per second, and the CPU microseconds of one delivery by process. */
-export interface Measured {
+interface Measured {
   readonly perSecond: number;
   readonly cpuUs: Readonly<Record<(typeof parts)[number], number>>;
 }
@@ -153,4 +153,40 @@ async function measureProcess(
   } finally {
     await deliverer.stop();
   }
+}
+
+const connections = 256;
+const seconds = 3;
+
+/**
+ * The yardstick of benchmark P4: a bare undici loop that posts the same bytes and headers, without signatures and
+ * records. The rate is that without the first quarter, which warms up.
+ */
+async function postInALoop(
+  sink: Served,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: Buffer,
+): Promise<Measured> {
+  const pool = new Pool(sink.origin, { connections });
+  const [sinkBefore, before] = [await cpuSecondsOf(sink.pid), process.cpuUsage()];
+  let [posted, cold] = [0, 0];
+  const started = performance.now();
+  const warm = started + seconds * 250;
+  const until = started + seconds * 1_000;
+  const loop = async () => {
+    while (performance.now() < until) {
+      const answer = await pool.request({ method: 'POST', path, headers: { ...headers }, body });
+      await answer.body.dump();
+      if (answer.statusCode !== 200) throw new Error(`the sink answered ${answer.statusCode}`);
+      posted += 1;
+      if (performance.now() < warm) cold = posted;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, loop));
+  const perSecond = (posted - cold) / ((performance.now() - warm) / 1_000);
+  await pool.close();
+  const { user, system } = process.cpuUsage(before);
+  const sinkUs = ((await cpuSecondsOf(sink.pid)) - sinkBefore) * 1e6;
+  return { perSecond, cpuUs: { node: (user + system) / posted, PostgreSQL: 0, sink: sinkUs / posted } };
 }
