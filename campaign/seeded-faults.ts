@@ -1,6 +1,5 @@
 import type { EntryKind, Envelope, Row } from './history.ts';
 import { signedHeaders } from './signature.ts';
-import type { Rule } from './violation.ts';
 
 /** A fault that Ownline could have. It is put into the record of a correct run, and the checker has to find it. */
 export interface SeededFault {
@@ -58,8 +57,8 @@ const isFollowed = (row: Row<'feed_read'>) => row.reader === 'follower';
 const withoutKills = (rows: readonly Row[]) => rows.filter((row) => row.kind !== 'process_killed');
 const dataOf = (envelope: Envelope) => envelope.data as Envelope;
 
-/** The faults of each rule by name, which the checker has to find before its verdict counts. */
-const faults: Readonly<Record<Rule, Readonly<Record<string, Sow>>>> = {
+/** The faults by rule and name, which the checker has to find before its verdict counts. A rule needs one. */
+const faults = {
   refused: { 'a sound request was refused': refused },
   phone_stopped: { 'a phone got a stop': stopped },
   key_with_two_messages: {
@@ -134,7 +133,10 @@ const faults: Readonly<Record<Rule, Readonly<Record<string, Sow>>>> = {
     ),
   },
   feed_out_of_order: { 'the feed put an event behind its reader': changed('feed_read', rotated, isWalked) },
-};
+} satisfies Readonly<Record<string, Readonly<Record<string, Sow>>>>;
+
+/** Rules of the checker, named after their violations. */
+export type Rule = keyof typeof faults;
 
 export const seededFaults: readonly SeededFault[] = Object.entries(faults).flatMap(([rule, named]) =>
   Object.entries(named).map(([name, sow]) => ({ name, rule: rule as Rule, sow })),
@@ -229,7 +231,8 @@ function headerChanged(headers: Readonly<Record<string, string>>): Sow {
 function signed(rows: readonly Row[], row: Row<'delivery_received'>, body: Buffer): Row<'delivery_received'> {
   const { secret } = pick(rows, 'webhook_created', ({ webhook }) => webhook === row.webhook);
   const { 'webhook-id': id = '', 'x-service-event': type = '' } = row.headers;
-  return { ...row, body: body.toString('base64'), headers: signedHeaders(secret, id, type, body, row.at) };
+  const timestamp = String(Math.floor(row.at / 1_000));
+  return { ...row, body: body.toString('base64'), headers: signedHeaders(secret, id, type, body, timestamp) };
 }
 
 /** Adds an attempt with valid signatures right after an existing one. */

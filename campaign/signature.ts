@@ -16,30 +16,34 @@ export function faultOfSignature(
   body: Buffer,
   atMs: number,
 ): string | undefined {
-  const own = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
-  if (!isSame(own, headers['x-service-signature'])) return 'x-service-signature does not verify';
+  if (!isSame(ownSignature(secret, body), headers['x-service-signature']))
+    return 'x-service-signature does not verify';
   const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '' } = headers;
   if (!/^\d+$/.test(timestamp) || Math.abs(Number(timestamp) * 1_000 - atMs) > toleranceMs)
     return `webhook-timestamp ${timestamp} is not the current time`;
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  const standard = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
+  const standard = standardSignature(secret, id, timestamp, body);
   const offered = (headers['webhook-signature'] ?? '').split(' ');
-  return offered.some((one) => isSame(`v1,${standard}`, one))
-    ? undefined
-    : 'webhook-signature does not verify';
+  return offered.some((one) => isSame(standard, one)) ? undefined : 'webhook-signature does not verify';
 }
 
-/** Makes the headers of a valid delivery, for made-up histories. */
-export function signedHeaders(secret: string, id: string, type: string, body: Buffer, atMs: number): Headers {
-  const timestamp = String(Math.floor(atMs / 1_000));
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+/** Makes the headers of a delivery, for made-up histories. @param timestamp seconds since 1970 in a valid one */
+export function signedHeaders(secret: string, id: string, type: string, body: Buffer, timestamp: string) {
   return {
     'x-service-event': type,
-    'x-service-signature': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+    'x-service-signature': ownSignature(secret, body),
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`,
+    'webhook-signature': standardSignature(secret, id, timestamp, body),
   };
+}
+
+function ownSignature(secret: string, body: Buffer): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+}
+
+function standardSignature(secret: string, id: string, timestamp: string, body: Buffer): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
 }
 
 function isSame(expected: string, offered: string | undefined): boolean {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { signedHeaders } from '#campaign/signature.ts';
 import { type EventId, firstIdAt, publicId } from '#server/platform/ids.ts';
 import { clientLanguages, linesOf, startProgram } from '#test/support/clients/client-languages.ts';
 import { givenClient } from '#test/support/clients/given-client.ts';
-import { signedHeaders } from '#test/support/clients/signed-headers.ts';
 import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
 import { PageBlocks } from '#test/support/processes/page-blocks.ts';
 import { assertEach } from '#test/support/service/assert-each.ts';
@@ -190,7 +190,11 @@ for (const language of clientLanguages)
         const wide = `${now}`.replaceAll(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit)));
         const { body } = delivery;
         const verifyTime = (time: string) =>
-          verify({ headers: signedHeaders(secrets[0], time, body), body }, secrets[0], 'standard');
+          verify(
+            { headers: signedHeaders(secrets[0], 'evt_signed', 'message.sent', body, time), body },
+            secrets[0],
+            'standard',
+          );
         assert.equal(
           await verifyTime(`${now - 301}`),
           'The time of the delivery is too far from the own clock.',
@@ -204,7 +208,7 @@ for (const language of clientLanguages)
         const time = String(Math.floor(Date.now() / 1_000));
         const unpadded = `whsec_${Buffer.alloc(32).toString('base64').replace('=', '')}`;
         for (const secret of ['', 'whsec_', 'whsec_AA==', unpadded]) {
-          const headers = signedHeaders(secret, time, body);
+          const headers = signedHeaders(secret, 'evt_signed', 'message.sent', body, time);
           for (const signature of ['standard', 'service'] as const)
             await assert.rejects(verify({ headers, body }, secret, signature), /The secret must be/, secret);
         }

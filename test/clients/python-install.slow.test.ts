@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { succeeds } from '#test/support/clients/client-languages.ts';
+import { isInstalled } from '#test/support/processes/is-installed.ts';
 import { PageBlocks } from '#test/support/processes/page-blocks.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
 import { givenFolder } from '#test/support/service/given.ts';
 
 describe('the installation of the client for Python (specification section 9)', () => {
   const folder = givenFolder('ownline-client-');
-  const hasDebianPackages = succeeds('/usr/bin/python3', ['-c', 'import ensurepip, setuptools, wheel']);
+  const hasDebianPackages = isInstalled('/usr/bin/python3', ['-c', 'import ensurepip, setuptools, wheel']);
 
   it('two commands of the Python client’s README install it without a network, whatever python3 is in the PATH', {
     skip: hasDebianPackages

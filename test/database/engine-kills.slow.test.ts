@@ -159,7 +159,7 @@ test('an uncaught exception during the creation of the database leaves no proces
 }, async (t) => {
   const place = await Place.make(t);
   const owner = place.spawnOwner();
-  await until('initdb runs', () => processesOf(place.dataDir).some((line) => line.includes('initdb')));
+  await until('initdb runs', () => processesOf(place.dataDir).some(({ words }) => words.includes('initdb')));
   owner.kill('SIGUSR2');
   const [code] = await once(owner, 'exit');
   assert.equal(code, 1);

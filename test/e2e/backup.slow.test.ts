@@ -4,6 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { processesOf } from '#campaign/stops/processes.ts';
 import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { commandFailpoints } from '#server/platform/failpoint.ts';
 import { countBackupSessions, untilRestoring } from '#test/support/backups/backup-sessions.ts';
@@ -15,7 +16,6 @@ import { claim } from '#test/support/phones/test-phone.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
 import { canMountDisk, makeSmallDisk } from '#test/support/processes/small-disk.ts';
 import { firstKey, type SpawnedService, spawnService } from '#test/support/processes/spawned-service.ts';
-import { processesOf } from '#test/support/runner/processes-of.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { assertEach } from '#test/support/service/assert-each.ts';
 import { until } from '#test/support/service/until.ts';

@@ -1,7 +1,8 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { isInstalled } from '#test/support/processes/is-installed.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
 
 const execute = promisify(execFile);
@@ -70,10 +71,10 @@ export const clientLanguages: readonly ClientLanguage[] = [
     block: 'python',
     readme: 'clients/python/README.md',
     whyNotRun: () =>
-      succeeds('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 11))'])
+      isInstalled('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 11))'])
         ? undefined
         : 'there is no python3 here that is 3.11 or newer',
-    whyNotChecked: () => (succeeds('mypy', ['--version']) ? undefined : 'there is no mypy here'),
+    whyNotChecked: () => (isInstalled('mypy', ['--version']) ? undefined : 'there is no mypy here'),
     install: async () => undefined,
     // Each program is a module of its own, so mypy checks one at a time.
     check: (folder) =>
@@ -141,16 +142,6 @@ interface ProgramOptions {
   readonly args?: readonly string[];
   readonly env: Environment;
 }
-
-/** Whether a program can be started and ends well. */
-export const succeeds = (program: string, args: readonly string[]): boolean => {
-  try {
-    execFileSync(program, args, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 async function run(
   program: string,

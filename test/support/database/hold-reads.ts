@@ -4,7 +4,10 @@ import type { TeamId } from '#server/platform/ids.ts';
 /** Key of the advisory lock: an arbitrary number that only this file uses. */
 const lock = 7_061_726_402;
 
-/** Holds reads of one team's messages, as on a slow disk. A row security policy waits for an advisory lock at each row. */
+/**
+ * Holds reads of one team's messages, as on a slow disk. A row security policy waits for an advisory lock at each row of
+ * the team.
+ */
 export async function holdReads(databaseUrl: string, teamId: TeamId) {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

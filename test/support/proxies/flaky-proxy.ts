@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { until } from '#test/support/service/until.ts';
-import { listenLocally } from './listen-locally.ts';
+import { closeServer, listenLocally } from './listen-locally.ts';
 
 /** Fault of the next poll or inbound message. `lose_hand_out` waits for the next poll that hands a message out. */
 export type Mishap =
@@ -78,9 +78,6 @@ export async function startFlakyProxy(firstTarget: string) {
         polled?.destroy();
         return polled !== undefined;
       }).then(() => undefined),
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: () => closeServer(server),
   };
 }

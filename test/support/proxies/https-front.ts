@@ -3,7 +3,7 @@ import { request as forward } from 'node:http';
 import { createServer } from 'node:https';
 import { Agent, fetch as fetchWith } from 'undici';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
-import { listenLocally } from './listen-locally.ts';
+import { closeServer, listenLocally } from './listen-locally.ts';
 
 /** Starts an https server in front of the service, with a public-looking host name and a test certificate. */
 export async function startHttpsFront() {
@@ -43,8 +43,7 @@ export async function startHttpsFront() {
     },
     close: async () => {
       await agent.destroy();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await closeServer(server);
     },
   };
 }

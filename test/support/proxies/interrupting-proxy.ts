@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listenLocally } from './listen-locally.ts';
+import { closeServer, listenLocally } from './listen-locally.ts';
 
 /** A fault of the next request. */
 export type Interruption =
@@ -91,9 +91,6 @@ export async function startInterruptingProxy(target: string) {
     },
     /** Cuts all connections of clients. */
     cut: () => server.closeAllConnections(),
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: () => closeServer(server),
   };
 }

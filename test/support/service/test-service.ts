@@ -7,18 +7,18 @@ import type pg from 'pg';
 import type { Grant } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
 import { createKey } from '#server/api-keys/api-keys.ts';
-import { type App, startApp } from '#server/app/app.ts';
+import { startApp } from '#server/app/app.ts';
 import { openRuntime } from '#server/app/open-runtime.ts';
-import type { Runtime } from '#server/database/runtime.ts';
 import { operator } from '#server/platform/actor.ts';
 import { readConfig } from '#server/platform/config.ts';
-import { type KeyId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { publicId, type TeamId } from '#server/platform/ids.ts';
 import type { OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { StartError } from '#server/platform/start-error.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { createTeam, setTeamPlan } from '#server/teams/team/team.ts';
 import { createTestDatabase } from '#test/support/database/test-database.ts';
+import { listenLocally } from '#test/support/proxies/listen-locally.ts';
 import { ApiClient } from './api-client.ts';
 
 export interface TestTeam {
@@ -27,40 +27,17 @@ export interface TestTeam {
   readonly api: ApiClient;
 }
 
-/** Default time for which a poll is held. Each idle poll costs a test this time. */
+interface TeamOptions {
+  readonly plan?: PlanName;
+  readonly monthlyLimit?: number;
+  readonly grants?: Grant[];
+}
+
+/** Default time for which a poll is held, as each idle poll costs a test this long. */
 const holdMs = 200;
 
 /** A whole service in the test's process, with a new database and a clock that the test moves. */
-export interface TestService {
-  readonly baseUrl: string;
-  readonly databaseUrl: string;
-  readonly dataDir: string;
-  readonly clock: Clock;
-  readonly app: App;
-  readonly runtime: Runtime;
-  /** Starts a service on the same database, as a second process would, with the same or another clock. */
-  readonly startAnother: (
-    ownClock?: Clock,
-    more?: Readonly<Record<string, string>>,
-  ) => Promise<{
-    readonly app: App;
-    readonly baseUrl: string;
-    readonly close: () => Promise<void>;
-  }>;
-  readonly newTeam: (options?: {
-    plan?: PlanName;
-    monthlyLimit?: number;
-    grants?: Grant[];
-  }) => Promise<TestTeam>;
-  readonly makeKey: (
-    teamId: TeamId,
-    grants: Grant[],
-  ) => Promise<{ readonly id: KeyId; readonly key: string }>;
-  readonly newKey: (teamId: TeamId, grants: Grant[]) => Promise<ApiClient>;
-  /** Queries the database for data that no answer shows. */
-  readonly query: <Row extends pg.QueryResultRow>(sql: string, values?: unknown[]) => Promise<Row[]>;
-  readonly close: () => Promise<void>;
-}
+export type TestService = Awaited<ReturnType<typeof startTestService>>;
 
 /**
  * Starts a service. `settings` in the words of docs/configuration.md replace those of the tests: `{
@@ -71,7 +48,7 @@ export async function startTestService(
   settings: Readonly<Record<string, string>> = {},
   outbound: Partial<OutboundHttpOptions> = {},
   prepare: (databaseUrl: string) => Promise<void> = async () => undefined,
-): Promise<TestService> {
+) {
   const database = await createTestDatabase();
   await prepare(database.url);
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-service-'));
@@ -123,7 +100,8 @@ export async function startTestService(
     runtime,
     makeKey,
     newKey,
-    startAnother: async (ownClock, more) => {
+    /** Starts a service on the same database, as a second process would, with the same or another clock. */
+    startAnother: async (ownClock?: Clock, more?: Readonly<Record<string, string>>) => {
       const other = await open(ownClock, more).catch(againIfPortInUse(() => open(ownClock, more)));
       return {
         app: other.app,
@@ -131,7 +109,11 @@ export async function startTestService(
         close: async () => void (await other.app.lifecycle.close()),
       };
     },
-    newTeam: async ({ plan = 'enterprise', monthlyLimit, grants = ['*'] as Grant[] } = {}) => {
+    newTeam: async ({
+      plan = 'enterprise',
+      monthlyLimit,
+      grants = ['*'],
+    }: TeamOptions = {}): Promise<TestTeam> => {
       const team = await runtime.database.transaction((trx) =>
         createTeam(trx, runtime, { name: 'Example team', plan, by: operator }),
       );
@@ -143,6 +125,7 @@ export async function startTestService(
         });
       return { id: team.id, publicId: publicId('team', team.id), api: await newKey(team.id, grants) };
     },
+    /** Queries the database for data that no answer shows. */
     query: async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []) => {
       const result = await runtime.database.pool.query<Row>(sql, values);
       return result.rows;
@@ -167,9 +150,7 @@ function againIfPortInUse<T>(start: () => Promise<T>): (error: unknown) => Promi
 /** Finds a port that is free at this moment; another process may take it. */
 export async function freePort(): Promise<number> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
+  const port = await listenLocally(server);
   await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
-  return address.port;
+  return port;
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:https';
 import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
 import type { Workflow } from '#shortcut/workflow.ts';
-import { listenLocally } from '#test/support/proxies/listen-locally.ts';
+import { closeServer, listenLocally } from '#test/support/proxies/listen-locally.ts';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 
 /** Starts a server that has the records of shared shortcuts in the form of iCloud, over https. */
@@ -45,9 +45,6 @@ export async function startRecordServer() {
       answers.set(`/B/${count}/shared.shortcut?o=1&v=1`, { status: 200, body });
       return answerWith(200, JSON.stringify(record));
     },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: () => closeServer(server),
   };
 }

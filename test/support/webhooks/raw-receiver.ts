@@ -1,5 +1,6 @@
 import { createServer as createPlain, type Server, type Socket } from 'node:net';
 import { createServer as createSecure } from 'node:tls';
+import { listenLocally } from '#test/support/proxies/listen-locally.ts';
 import type { TestCertificate } from './certificate.ts';
 
 /** A server on a real port that answers each request with the bytes that a test writes. */
@@ -49,11 +50,8 @@ export async function startReceiver({
         .on('secureConnection', (socket) => onConnection(socket.on('error', () => undefined)))
         .on('connection', keep)
     : createPlain(onConnection).on('connection', keep);
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
   return {
-    port: address.port,
+    port: await listenLocally(server, host, port),
     /** Complete requests, as text. */
     requests,
     /** Connections so far by their local address. Over TLS only those whose handshake succeeded. */

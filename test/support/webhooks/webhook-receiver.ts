@@ -1,5 +1,6 @@
 import { createServer as createPlain, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { createServer as createSecure } from 'node:https';
+import { closeServer, listenLocally } from '#test/support/proxies/listen-locally.ts';
 import { until } from '#test/support/service/until.ts';
 import type { TestCertificate } from './certificate.ts';
 
@@ -48,10 +49,7 @@ export async function startWebhookReceiver(
     behaviour(answer, delivery);
   });
   server.keepAliveTimeout = 30_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
-  const { port } = address;
+  const port = await listenLocally(server);
   const origin = `http${certificate ? 's' : ''}://127.0.0.1:${port}`;
   return {
     url: `${origin}/hooks`,
@@ -67,9 +65,6 @@ export async function startWebhookReceiver(
       until(`${deliveries} deliveries arrive`, () => received.length >= deliveries && received),
     /** Number of unanswered deliveries. */
     hanging: () => hanging,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: () => closeServer(server),
   };
 }
