@@ -15,110 +15,54 @@ export type ReportedOutcome = 'sent' | 'failed' | 'delivered';
 /** An event as it was received. Only the checker interprets its fields. */
 export type Envelope = Readonly<Record<string, unknown>>;
 
-/** An action or observation of the campaign's clients. None comes from the service's database or log. */
-export type Entry =
+/** Actions and observations of the campaign's clients by their kind. None comes from the service's database or log. */
+interface Entries {
   /** A team is ready: its numbers exist and their phones are connected. */
-  | { readonly kind: 'team_ready'; readonly team: string; readonly numbers: readonly string[] }
+  team_ready: { team: string; numbers: readonly string[] };
   /** A webhook was created. `number` null means all numbers of the team. */
-  | {
-      readonly kind: 'webhook_created';
-      readonly team: string;
-      readonly webhook: string;
-      readonly secret: string;
-      readonly events: readonly string[];
-      readonly number: string | null;
-    }
+  webhook_created: Words<'team' | 'webhook' | 'secret'> & {
+    events: readonly string[];
+    number: string | null;
+  };
   /** A sender is about to send, or to repeat a send without an answer. */
-  | {
-      readonly kind: 'send_requested';
-      readonly team: string;
-      readonly key: string;
-      readonly from: string;
-      readonly to: string;
-      readonly content: string;
-      readonly media?: string;
-    }
-  | { readonly kind: 'send_accepted'; readonly team: string; readonly key: string; readonly message: string }
+  send_requested: Words<'team' | 'key' | 'from' | 'to' | 'content'> & { media?: string };
+  send_accepted: Words<'team' | 'key' | 'message'>;
   /** A sender got an answer that is neither a 202 nor a 5xx. */
-  | { readonly kind: 'send_refused'; readonly team: string; readonly key: string; readonly answer: string }
-  | {
-      readonly kind: 'handed_out';
-      readonly number: string;
-      readonly message: string;
-      readonly to: string;
-      readonly text: string;
-    }
-  | {
-      readonly kind: 'report_sent';
-      readonly number: string;
-      readonly message: string;
-      readonly outcome: ReportedOutcome;
-    }
-  | {
-      readonly kind: 'report_accepted';
-      readonly number: string;
-      readonly message: string;
-      readonly outcome: ReportedOutcome;
-    }
+  send_refused: Words<'team' | 'key' | 'answer'>;
+  handed_out: Words<'number' | 'message' | 'to' | 'text'>;
+  report_sent: Words<'number' | 'message'> & { outcome: ReportedOutcome };
+  report_accepted: Words<'number' | 'message'> & { outcome: ReportedOutcome };
   /** A phone is about to pass on a received text; `text_id` is the phone's id of it. */
-  | {
-      readonly kind: 'inbound_sent';
-      readonly number: string;
-      readonly text_id: string;
-      readonly from: string;
-      readonly text: string;
-    }
-  | {
-      readonly kind: 'inbound_accepted';
-      readonly number: string;
-      readonly text_id: string;
-      readonly message: string;
-    }
+  inbound_sent: Words<'number' | 'text_id' | 'from' | 'text'>;
+  inbound_accepted: Words<'number' | 'text_id' | 'message'>;
   /** A phone got a stop. The campaign never causes one. */
-  | { readonly kind: 'poll_stopped'; readonly number: string; readonly reason: string }
+  poll_stopped: Words<'number' | 'reason'>;
   /** A webhook receiver read a whole request; `body` is in base64. */
-  | {
-      readonly kind: 'delivery_received';
-      readonly request: number;
-      readonly webhook: string;
-      readonly headers: Readonly<Record<string, string>>;
-      readonly body: string;
-    }
+  delivery_received: Words<'webhook' | 'body'> & {
+    request: number;
+    headers: Readonly<Record<string, string>>;
+  };
   /** A receiver has sent its answer. Status 0: it closed the connection instead. */
-  | {
-      readonly kind: 'delivery_answered';
-      readonly request: number;
-      readonly webhook: string;
-      readonly status: number;
-    }
+  delivery_answered: { request: number; webhook: string; status: number };
   /** A page of GET /v1/events. The follower reads during the run; the walker reads all events once, at the end. */
-  | {
-      readonly kind: 'feed_read';
-      readonly team: string;
-      readonly reader: 'follower' | 'walker';
-      readonly events: readonly Envelope[];
-    }
+  feed_read: { team: string; reader: 'follower' | 'walker'; events: readonly Envelope[] };
   /** A message in the list of messages at the end of the run. */
-  | {
-      readonly kind: 'message_listed';
-      readonly team: string;
-      readonly message: string;
-      readonly direction: string;
-      readonly status: string;
-      readonly from: string;
-      readonly to: string;
-      readonly content: string;
-    }
+  message_listed: Words<'team' | 'message' | 'direction' | 'status' | 'from' | 'to' | 'content'>;
   /** A number's `messages_today`, read at the end of the run. */
-  | { readonly kind: 'number_counted'; readonly number: string; readonly messages_today: number }
+  number_counted: { number: string; messages_today: number };
   /** A process died because the campaign killed it, or at the failpoint that the campaign set. */
-  | { readonly kind: 'process_killed'; readonly point: string };
+  process_killed: { point: string };
+}
 
-export type EntryKind = Entry['kind'];
-export type EntryOf<D extends EntryKind> = Extract<Entry, { readonly kind: D }>;
+type Words<Name extends string> = Record<Name, string>;
+
+export type EntryKind = keyof Entries;
+type Entry = { [Kind in EntryKind]: Readonly<Entries[Kind] & { kind: Kind }> }[EntryKind];
 
 /** An entry with its time in ms since the epoch. All times are of the campaign's one clock. */
-export type Row<D extends EntryKind = EntryKind> = EntryOf<D> & { readonly at: number };
+export type Row<D extends EntryKind = EntryKind> = Extract<Entry, { readonly kind: D }> & {
+  readonly at: number;
+};
 
 /** An append-only record: in memory and, if a path is given, as JSON lines in that file. */
 export class History {

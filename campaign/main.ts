@@ -1,9 +1,9 @@
-import { backupsCommand } from './backups/command.ts';
-import { clocksCommand } from './clocks/command.ts';
+import { backupsCommand } from './backups/backups.ts';
+import { clocksCommand } from './clocks/clocks.ts';
 import type { Command } from './command.ts';
-import { killsCommand } from './kills-command.ts';
-import { neighboursCommand } from './neighbours/command.ts';
-import { stopsCommand } from './stops/command.ts';
+import { killsCommand } from './kills.ts';
+import { neighboursCommand } from './neighbours/neighbours.ts';
+import { stopsCommand } from './stops/stops.ts';
 
 /** `npm run campaign -- <name>` exits with 0 if everything that the campaign checks holds, else with 1. */
 const commands: Readonly<Record<string, Command>> = {

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Api, itemsOf } from './api.ts';
-import { FeedReader } from './feed-reader.ts';
+import { feedReader } from './feed-reader.ts';
 import type { History } from './history.ts';
 import { Operator } from './operator.ts';
 import { Phone } from './phone.ts';
 import type { Mood, Receivers } from './receiver.ts';
-import { Sender } from './sender.ts';
+import { converse } from './sender.ts';
 import { claimDevice } from './set-up.ts';
 
 export interface WebhookPlan {
@@ -86,22 +86,16 @@ export class Team {
     return this.#plan.isAway === true;
   }
 
-  get reader(): FeedReader {
-    return new FeedReader(this.#history, this.#api, this.#id);
+  get reader() {
+    return feedReader(this.#history, this.#api, this.#id);
   }
 
-  get senders(): Sender[] {
-    const [history, api, team] = [this.#history, this.#api, this.#id];
-    return this.#plan.numbers.flatMap((from) =>
-      this.#plan.contacts.map(
-        (to) =>
-          new Sender({
-            ...{ history, api, team, from, to },
-            mediaUrl: this.#mediaUrl,
-            pauseMs: this.#pace.sendPauseMs,
-          }),
-      ),
-    );
+  /** Sends from each number to each contact until the signal aborts. */
+  send(signal: AbortSignal): Promise<void>[] {
+    const [history, api, team, mediaUrl] = [this.#history, this.#api, this.#id, this.#mediaUrl];
+    const shared = { history, api, team, mediaUrl, pauseMs: this.#pace.sendPauseMs };
+    const { numbers, contacts } = this.#plan;
+    return numbers.flatMap((from) => contacts.map((to) => converse({ ...shared, from, to }, signal)));
   }
 
   get phones(): readonly Phone[] {

@@ -88,7 +88,7 @@ export class World {
     this.#receivers.isHealed = false;
     const { signal } = this.#traffic;
     for (const team of this.#teams.filter(({ isAway }) => !isAway)) {
-      this.#traffic.add(team.senders.map((sender) => sender.run(signal)));
+      this.#traffic.add(team.send(signal));
       this.#traffic.add(team.phones.map((phone) => phone.receive(signal)));
       this.#traffic.add([team.operator.run(signal)]);
     }

@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { align } from '../align.ts';
 import { check } from '../checker.ts';
+import type { Command } from '../command.ts';
 import { freePort } from '../free-port.ts';
 import { type History, rowsOf } from '../history.ts';
+import { readOptions } from '../options.ts';
 import { Ownline } from '../ownline.ts';
 import { inRunFolder } from '../run-folder.ts';
 import { createTeam } from '../set-up.ts';
@@ -12,17 +14,23 @@ import { describeViolations } from '../table.ts';
 import { unfoundFaults } from '../unfound-faults.ts';
 import { firstTeam, someEvents, World } from '../world.ts';
 import { cutAtSnapshots, type Restore } from './cut.ts';
-import { type AnsweredSend, Flood, floodContacts, floodNumbers } from './flood.ts';
+import { type AnsweredSend, flood, floodContacts, floodNumbers } from './flood.ts';
 import { createOwnCluster } from './own-cluster.ts';
 
 /** The longest time from the snapshot of a backup to its `taken_at`. */
 const snapshotMaxMs = 500;
 
-export interface BackupsOptions {
-  /** How long clients send before the backup; after it they send for a quarter of that time. */
-  readonly seconds: number;
-  readonly keep: boolean;
-}
+/** `seconds`: how long clients send before the backup; after it they send for a quarter of that time. */
+const defaults = { seconds: 2, keep: false };
+
+export const backupsCommand: Command = {
+  usage: `backups [--seconds 2] [--keep]
+
+Backs Ownline up under as many sends as it answers, restores it into an own PostgreSQL, back into an embedded one, and
+checks each time that what was answered before the snapshot is there. --seconds: sends before and after the backup.
+--keep: leaves history, log, backups and data behind.`,
+  run: (args, signal) => runBackups(readOptions(args, defaults), signal),
+};
 
 const settings = { ...killSettings, WEBHOOK_TIMEOUT_MS: '10000' };
 
@@ -46,7 +54,7 @@ interface Backup {
  * embedded one. The same clients run during both restores.
  * @returns whether the checker accepts the run's record after both restores
  */
-export async function runBackups(options: BackupsOptions, signal: AbortSignal): Promise<boolean> {
+async function runBackups(options: typeof defaults, signal: AbortSignal): Promise<boolean> {
   const kept = { name: 'backups', contents: 'log, backups and data', keep: options.keep };
   return inRunFolder(kept, async (folder, history) => {
     const run = new Run(folder, history, await freePort(), options, signal);
@@ -64,14 +72,14 @@ class Run {
   readonly #folder: string;
   readonly #history: History;
   readonly #port: number;
-  readonly #options: BackupsOptions;
+  readonly #options: typeof defaults;
   readonly #signal: AbortSignal;
   readonly #restores: Restore[] = [];
   readonly #faults: string[] = [];
   /** Functions that stop the processes of the run, in the order of their calls. */
   readonly #stops: (() => Promise<unknown>)[] = [];
 
-  constructor(folder: string, history: History, port: number, options: BackupsOptions, signal: AbortSignal) {
+  constructor(folder: string, history: History, port: number, options: typeof defaults, signal: AbortSignal) {
     this.#folder = folder;
     this.#history = history;
     this.#port = port;
@@ -92,8 +100,7 @@ class Run {
     this.#stops.unshift(() => clients.close());
     clients.begin();
     clients.read();
-    const flood = new Flood({ history: this.#history, baseUrl: first.baseUrl, ...flooding });
-    const backup = await this.#backUpUnderFlood(first, clients, flood);
+    const backup = await this.#backUpUnderFlood(first, clients, flooding);
     await clients.endReading();
     await first.kill();
     await first.stop();
@@ -142,17 +149,22 @@ class Run {
     return ownline;
   }
 
-  async #backUpUnderFlood(ownline: Ownline, clients: World, flood: Flood): Promise<Backup> {
+  async #backUpUnderFlood(
+    ownline: Ownline,
+    clients: World,
+    team: Awaited<ReturnType<typeof createTeam>>,
+  ): Promise<Backup> {
     const { seconds } = this.#options;
-    const flooding = new AbortController();
+    const answered: AnsweredSend[] = [];
+    const ending = new AbortController();
     const startedMs = Date.now();
-    const sending = flood.run(flooding.signal);
+    const { baseUrl } = ownline;
+    const sending = flood({ history: this.#history, baseUrl, ...team, answered }, ending.signal);
     try {
       await pause(seconds * 1_000, undefined, { signal: clients.signal });
       const backup = await this.#backUp(ownline, 'first.backup');
       await pause(seconds * 250, undefined, { signal: clients.signal });
       say(describeBackup('backup of the embedded PostgreSQL', backup));
-      const { answered } = flood;
       const warmMs = startedMs + 1_000;
       say(
         align([
@@ -164,7 +176,7 @@ class Run {
       );
       return backup;
     } finally {
-      flooding.abort();
+      ending.abort();
       await sending;
     }
   }

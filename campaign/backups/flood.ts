@@ -13,6 +13,8 @@ interface FloodOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly team: string;
+  /** Gets each answered send. */
+  readonly answered: AnsweredSend[];
 }
 
 export const floodNumbers = Array.from({ length: 8 }, (_, index) => `+1415555011${index}`);
@@ -20,39 +22,22 @@ export const floodContacts = Array.from({ length: 4 }, (_, index) => `+141555501
 
 /**
  * Sends as fast as the service answers: each conversation sends its next message once the last one was answered. Each
- * conversation has its own connection.
+ * has a connection. The answers in progress are awaited when the signal aborts.
+ * @throws where a send is not answered
  */
-export class Flood {
-  readonly answered: AnsweredSend[] = [];
-  readonly #options: FloodOptions;
-  readonly #pool: Pool;
-
-  constructor(options: FloodOptions) {
-    this.#options = options;
-    this.#pool = new Pool(options.baseUrl);
-  }
-
-  /** Sends until the signal aborts, and waits for the answers in progress. @throws if a send is not answered */
-  async run(signal: AbortSignal): Promise<void> {
-    const conversations = floodNumbers.flatMap((from) =>
-      floodContacts.map((to) => this.#converse(from, to, signal)),
-    );
-    try {
-      await Promise.all(conversations);
-    } finally {
-      await this.#pool.destroy();
-    }
-  }
-
-  async #converse(from: string, to: string, signal: AbortSignal): Promise<void> {
-    const { history, team, apiKey } = this.#options;
-    const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+export async function flood(
+  { history, baseUrl, apiKey, team, answered }: FloodOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const pool = new Pool(baseUrl);
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+  const converse = async (from: string, to: string) => {
     for (let count = 1; !signal.aborted; count += 1) {
       const key = `flood-${from}-${to}-${count}`;
       const content = `Message ${count} from ${from} to ${to}`;
       history.record({ kind: 'send_requested', team, key, from, to, content });
       const startMs = performance.now();
-      const { status, body } = await ask(this.#pool, {
+      const { status, body } = await ask(pool, {
         ...{ method: 'POST', path: '/v1/messages/send', headers: { ...headers, 'idempotency-key': key } },
         body: Buffer.from(JSON.stringify({ from, to, content })),
       });
@@ -60,7 +45,9 @@ export class Flood {
       const text = body.toString();
       if (status !== 202) history.record({ kind: 'send_refused', team, key, answer: `${status} ${text}` });
       else history.record({ kind: 'send_accepted', team, key, message: String(JSON.parse(text).id) });
-      this.answered.push({ at: Date.now(), latencyMs: performance.now() - startMs });
+      answered.push({ at: Date.now(), latencyMs: performance.now() - startMs });
     }
-  }
+  };
+  const conversations = floodNumbers.flatMap((from) => floodContacts.map((to) => converse(from, to)));
+  await Promise.all(conversations).finally(() => pool.destroy());
 }

@@ -1,11 +1,14 @@
+import { realpathSync } from 'node:fs';
 import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { alignColumns } from '../align.ts';
 import { check } from '../checker.ts';
+import type { Command } from '../command.ts';
 import { freePort } from '../free-port.ts';
 import { type History, rowsOf } from '../history.ts';
-import { Ownline } from '../ownline.ts';
+import { readOptions } from '../options.ts';
+import { Ownline, repository } from '../ownline.ts';
 import { inRunFolder } from '../run-folder.ts';
 import { shortTimes } from '../settings.ts';
 import { describeViolations } from '../table.ts';
@@ -16,10 +19,10 @@ import { type Limits, openLimits } from './limits.ts';
 import { Postgres } from './postgres.ts';
 
 /** The clock to set: PostgreSQL's, that of the service's machine, or the shared clock of one machine. */
-export const clocks = ['database', 'service', 'both'] as const;
-export type ClockName = (typeof clocks)[number];
+const clocks = ['database', 'service', 'both'] as const;
+type ClockName = (typeof clocks)[number];
 
-export interface ClocksOptions {
+interface ClocksOptions {
   readonly clocks: readonly ClockName[];
   /** Seconds to set the clock ahead; negative: back. */
   readonly steps: readonly number[];
@@ -35,15 +38,51 @@ const pace = { sendPauseMs: 1_000, inboundMs: 2_000 };
 /** The window of a rate limiter, plus a second in which the processes notice the clock's step. */
 const minuteMs = 61_000;
 
-export interface Result {
-  readonly clock: ClockName;
-  readonly step: number;
-  readonly wrong429: number;
-  readonly openAfterMinute: boolean;
-  readonly openAfterRestart: boolean;
-  readonly missing: readonly string[];
-  readonly logged: number;
-  readonly shown: boolean;
+type Result = Awaited<ReturnType<typeof runStep>>;
+
+const unitSeconds: Readonly<Record<string, number>> = { y: 365 * 86_400, d: 86_400, h: 3_600, m: 60, s: 1 };
+
+const steps = ['+1h', '-1h', '+1d', '-1d', '+1y', '-1y'];
+
+export const clocksCommand: Command = {
+  usage: `clocks [--clock ${clocks.join('|')} …] [--step +1d …] [--for 60] [--repository PATH] [--keep]
+
+Sets clocks under load, each for --for seconds, with a restart in the middle of it and one afterwards: that of the
+database, of the machine of the service, or of one machine with both. Checks that no request is refused wrongly a minute
+later, that nothing expired or was lost, and that the step was logged. --step: ahead or back, in s, m, h, d or y; by
+default ${steps.join(', ')}. --repository: the service of another checkout. --keep: leaves history, log and data behind. Needs libfaketime.`,
+  run: (args, signal) => {
+    const values = readOptions(attachSteps(args), { clock: [], step: [], for: 60, repository, keep: false });
+    const options = {
+      clocks: values.clock.length > 0 ? values.clock.map(readClock) : clocks,
+      steps: (values.step.length > 0 ? values.step : steps).map(readStep),
+      forSeconds: values.for,
+      repository: realpathSync(values.repository),
+      keep: values.keep,
+    };
+    return runClocks(options, signal);
+  },
+};
+
+/** Joins `--step -1d` to one word, because parseArgs would read `-1d` as an option. */
+function attachSteps(words: readonly string[]): string[] {
+  return words.flatMap((word, index) => {
+    if (word === '--step') return `--step=${words[index + 1] ?? ''}`;
+    return words[index - 1] === '--step' ? [] : word;
+  });
+}
+
+function readClock(text: string): ClockName {
+  const found = clocks.find((clock) => clock === text);
+  if (found) return found;
+  throw new Error(`--clock must be one of ${clocks.join(', ')}, not "${text}".`);
+}
+
+function readStep(text: string): number {
+  const [, sign, count = '', unit = ''] = /^([+-])(\d{1,4})([smhdy])$/.exec(text) ?? [];
+  const seconds = Number(count) * (unitSeconds[unit] ?? Number.NaN);
+  if (sign !== undefined && seconds > 0) return sign === '-' ? -seconds : seconds;
+  throw new Error(`--step must be like +1d or -90m, not "${text}".`);
 }
 
 /**
@@ -51,7 +90,7 @@ export interface Result {
  * 429s and expired items, and checks the run's record as the kill campaign does.
  * @returns whether everything holds
  */
-export async function runClocks(options: ClocksOptions, signal: AbortSignal): Promise<boolean> {
+async function runClocks(options: ClocksOptions, signal: AbortSignal): Promise<boolean> {
   const library = findFaketime();
   const kept = { name: 'clocks', contents: 'log and data', keep: options.keep };
   return inRunFolder(kept, async (folder, history) => {
@@ -104,14 +143,7 @@ interface Stage {
   readonly fake: Readonly<Record<'database' | 'service', FakeClock>>;
 }
 
-interface StepResults {
-  readonly results: readonly Result[];
-  readonly unfinished: string | undefined;
-  /** Why the requests that look for wrong 429s ended early; undefined if they ran to the end. */
-  readonly probeFailure: string | undefined;
-}
-
-async function runSteps(stage: Stage): Promise<StepResults> {
+async function runSteps(stage: Stage) {
   const { options, signal, history, ownline } = stage;
   const world = await World.open(history, ownline, await usualTeams(ownline), signal, pace);
   const results: Result[] = [];
@@ -120,6 +152,7 @@ async function runSteps(stage: Stage): Promise<StepResults> {
   try {
     const missing = await openKeeper(ownline, ending);
     const limits = await openLimits(ownline, ending);
+    /** Why the requests that look for wrong 429s ended early; undefined if they ran to the end. */
     let probeFailure: string | undefined;
     const probing = limits.probe(over.signal).catch((error: unknown) => {
       // The end of the run aborts the probe's last request, which is no failure.
@@ -154,7 +187,7 @@ interface Step {
   readonly ending: AbortSignal;
 }
 
-async function runStep(stage: Stage, { clock, step, missing, limits, ending }: Step): Promise<Result> {
+async function runStep(stage: Stage, { clock, step, missing, limits, ending }: Step) {
   const { ownline, options, logFile, fake } = stage;
   const set = async (seconds: number) => {
     if (clock !== 'service') await fake.database.set(seconds);
@@ -192,7 +225,7 @@ async function runStep(stage: Stage, { clock, step, missing, limits, ending }: S
 }
 
 /** Whether a step did no harm. Steps of the database's clock must be logged and shown, other steps must not. */
-export function holds(result: Result): boolean {
+function holds(result: Result): boolean {
   const isSeen = result.clock !== 'service';
   const isOpen = result.openAfterMinute && result.openAfterRestart;
   const isRight = result.wrong429 === 0 && isOpen && result.missing.length === 0;
@@ -222,17 +255,9 @@ const columns: Readonly<Record<string, (result: Result) => string | number>> = {
   shown: ({ shown }) => yes(shown),
 };
 
-const units = [
-  [365 * 86_400, 'y'],
-  [86_400, 'd'],
-  [3_600, 'h'],
-  [60, 'm'],
-  [1, 's'],
-] as const;
-
 /** Formats seconds with a sign and one unit: `+1d`. */
 function named(step: number): string {
   const seconds = Math.abs(step);
-  const [size, unit] = units.find(([unitSeconds]) => seconds % unitSeconds === 0) ?? [1, 's'];
+  const [unit, size] = Object.entries(unitSeconds).find(([, length]) => seconds % length === 0) ?? ['s', 1];
   return `${step < 0 ? '-' : '+'}${seconds / size}${unit}`;
 }

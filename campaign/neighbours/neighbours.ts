@@ -1,9 +1,12 @@
+import { realpathSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
+import type { Command } from '../command.ts';
 import { freePort } from '../free-port.ts';
-import { Ownline } from '../ownline.ts';
+import { readOptions } from '../options.ts';
+import { Ownline, repository } from '../ownline.ts';
 import { inFolder } from '../run-folder.ts';
 import { createKey } from '../set-up.ts';
 import {
@@ -23,17 +26,22 @@ import { describe, type Figure, isBroken, verdict } from './figure.ts';
 import { runRefusals, runSharedAddress } from './refusals.ts';
 import { costsAsText, drawAttacks, drawCosts } from './report.ts';
 import { nameOf, readRoutes } from './route-table.ts';
-import type { CampaignSize } from './size.ts';
+import { fullSize, quickSize } from './size.ts';
 import { heldSeconds, runHeldPoll, runSlowReaders } from './slow-readers.ts';
 import { Tenant } from './tenant.ts';
 
-export interface NeighboursOptions {
-  readonly size: CampaignSize;
-  /** Selects routes whose method and path contain this text. With a text only their requests are measured. */
-  readonly route: string;
-  readonly repository: string;
-  readonly keep: boolean;
-}
+/** `route` selects routes whose method and path contain this text. With a text only their requests are measured. */
+const defaults = { quick: false, route: '', repository, keep: false };
+
+export const neighboursCommand: Command = {
+  usage: `neighbours [--quick] [--route TEXT] [--repository PATH] [--keep]
+
+Sends the most expensive requests that each route accepts from a stranger, a member, a key and a phone, measures the CPU
+of one and what 64 connections of it do to another team's sends; then sockets that do not read, one team at its own
+limit, and what refusals write. --quick: fewer and shorter ones. --route: only routes whose method and path contain
+TEXT, and only their requests. --repository: the service of another checkout. --keep: leaves log and figures behind.`,
+  run: (args, signal) => runNeighbours(readOptions(args, defaults), signal),
+};
 
 const settings = {
   EGRESS_ALLOW_CIDRS: '127.0.0.1/32',
@@ -49,15 +57,20 @@ const eventsMax = 40;
  * limits. Then rate limits are on, and loads run while another team sends.
  * @returns whether all limits of R1 to R4 held
  */
-export function runNeighbours(options: NeighboursOptions, signal: AbortSignal): Promise<boolean> {
+function runNeighbours(options: typeof defaults, signal: AbortSignal): Promise<boolean> {
   const say = (text: string) => process.stdout.write(`${text}\n`);
   const startedMs = performance.now();
   const report = (text: string) =>
     process.stderr.write(`${Math.round((performance.now() - startedMs) / 1_000)} s: ${text}\n`);
-  const { size, repository, keep } = options;
-  return inFolder({ name: 'neighbours', contents: 'Log and figures', keep }, async (folder) => {
+  const size = options.quick ? quickSize : fullSize;
+  return inFolder({ name: 'neighbours', contents: 'Log and figures', keep: options.keep }, async (folder) => {
     const logFile = join(folder, 'service.log');
-    const own = { repository, dataDir: join(folder, 'data'), logFile, port: await freePort() };
+    const own = {
+      repository: realpathSync(options.repository),
+      dataDir: join(folder, 'data'),
+      logFile,
+      port: await freePort(),
+    };
     const unlimited = new Ownline({ ...own, settings: { ...settings, RATE_LIMITS: 'off' } });
     const ownline = new Ownline({ ...own, settings });
     const sinkPort = await freePort();

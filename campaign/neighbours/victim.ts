@@ -14,14 +14,7 @@ export interface VictimSend {
   readonly latencyMs: number;
 }
 
-export interface VictimFigures {
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  /** Sends that were answered 5xx or not at all. */
-  readonly serverErrors: number;
-  /** Sends that were refused, for example with 429. */
-  readonly refusals: number;
-}
+export type VictimFigures = ReturnType<typeof figuresOf>;
 
 /** Sends 30 messages a second as the victim. @param onDue is called when the last send is due */
 export async function runVictim(
@@ -42,14 +35,16 @@ export async function runVictim(
   }
 }
 
-function figuresOf(sends: readonly VictimSend[]): VictimFigures {
+function figuresOf(sends: readonly VictimSend[]) {
   const sorted = sends.map(({ latencyMs }) => latencyMs).toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
   const count = (is: (status: number) => boolean) => sends.filter(({ status }) => is(status)).length;
   return {
     p50Ms: at(0.5),
     p99Ms: at(0.99),
+    /** Sends that were answered 5xx or not at all. */
     serverErrors: count((status) => status === 0 || status >= 500),
+    /** Sends that were refused, for example with 429. */
     refusals: count((status) => status >= 300 && status < 500),
   };
 }

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isReady, Ownline, repository } from '../ownline.ts';
-import { Load, type LoadCounts } from './load.ts';
-import { type Process, processesOf, send } from './processes.ts';
+import { Load } from './load.ts';
+import { processesOf, send } from './processes.ts';
 import type { Way } from './ways.ts';
 
 const limitMs = 120_000;
@@ -12,14 +12,7 @@ const limitMs = 120_000;
 export const phases = ['before', 'copying', 'initdb', 'starting', 'ready'] as const;
 export type Phase = (typeof phases)[number];
 
-export interface Outcome {
-  /** The exit code or signal of the service; undefined if npm's exit hides it. */
-  readonly code: number | NodeJS.Signals | undefined;
-  readonly phase: Phase;
-  readonly orphans: readonly Process[];
-  readonly load: Readonly<LoadCounts>;
-  readonly output: string;
-}
+export type Outcome = Awaited<ReturnType<typeof runOnce>>;
 
 interface RunOptions {
   readonly way: Way;
@@ -33,7 +26,7 @@ interface RunOptions {
 }
 
 /** Starts the service, stops it in the given way, and collects the outcome. */
-export async function runOnce(options: RunOptions): Promise<Outcome> {
+export async function runOnce(options: RunOptions) {
   const { way, dataDir, stopAfterMs, key } = options;
   const startedMs = performance.now();
   const child = launch(options);
@@ -73,6 +66,7 @@ export async function runOnce(options: RunOptions): Promise<Outcome> {
     const orphans = processesOf(dataDir);
     await load?.end();
     return {
+      /** The exit code or signal of the service; undefined if npm's exit hides it. */
       code: way.tellsCode ? code : undefined,
       phase,
       orphans,

@@ -2,17 +2,26 @@ import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { alignColumns } from '../align.ts';
+import type { Command } from '../command.ts';
 import { freePort } from '../free-port.ts';
+import { readOptions } from '../options.ts';
 import { inFolder } from '../run-folder.ts';
 import { connectPhone } from '../set-up.ts';
 import { type Outcome, phases, runOnce, startAgain } from './run.ts';
 import { type Way, ways } from './ways.ts';
 
-export interface StopsOptions {
-  readonly runs: number;
-  /** If the list is empty, all ways. */
-  readonly ways: readonly string[];
-}
+export const stopsCommand: Command = {
+  usage: `stops [--runs 10] [--way NAME …]
+
+Stops \`npm start\` in each of the ways below, --runs times while it serves requests on existing data and --runs times
+at moments of its first start. Each time no process may be left, no request cut, and the exit code has to be 0.
+Linux only; the ways in a terminal need script(1). --way: only these:
+${ways.map(({ name }) => `  ${name}`).join('\n')}`,
+  run: (args, signal) => {
+    const { runs, way } = readOptions(args, { runs: 10, way: [] });
+    return runStops(runs, way, signal);
+  },
+};
 
 /** The time limit of `timeout 5 npm start`, as an operator may try it. */
 const timeoutMs = 5_000;
@@ -27,13 +36,13 @@ interface Row {
 }
 
 /**
- * Runs the stops. @returns true if no process was left, no request cut or answered 5xx, and every visible exit code was
- * 0
+ * Runs the stops. @param names of ways; none for all
+ * @returns true if no process was left, no request cut or answered 5xx, and every visible exit code was 0
  */
-export async function runStops(options: StopsOptions, signal: AbortSignal): Promise<boolean> {
+async function runStops(runs: number, names: readonly string[], signal: AbortSignal): Promise<boolean> {
   if (process.platform !== 'linux') throw new Error('This campaign looks at /proc: it runs on Linux only.');
   const say = (text: string) => process.stdout.write(`${text}\n`);
-  const chosen = chooseWays(options.ways);
+  const chosen = chooseWays(names);
   const port = await freePort();
   return inFolder({ name: 'stops', contents: 'Logs', keep: false }, async (folder) => {
     const existing = join(folder, 'existing');
@@ -46,8 +55,8 @@ export async function runStops(options: StopsOptions, signal: AbortSignal): Prom
     for (const way of chosen) {
       for (const state of dataStates) {
         const outcomes: Outcome[] = [];
-        for (let run = 0; run < options.runs; run += 1) {
-          const share = (run + 1) / options.runs;
+        for (let run = 0; run < runs; run += 1) {
+          const share = (run + 1) / runs;
           const isEmpty = state === 'empty';
           const dataDir = isEmpty ? join(folder, `${way.name.replaceAll(/\W+/g, '-')}-${run}`) : existing;
           const outcome = await runOnce({

@@ -76,8 +76,6 @@ export const ways: readonly Way[] = [
   },
 ];
 
-export const wayNames = ways.map(({ name }) => name);
-
 function pidOf({ child }: Started): number {
   if (child.pid === undefined) throw new Error('The command could not be started.');
   return child.pid;
