@@ -12,11 +12,7 @@ import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import type { HandOuts } from './life/report-hand-outs.ts';
 
-export interface Served {
-  readonly origin: string;
-  readonly pid: number;
-  readonly stop: () => Promise<void>;
-}
+export type Served = Awaited<ReturnType<typeof launch>>;
 
 interface Launch {
   readonly args?: readonly string[];
@@ -43,7 +39,7 @@ const startMaxMs = 120_000;
 export async function launch(
   script: string,
   { args = [], settings = {}, port, folder = root, onHandOuts }: Launch = {},
-): Promise<Served> {
+) {
   const chosen = String(port ?? (await freePort()));
   const child = spawn(process.execPath, [script, ...args, chosen], {
     cwd: folder,

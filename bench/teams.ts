@@ -3,10 +3,7 @@ import { operator } from '#server/platform/actor.ts';
 import { publicId, type TeamId } from '#server/platform/ids.ts';
 import { createTeam } from '#server/teams/team/team.ts';
 
-export interface BenchTeam {
-  readonly id: TeamId;
-  readonly publicId: string;
-}
+export type BenchTeam = Awaited<ReturnType<typeof newTeam>>;
 
 /** The team of the service's first start. */
 export async function firstTeam({ database }: Runtime): Promise<BenchTeam> {
@@ -16,7 +13,7 @@ export async function firstTeam({ database }: Runtime): Promise<BenchTeam> {
   return { id: first.id, publicId: publicId('team', first.id) };
 }
 
-export async function newTeam(runtime: Runtime, name = 'Example team'): Promise<BenchTeam> {
+export async function newTeam(runtime: Runtime, name = 'Example team') {
   const { id } = await runtime.database.transaction((trx) =>
     createTeam(trx, runtime, { name, plan: 'enterprise', by: operator }),
   );

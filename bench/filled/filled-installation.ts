@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import pg from 'pg';
 import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import { putNumber } from '#test/support/numbers/given-numbers.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { type Installation, openInstallation, type Setup } from '../life/installation.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { openInstallation, type Setup } from '../life/installation.ts';
 import { seed, seedConversations } from '../retention/seed.ts';
 import { unlimited } from '../serve.ts';
 import { firstTeam, newTeam } from '../teams.ts';
@@ -15,12 +15,7 @@ const bytesOfMessage = 2_500;
 const dayMs = 86_400_000;
 
 /** A service whose database has messages of many teams. */
-export interface Filled {
-  readonly installation: Installation;
-  /** A member of the first team, which has the phones. */
-  readonly member: TeamMember;
-  readonly close: () => Promise<void>;
-}
+export type Filled = Awaited<ReturnType<typeof openFilled>>;
 
 /** @throws Error if the disk has too little free space for so many messages */
 export async function requireSpace(messages: number): Promise<void> {
@@ -34,7 +29,7 @@ export async function requireSpace(messages: number): Promise<void> {
 }
 
 /** Writes messages of the teams in turn, of the last eight weeks. */
-export async function openFilled(setup: Setup, teams: number, messages: number): Promise<Filled> {
+export async function openFilled(setup: Setup, teams: number, messages: number) {
   const installation = await openInstallation(setup);
   const { dataDir, database, server, servers } = installation;
   const databaseUrl = await findEngineUrl(dataDir);

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
+import { closeServer, listenLocally } from '#test/support/proxies/listen-locally.ts';
 import { atShare } from '../print-latency.ts';
 import type { Installation } from './installation.ts';
 import { monotonicMs } from './ledger.ts';
@@ -37,10 +37,10 @@ export async function measureSnapshot(
     const { data } = (await json(request)) as { readonly data: { readonly id: string } };
     arrivedAtMs.set(data.id, monotonicMs());
     answer.end();
-  }).listen(0, '127.0.0.1');
+  });
   const holder = new pg.Client({ connectionString: await findEngineUrl(installation.dataDir) });
   try {
-    const { port } = receiver.address() as AddressInfo;
+    const port = await listenLocally(receiver);
     await installation.api.post('/v1/webhooks', {
       url: `http://127.0.0.1:${port}`,
       events: ['message.sent'],
@@ -60,8 +60,7 @@ export async function measureSnapshot(
     );
   } finally {
     await holder.end();
-    receiver.close();
-    receiver.closeAllConnections();
+    await closeServer(receiver);
   }
 }
 

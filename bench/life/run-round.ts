@@ -7,17 +7,7 @@ export const cpuParts = ['node', 'PostgreSQL', 'senders', 'phones', 'sink'] as c
 type CpuPart = (typeof cpuParts)[number];
 
 /** A round's messages per second, and the CPU microseconds of a message that was handed out. */
-export interface Round {
-  readonly accepted: number;
-  readonly handedOut: number;
-  readonly reported: number;
-  readonly delivered: number;
-  readonly cpuUs: Readonly<Record<CpuPart, number>>;
-  /** Share of all cores that was idle. */
-  readonly idle: number;
-  /** Messages that waited for a phone at the end. */
-  readonly waiting: number;
-}
+export type Round = Awaited<ReturnType<typeof runRound>>;
 
 /** The measurement begins once the queue is as long as it gets, or after the longest ramp. */
 const rampMs = { min: 3_000, max: 8_000 };
@@ -30,7 +20,7 @@ export async function runRound(
   installation: Installation,
   { webhooks }: Setup,
   { seconds, waitingMax }: { readonly seconds: number; readonly waitingMax: number },
-): Promise<Round> {
+) {
   const { senders, ledger, countPosts, untilSettled } = installation;
   const postsBefore = await countPosts();
   const settledBefore = ledger.accepted;
@@ -86,7 +76,9 @@ export async function runRound(
       phones: eachUs('phones'),
       sink: eachUs('sink'),
     },
+    /** Share of all cores that was idle. */
     idle: (after.idle - before.idle) / availableParallelism() / took,
+    /** Messages that waited for a phone at the end. */
     waiting: after.accepted - after.handedOut,
   };
 }

@@ -6,7 +6,7 @@ import { readOptions } from '#campaign/options.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { measureCpu } from '../cpu-time.ts';
 import { measure, median } from '../load.ts';
-import { root, type Served, Servers, unlimited } from '../serve.ts';
+import { root, Servers, unlimited } from '../serve.ts';
 import { connect, sends, sendsWithKeys } from './sends.ts';
 
 const pairs = Number(process.env.BENCH_PAIRS ?? 11);
@@ -15,18 +15,10 @@ const warmUpSeconds = 3;
 /** A lower ratio fails, unless it is no further from 1 than the ratio of the base against itself. */
 const goal = 0.97;
 
-/** A running service of one checkout, with the API key of its first team. */
-interface Installation {
-  readonly servers: Servers;
-  readonly server: Served;
-  readonly key: string;
-}
+/** A checkout that serves, with the API key of its first team. */
+type Installation = Awaited<ReturnType<typeof open>>;
 
-interface Measured {
-  readonly perSecond: number;
-  readonly nodeUs: number;
-  readonly postgresUs: number;
-}
+type Measured = Awaited<ReturnType<typeof cost>>;
 
 /**
  * Compares the sends of this checkout with those of a base commit, in 11 interleaved pairs. Each side has its own
@@ -92,7 +84,7 @@ async function checkOut(commit: string, folder: string): Promise<void> {
   else execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: folder, stdio: 'ignore' });
 }
 
-async function open(checkout: string): Promise<Installation> {
+async function open(checkout: string) {
   const servers = await Servers.open();
   const settings = unlimited(servers.dataDir);
   const server = await servers.start('server/main.ts', { settings, folder: checkout });
@@ -101,10 +93,7 @@ async function open(checkout: string): Promise<Installation> {
   return { servers, server, key };
 }
 
-async function cost(
-  { servers, server }: Installation,
-  load: Parameters<typeof measure>[0],
-): Promise<Measured> {
+async function cost({ servers, server }: Installation, load: Parameters<typeof measure>[0]) {
   const used = await measureCpu(server, servers.dataDir, () => measure(load));
   const answers = used.result * used.seconds;
   return {

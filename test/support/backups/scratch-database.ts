@@ -5,6 +5,8 @@ import { connectToDatabase } from '#test/support/database/database-connection.ts
 import { createEmptyDatabase } from '#test/support/database/test-database.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
+type Service = Pick<TestService, 'query'>;
+
 const name = 'ownline_backup_check';
 
 async function askAdministrator(databaseUrl: string, sql: string): Promise<number> {
@@ -23,11 +25,8 @@ export async function leaveScratchDatabase(databaseUrl: string): Promise<void> {
   await askAdministrator(databaseUrl, `CREATE DATABASE ${name}`);
 }
 
-/** Runs `work` while each test team has a second number, which breaks a rule of the schema. */
-export async function withBrokenRule(
-  { query }: Pick<TestService, 'query'>,
-  work: () => Promise<void>,
-): Promise<void> {
+/** Adds a number to each test team, which the schema refuses, until `withBrokenRule` ends. */
+export async function withBrokenRule({ query }: Service, work: () => Promise<void>): Promise<void> {
   const phoneNumber = '+14155550199';
   await query('ALTER TABLE numbers DISABLE TRIGGER numbers_test_line');
   await query(

@@ -2,15 +2,13 @@ import pg from 'pg';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
+type Service = Pick<TestService, 'databaseUrl'>;
+
 /** An open transaction of the test. Statements that need its locks wait in the order of arrival. */
 export type HeldTransaction = Awaited<ReturnType<typeof holdTransaction>>;
 
 /** Runs `sql` in a transaction that stays open. Tests use it through functions that name the locked rows. */
-export async function holdTransaction(
-  { databaseUrl }: Pick<TestService, 'databaseUrl'>,
-  sql: string,
-  values: readonly unknown[],
-) {
+export async function holdTransaction({ databaseUrl }: Service, sql: string, values: readonly unknown[]) {
   const client = new pg.Client({ connectionString: databaseUrl });
   // A test may stop the database during the transaction.
   client.on('error', () => undefined);
@@ -47,6 +45,5 @@ export async function holdTransaction(
 
 /** Makes a function that runs `sql` in a transaction, which commits when the test releases it. */
 export function heldBy<Values extends readonly unknown[] = []>(sql: string) {
-  return (service: Pick<TestService, 'databaseUrl'>, ...values: Values) =>
-    holdTransaction(service, sql, values);
+  return (service: Service, ...values: Values) => holdTransaction(service, sql, values);
 }

@@ -102,18 +102,7 @@ function queries(parameters: readonly Parameter[], known: KnownThings): fc.Arbit
         : undefined;
     return { text: text === '' ? '' : `?${text}`, wrong };
   });
-  const broken = fc.constantFrom(
-    '?',
-    '?&&&',
-    '?=',
-    '?%',
-    '?%00',
-    '?a[b]=c',
-    '?limit=1;cursor=',
-    '?limit',
-    '?+',
-    '??',
-  );
+  const broken = fc.constantFrom(...'? ?&&& ?= ?% ?%00 ?a[b]=c ?limit=1;cursor= ?limit ?+ ??'.split(' '));
   return weighted([9, encoded], [1, broken.map((text) => ({ text, wrong: undefined }))]);
 }
 

@@ -1,10 +1,6 @@
 import { type Dispatcher, request } from 'undici';
 
-export interface HttpAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
+export type HttpAnswer = Awaited<ReturnType<typeof httpRequest>>;
 
 interface HttpOptions {
   readonly method: string;
@@ -18,7 +14,7 @@ interface HttpOptions {
 export async function httpRequest(
   url: string | URL,
   { method, headers: sent = {}, body: content, signal }: HttpOptions,
-): Promise<HttpAnswer> {
+) {
   const asked = { headers: sent, body: content ?? null, signal: signal ?? null };
   const { statusCode, headers, body } = await request(url, {
     ...asked,

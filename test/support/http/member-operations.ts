@@ -28,49 +28,44 @@ async function removeSimulatedNumber(_things: Things, owner: TeamMember): Promis
   assert.equal(answer.status, 200, answer.text);
 }
 
-/** Operations of a team that only people may use. A route that is missing here fails the test. */
+/** An operation that is answered 200. @param permission undefined if every member may use it */
+const needs = (
+  permission: MemberOperation['permission'],
+  more: Partial<MemberOperation> = {},
+): MemberOperation => ({ permission, status: 200, ...more });
+
+/** Operations of a team for people only. A route that is missing here fails the test. */
 const personal: Readonly<Record<string, MemberOperation>> = {
-  [`PUT ${below}/team/owners/:id`]: { permission: 'owners:manage', status: 200 },
-  [`DELETE ${below}/team/owners/:id`]: {
-    permission: 'owners:manage',
-    status: 200,
+  [`PUT ${below}/team/owners/:id`]: needs('owners:manage'),
+  [`DELETE ${below}/team/owners/:id`]: needs('owners:manage', {
     prepare: async ({ memberId }, owner) => {
       const answer = await owner.put(owner.in(`/team/owners/${memberId}`), {});
       assert.equal(answer.status, 200, answer.text);
     },
-  },
-  [`POST ${below}/team/invitations/:id/link`]: { permission: 'team:write', status: 200 },
-  [`POST ${below}/team/leave`]: { permission: undefined, status: 200 },
-  [`GET ${below}/keys`]: { permission: 'keys:manage', status: 200 },
+  }),
+  [`POST ${below}/team/invitations/:id/link`]: needs('team:write'),
+  [`POST ${below}/team/leave`]: needs(undefined),
+  [`GET ${below}/keys`]: needs('keys:manage'),
   [`POST ${below}/keys`]: {
     permission: 'keys:manage',
     status: 201,
     body: () => ({ name: 'Example', permissions: ['messages:read'] }),
   },
-  [`DELETE ${below}/keys/:id`]: {
-    permission: 'keys:manage',
-    status: 200,
+  [`DELETE ${below}/keys/:id`]: needs('keys:manage', {
     // Another member made this key, so members may not revoke it. test/api-keys/member-keys.test.ts tests revoking
     // one's own key.
     statusAs: { member: 403 },
-  },
-  [`GET ${below}/conversations`]: { permission: 'messages:read', status: 200 },
-  [`GET ${below}/conversations/unread`]: { permission: 'messages:read', status: 200 },
-  [`GET ${below}/conversations/:phone_number/:contact/messages`]: {
-    permission: 'messages:read',
-    status: 200,
-  },
-  [`PUT ${below}/conversations/:phone_number/:contact/read`]: {
-    permission: 'messages:read',
-    status: 200,
+  }),
+  [`GET ${below}/conversations`]: needs('messages:read'),
+  [`GET ${below}/conversations/unread`]: needs('messages:read'),
+  [`GET ${below}/conversations/:phone_number/:contact/messages`]: needs('messages:read'),
+  [`PUT ${below}/conversations/:phone_number/:contact/read`]: needs('messages:read', {
     body: ({ messageId }) => ({ message_id: messageId }),
-  },
-  [`POST ${below}/erasures`]: {
-    permission: 'contacts:erase',
-    status: 200,
+  }),
+  [`POST ${below}/erasures`]: needs('contacts:erase', {
     body: () => ({ contact: '+14155550166' }),
-  },
-  [`GET ${below}/messages/:id/timeline`]: { permission: 'messages:read', status: 200 },
+  }),
+  [`GET ${below}/messages/:id/timeline`]: needs('messages:read'),
   [`POST ${below}/numbers/simulated`]: {
     permission: 'numbers:write',
     status: 201,
@@ -78,17 +73,17 @@ const personal: Readonly<Record<string, MemberOperation>> = {
     // A team has at most one simulated number.
     prepare: removeSimulatedNumber,
   },
-  [`GET ${below}/webhooks/health`]: { permission: 'webhooks:read', status: 200 },
-  [`GET ${below}/webhooks/:id/health`]: { permission: 'webhooks:read', status: 200 },
-  [`GET ${below}/webhooks/:id/deliveries/:delivery_id/request`]: { permission: 'webhooks:read', status: 200 },
-  [`GET ${below}/usage`]: { permission: 'team:read', status: 200 },
-  [`GET ${below}/usage/limits`]: { permission: 'team:read', status: 200 },
-  [`GET ${below}/shortcuts`]: { permission: 'numbers:read', status: 200 },
-  [`GET ${below}/home`]: { permission: 'messages:read', status: 200 },
-  [`GET ${below}/restore`]: { permission: 'team:read', status: 200 },
-  [`POST ${below}/restore/resume`]: { permission: 'restore:resume', status: 200, body: () => ({}) },
-  [`GET ${below}/live`]: { permission: undefined, status: 200, isStream: true },
-  [`GET ${below}/audit`]: { permission: 'audit:read', status: 200 },
+  [`GET ${below}/webhooks/health`]: needs('webhooks:read'),
+  [`GET ${below}/webhooks/:id/health`]: needs('webhooks:read'),
+  [`GET ${below}/webhooks/:id/deliveries/:delivery_id/request`]: needs('webhooks:read'),
+  [`GET ${below}/usage`]: needs('team:read'),
+  [`GET ${below}/usage/limits`]: needs('team:read'),
+  [`GET ${below}/shortcuts`]: needs('numbers:read'),
+  [`GET ${below}/home`]: needs('messages:read'),
+  [`GET ${below}/restore`]: needs('team:read'),
+  [`POST ${below}/restore/resume`]: needs('restore:resume', { body: () => ({}) }),
+  [`GET ${below}/live`]: needs(undefined, { isStream: true }),
+  [`GET ${below}/audit`]: needs('audit:read'),
 };
 
 /** Operations of members: every operation of /v1 (decision 0014), and those that only people may use. */

@@ -20,26 +20,8 @@ type Paths = Readonly<Record<string, Readonly<Record<string, { readonly permissi
 const document = readFileSync(join(repository, 'clients/openapi.json'), 'utf8');
 const { paths } = JSON.parse(document) as { readonly paths: Paths };
 
-/** Targets of requests. They are made anew for each allowed request, because it may use them up. */
-export interface Things {
-  readonly numberId: string;
-  readonly messageId: string;
-  /** A number that no team has. */
-  readonly phoneNumber: string;
-  readonly memberId: string;
-  readonly invitationId: string;
-  /** Key that the operator made. */
-  readonly keyId: string;
-  /** An address without an account. */
-  readonly email: string;
-  /** A contact who has opted out. */
-  readonly contact: string;
-  readonly webhookId: string;
-  /** Webhook during a rotation of its secret. */
-  readonly rotatingWebhookId: string;
-  /** A failed delivery of `webhookId`. */
-  readonly deliveryId: string;
-}
+/** Targets of a request. They are made anew for each allowed request, which may use them up. */
+export type Things = Awaited<ReturnType<typeof newThings>>;
 
 export interface Operation {
   readonly permission: Permission;
@@ -144,7 +126,7 @@ let made = 0;
  * Makes a pending number, a queued message, a viewer, an open invitation, webhooks and a failed delivery.
  * The sender has to be connected. One number belongs to no team, and one address to no account.
  */
-export async function newThings(service: TestService, team: TestTeam): Promise<Things> {
+export async function newThings(service: TestService, team: TestTeam) {
   made += 1;
   const phoneNumber = `+4420794${String(made).padStart(5, '0')}`;
   await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
@@ -160,14 +142,20 @@ export async function newThings(service: TestService, team: TestTeam): Promise<T
   return {
     numberId: String((await findNumber(team.api, phoneNumber))?.id),
     messageId: await team.api.send({ from: sender, to, content: 'Hello' }),
+    /** A number that no team has. */
     phoneNumber: `+3312345${String(made).padStart(5, '0')}`,
     memberId: (await newMember(service, team, 'viewer')).memberId,
     invitationId: String((await team.api.post('/v1/team/members/invite', invitation)).json.invitation_id),
+    /** Key that the operator made. */
     keyId: publicId('key', (await service.makeKey(team.id, ['team:read'])).id),
+    /** An address without an account. */
     email: `nobody${made}@example.com`,
+    /** A contact who has opted out. */
     contact,
     webhookId: webhook.id,
+    /** Webhook during a rotation of its secret. */
     rotatingWebhookId: rotating.id,
+    /** A failed delivery of `webhookId`. */
     deliveryId: await newDelivery(service, team, webhook.id),
   };
 }

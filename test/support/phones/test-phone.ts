@@ -51,12 +51,7 @@ export async function takeMessage(wire: DeviceWire, last = 'none'): Promise<Flat
   return answer;
 }
 
-export interface ConnectedNumber {
-  readonly phoneNumber: string;
-  readonly numberId: string;
-  readonly setupUrl: string;
-  readonly wire: DeviceWire;
-}
+export type ConnectedNumber = Awaited<ReturnType<typeof connectNumber>>;
 
 let phones = 0;
 
@@ -84,11 +79,7 @@ export async function claim(api: ApiClient, setupUrl: string): Promise<DeviceWir
  * Makes a verified number whose device has a session, without waiting for a whole held poll.
  * Its first poll is aborted as soon as it counts; the session comes from the database.
  */
-export async function connectNumber(
-  service: TestService,
-  team: TestTeam,
-  phoneNumber = newPhoneNumber(),
-): Promise<ConnectedNumber> {
+export async function connectNumber(service: TestService, team: TestTeam, phoneNumber = newPhoneNumber()) {
   const verify = await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
   if (verify.status !== 200)
     throw new Error(`POST /v1/numbers/verify was answered ${verify.status}: ${verify.text}`);

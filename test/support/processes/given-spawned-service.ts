@@ -2,18 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { given } from '#test/support/service/given.ts';
-import { type SpawnedService, spawnService } from './spawned-service.ts';
+import { spawnService } from './spawned-service.ts';
 
-export interface FirstService extends SpawnedService {
-  readonly dataDir: string;
-  /** Ends the process and deletes its DATA_DIR. */
-  readonly close: () => Promise<void>;
-}
+export type FirstService = Awaited<ReturnType<typeof spawnFirstService>>;
 
 /** Starts a process for the first time, with a new DATA_DIR. */
-export async function spawnFirstService(
-  settings: Readonly<Record<string, string>> = {},
-): Promise<FirstService> {
+export async function spawnFirstService(settings: Readonly<Record<string, string>> = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-first-'));
   const service = await spawnService({ settings: { DATA_DIR: dataDir, ...settings } });
   const close = async () => {

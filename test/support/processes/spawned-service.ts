@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,20 +10,7 @@ import { until } from '#test/support/service/until.ts';
 export const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** A service in a separate process, which tests may kill. */
-export interface SpawnedService {
-  readonly baseUrl: string;
-  readonly child: ChildProcess;
-  /** Output so far, standard error included. */
-  readonly output: () => string;
-  /** Standard error, which has the log. */
-  readonly log: () => string;
-  /** Moves the clock of a process that was started with `movesClock`. */
-  readonly advance: (ms: number) => Promise<void>;
-  /** Resolves once the process has ended, with its exit code or signal. */
-  readonly ended: Promise<NodeJS.Signals | number | null>;
-  /** Sends a signal and waits for the end. @returns the exit code, null after a signal */
-  readonly kill: (signal: NodeJS.Signals) => Promise<number | null>;
-}
+export type SpawnedService = Awaited<ReturnType<typeof spawnService>>;
 
 interface SpawnOptions {
   readonly settings: Readonly<Record<string, string>>;
@@ -35,10 +22,8 @@ interface SpawnOptions {
   readonly as?: { readonly uid: number; readonly gid: number };
 }
 
-export type LaunchedService = Omit<SpawnedService, 'advance'>;
-
 /** Starts a process without waiting until it is ready. */
-export async function launchService(options: SpawnOptions): Promise<LaunchedService> {
+export async function launchService(options: SpawnOptions) {
   const { settings, port, command, movesClock = false } = options;
   const chosen = port ?? (await freePort());
   const [program, ...args] = command ?? [process.execPath, 'server/main.ts'];
@@ -71,10 +56,14 @@ export async function launchService(options: SpawnOptions): Promise<LaunchedServ
   return {
     baseUrl: `http://127.0.0.1:${chosen}`,
     child,
+    /** Output so far, standard error included. */
     output: () => printed,
+    /** Standard error, which has the log. */
     log: () => logged,
+    /** Resolves once the process has ended, with its exit code or signal. */
     ended,
-    kill: async (signal) => {
+    /** Sends a signal and waits for the end. @returns the exit code, null after a signal */
+    kill: async (signal: NodeJS.Signals) => {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal);
       await ended;
       return child.exitCode;
@@ -100,7 +89,7 @@ async function copyCluster(
 const readyMaxMs = 120_000;
 
 /** Starts a process and waits until it is ready. @throws with its output if it ends before */
-export async function spawnService(options: SpawnOptions): Promise<SpawnedService> {
+export async function spawnService(options: SpawnOptions) {
   const service = await launchService(options);
   const { baseUrl, child } = service;
   const isReady = async () => {
@@ -114,7 +103,8 @@ export async function spawnService(options: SpawnOptions): Promise<SpawnedServic
   await until('the service is ready', isReady, readyMaxMs);
   return {
     ...service,
-    advance: async (advanceMs) => {
+    /** Moves the clock of a process that was started with `movesClock`. */
+    advance: async (advanceMs: number) => {
       const moved = once(child, 'message');
       child.send({ advanceMs });
       await moved;

@@ -73,6 +73,7 @@ function build(line: Line, made: readonly Line[]): WorkflowAction {
   });
   const text = (value: string) => (value.includes('[') ? token(value) : value);
   const UUID = line.uuid;
+  const group = { GroupingIdentifier: randomUUID(), WFControlFlowMode: 0 };
   switch (line.action) {
     case 'Text':
       return action('gettext', { UUID, WFTextActionText: text(get('Text')) });
@@ -129,22 +130,19 @@ function build(line: Line, made: readonly Line[]): WorkflowAction {
     }
     case 'If':
       return action('conditional', {
-        GroupingIdentifier: randomUUID(),
-        WFControlFlowMode: 0,
+        ...group,
         WFCondition: conditions[get('Condition')] ?? -1,
         WFInput: { Type: 'Variable', Variable: attachment(get('Input')) },
         WFConditionalActionString: text(get('Text')),
       });
     case 'Repeat':
       return action('repeat.count', {
-        GroupingIdentifier: randomUUID(),
-        WFControlFlowMode: 0,
+        ...group,
         WFRepeatCount: Number(get('Times')),
       });
     case 'Repeat with Each':
       return action('repeat.each', {
-        GroupingIdentifier: randomUUID(),
-        WFControlFlowMode: 0,
+        ...group,
         WFInput: attachment(get('Items')),
       });
     case 'Stop This Shortcut':

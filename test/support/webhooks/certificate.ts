@@ -1,10 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-export interface TestCertificate {
-  /** Private key in PEM; `cert` is PEM, too. */
-  readonly key: string;
-  readonly cert: string;
-}
+export type TestCertificate = ReturnType<typeof makeCertificate>;
 
 /**
  * Makes a self-signed certificate for names, 127.0.0.1 and 0.0.0.0, which a test may trust.
@@ -15,7 +11,7 @@ export function makeCertificate(
   dnsNames: readonly string[] = ['localhost'],
   lastDay = '491231',
   firstDay = '200101',
-): TestCertificate {
+) {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
   const name = sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from('Ownline test')))));
@@ -37,6 +33,7 @@ export function makeCertificate(
   const signature = Buffer.concat([Buffer.from([0]), sign('sha256', tbs, privateKey)]);
   const certificate = sequence(tbs, ecdsaWithSha256, der(0x03, signature));
   return {
+    /** Private key in PEM; `cert` is PEM, too. */
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     cert: `-----BEGIN CERTIFICATE-----\n${certificate.toString('base64')}\n-----END CERTIFICATE-----\n`,
   };

@@ -8,19 +8,13 @@ export type DnsAnswer =
   | 'server failure'
   | 'silence';
 
-export interface DnsServer {
-  /** Address for a resolver, `127.0.0.1:53535`. */
-  readonly address: string;
-  /** Questions so far, as `A receiver.example.com`. */
-  readonly questions: readonly string[];
-  readonly close: () => Promise<void>;
-}
+export type DnsServer = Awaited<ReturnType<typeof startDnsServer>>;
 
 const types: Readonly<Record<number, 'A' | 'AAAA'>> = { 1: 'A', 28: 'AAAA' };
 const codes = { 'no such name': 3, 'server failure': 2 } as const;
 
 /** Starts a name server on a real UDP port. @param answer is called for every question */
-export async function startDnsServer(answer: (name: string) => DnsAnswer): Promise<DnsServer> {
+export async function startDnsServer(answer: (name: string) => DnsAnswer) {
   const questions: string[] = [];
   let isClosed = false;
   const socket = createSocket('udp4');
@@ -45,11 +39,13 @@ export async function startDnsServer(answer: (name: string) => DnsAnswer): Promi
   });
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   return {
+    /** Address for a resolver, `127.0.0.1:53535`. */
     address: `127.0.0.1:${socket.address().port}`,
+    /** Questions so far, as `A receiver.example.com`. */
     questions,
     close: () => {
       isClosed = true;
-      return new Promise((resolve) => socket.close(() => resolve()));
+      return new Promise<void>((resolve) => socket.close(() => resolve()));
     },
   };
 }

@@ -16,16 +16,10 @@ import type { TestService, TestTeam } from '#test/support/service/test-service.t
 /** A URL that no resolver knows, so that no delivery is sent anywhere. */
 export const nowhere = 'https://receiver.invalid/events';
 
-export interface MadeWebhook {
-  readonly id: string;
-  readonly secret: string;
-}
+export type MadeWebhook = Awaited<ReturnType<typeof newWebhook>>;
 
 /** Makes a webhook. @throws if the API refuses it */
-export async function newWebhook(
-  api: ApiClient,
-  fields: Readonly<Record<string, unknown>> = {},
-): Promise<MadeWebhook> {
+export async function newWebhook(api: ApiClient, fields: Readonly<Record<string, unknown>> = {}) {
   const answer = await api.post('/v1/webhooks', { url: nowhere, events: ['message.received'], ...fields });
   if (answer.status !== 201) throw new Error(`POST /v1/webhooks answered ${answer.status}: ${answer.text}`);
   return { id: String(answer.json.id), secret: String(answer.json.secret) };
