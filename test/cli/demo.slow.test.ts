@@ -131,8 +131,7 @@ describe('the demo team', () => {
       'offline automation_stopped',
       'paused null',
     ]);
-    assert.equal(field(home.found, 'webhooks_disabled'), 1);
-    assert.equal(field(home.found, 'waiting_messages'), 3);
+    assert.partialDeepStrictEqual(home, { found: { webhooks_disabled: 1, waiting_messages: 3 } });
   });
 
   it('a second demo is refused, its link signs the owner in, and the demo uses no phone number of the guides', async () => {

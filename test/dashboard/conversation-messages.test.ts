@@ -128,8 +128,7 @@ describe('the messages of a conversation', () => {
       removed: false,
       health: 'online',
     });
-    assert.equal(thread.contact, ada);
-    assert.equal(thread.opt_out?.message_id, id);
+    assert.partialDeepStrictEqual(thread, { contact: ada, opt_out: { message_id: id } });
     await team.api.delete(`/v1/numbers/${number.numberId}`);
     const after = await readMessages(member, number.phoneNumber, ada);
     assert.deepEqual([after.number.removed, after.messages.length], [true, 1]);

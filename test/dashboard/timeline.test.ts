@@ -143,8 +143,7 @@ describe('GET /app/teams/:team_id/messages/:id/timeline', () => {
     assert.equal(answer.status, 200, answer.text);
     const { steps } = await timelineOf(id);
     const failed = steps.at(-1);
-    assert.equal(failed?.kind, 'failed');
-    assert.equal(failed?.details.error_code, 'cancelled');
+    assert.partialDeepStrictEqual(failed, { kind: 'failed', details: { error_code: 'cancelled' } });
     assert.deepEqual(failed?.actor, { kind: 'member', id: owner.memberId, name: 'Ada Example' });
     const { json } = await owner.get(owner.in('/audit?limit=1'));
     const [entry] = json.entries as { action: string; target: string; actor: { id: string } }[];

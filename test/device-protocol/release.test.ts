@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { type ClaimingPoll, claimMessages } from '#server/messages/claim-message.ts';
 import { resolveUnconfirmed } from '#server/messages/hand-out-leases.ts';
 import { releaseMessage } from '#server/messages/release-message.ts';
+import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { type MessageId, parseId, publicId } from '#server/platform/ids.ts';
 import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
@@ -15,9 +16,10 @@ import {
   storedMessages,
 } from '#test/support/messages/stored-messages.ts';
 import { givenPhoneTeam } from '#test/support/phones/phone-team.ts';
-import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
+import { type ConnectedNumber, connectNumber, heldPoll } from '#test/support/phones/test-phone.ts';
 import { assertEach } from '#test/support/service/assert-each.ts';
 import { until } from '#test/support/service/until.ts';
+import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 
 describe('claiming and releasing a message (specification section 11.4)', () => {
   const phones = givenPhoneTeam();
@@ -144,5 +146,63 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
       async () => (await phones.messageOf(id)).error_code === 'number_removed',
     );
     assert.equal((await phones.messageOf(id)).may_have_been_sent, false);
+  });
+});
+
+describe('messages that no phone reports or fetches (specification section 11.4)', () => {
+  const phones = givenPhoneTeam();
+  const { service } = phones;
+
+  it('the 10 s in which a poll counts as a repeat run from the hand-out', async () => {
+    const number = await phones.connect();
+    const id = await phones.send(number, 'whose answer was lost');
+    assert.equal((await number.wire.poll()).id, id);
+    service.clock.advance(7_000);
+    const repeat = await heldPoll(service, number);
+    const again = await heldPoll(service, number);
+    // The answer `idle` shows that a newer poll replaced the repeat: the server has decided about the message.
+    assert.equal((await repeat.answer).action, 'idle');
+    assert.equal((await phones.messageOf(id)).status, 'polling');
+    service.clock.advance(4_000);
+    const later = await heldPoll(service, number);
+    assert.equal((await again.answer).action, 'idle');
+    const failed = await phones.messageOf(id);
+    assert.deepEqual([failed.error_code, failed.may_have_been_sent], ['device_timeout', true]);
+    const after = await phones.send(number, 'the next one');
+    assert.equal((await later.answer).id, after);
+  });
+
+  it('a hand-out without a report is unconfirmed when its lease ends (§3.2/device-timeout)', async () => {
+    const number = await phones.connect();
+    const id = await phones.send(number, 'to a phone that dies');
+    assert.equal((await number.wire.poll()).id, id);
+    service.clock.advance(595_000);
+    await resolveOverdue(service.runtime);
+    assert.equal((await phones.messageOf(id)).status, 'polling');
+    service.clock.advance(5_000);
+    await resolveOverdue(service.runtime);
+    assert.equal((await phones.messageOf(id)).error_code, 'device_timeout');
+    const other = await phones.send(number, 'settled by the sweep of the service itself');
+    assert.equal((await number.wire.poll()).id, other);
+    service.clock.advance(600_000);
+    await until(
+      'the sweep settles it',
+      async () => (await phones.messageOf(other)).error_code === 'device_timeout',
+    );
+  });
+
+  it('a message that waits longer than QUEUE_EXPIRY_HOURS expires and is refunded, also on a paused number (§3.2/expired)', async () => {
+    const number = await phones.connect();
+    const other = await service.newTeam({ plan: 'pro', monthlyLimit: 3 });
+    const mine = await connectNumber(service, other, '+14155550990');
+    await other.api.send({ from: mine.phoneNumber, to: '+12125550100', content: 'waits' });
+    await other.api.put(`/v1/numbers/${mine.numberId}`, { status: 'paused' });
+    const id = await phones.send(number, 'waits too');
+    service.clock.advance(24 * 3_600_000 - 60_000);
+    await failExpired(service.runtime);
+    assert.equal((await phones.messageOf(id)).status, 'queued');
+    service.clock.advance(61_000);
+    await until('both expired', async () => (await phones.messageOf(id)).error_code === 'expired');
+    await until('it is given back', async () => (await acceptedOf(service, other.id)) === 0);
   });
 });

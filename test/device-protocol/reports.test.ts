@@ -49,8 +49,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     const { wire, id } = await handedOut();
     for (let repeat = 0; repeat < 3; repeat += 1) await wire.poll({ last: id });
     const message = await messageOf(id);
-    assert.equal(message.status, 'sent');
-    assert.equal(message.may_have_been_sent, false);
+    assert.partialDeepStrictEqual(message, { status: 'sent', may_have_been_sent: false });
     assert.deepEqual(await eventsOf(id), ['message.sent 1']);
   });
 

@@ -308,7 +308,7 @@ class Walk {
 
   async #delete(index: number): Promise<void> {
     const phone = this.#phone(index);
-    // The walk keeps a number with a message in flight: test/numbers/delete-number.test.ts tests its deletion.
+    // The walk keeps a number with a message in flight: test/numbers/pause-and-delete-number.test.ts tests its deletion.
     if (this.#of(phone.wire, 'polling').length > 0) return;
     const answer = await this.#team.api.delete(`/v1/numbers/${phone.numberId}`);
     assert.equal(answer.status, 200, answer.text);

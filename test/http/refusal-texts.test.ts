@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { type ErrorCode, errorStatus } from '#contract/errors.ts';
 import { eventTypes } from '#contract/event.ts';
+import { denyConnections } from '#test/support/database/lost-connections.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
+import { PageBlocks, printedShape } from '#test/support/processes/page-blocks.ts';
+import { runScript } from '#test/support/processes/run-script.ts';
+import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
-import { givenTeam } from '#test/support/service/given-team.ts';
+import { givenService, givenTeam } from '#test/support/service/given-team.ts';
+import { nextMinute } from '#test/support/service/next-minute.ts';
+import { putAccepted, putSpentMinute } from '#test/support/usage/given-usage.ts';
 
 const message = { to: '+14155550101', from: '+14155550102', content: 'Hello' };
 
@@ -103,4 +109,46 @@ describe('the message of a refusal names the fault (specification section 7.1, d
     assert.equal(form.status, 400);
     assert.match(await form.text(), /role="alert"[^>]*>The form has too many fields\. Send at most 50\./);
   });
+});
+
+describe('the examples of docs/errors.md (§7.1/envelope)', () => {
+  const service = givenService({ RATE_LIMITS: 'on' });
+  const team = given(() => service.newTeam({ monthlyLimit: 100 }));
+  const page = given(() => PageBlocks.read('docs/errors.md'));
+
+  before(() => connectNumber(service, team, '+14155550100'));
+
+  /** Makes the state of each example, in this order. The database goes away in the last one. */
+  const prepare: Readonly<Record<ErrorCode, () => Promise<ApiClient>>> = {
+    invalid_request: async () => team.api,
+    unauthorized: async () => team.api,
+    not_found: async () => team.api,
+    forbidden: () => service.newKey(team.id, ['messages:send']),
+    conflict: async () => team.api,
+    plan_limit_exceeded: async () => {
+      await putAccepted(service, team.id, 100);
+      return team.api;
+    },
+    rate_limited: async () => {
+      const busy = await service.newTeam();
+      nextMinute(service.clock);
+      await putSpentMinute(service, busy.id, 0);
+      return busy.api;
+    },
+    internal_error: async () => team.api,
+  };
+
+  const answerOf = (status: number, { key }: ApiClient) =>
+    runScript(`set -eu\nOWNLINE=${service.baseUrl}\nKEY=${key}\n${page.one(`sh ${status}`)}`);
+
+  for (const code of Object.keys(prepare) as ErrorCode[]) {
+    // Without its database the server answers 503 instead of 500.
+    const status = code === 'internal_error' ? 503 : errorStatus[code];
+    it(`the request of the example ${status} gets its answer`, async (t) => {
+      const api = await prepare[code]();
+      const denial = code === 'internal_error' ? await denyConnections(service) : undefined;
+      t.after(() => denial?.allow());
+      assert.equal(printedShape(await answerOf(status, api)), printedShape(page.one(`json ${status}`)));
+    });
+  }
 });

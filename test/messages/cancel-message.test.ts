@@ -39,8 +39,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
   const usage = (team: TestTeam) => acceptedByMonth(service, team.id);
 
   function assertConflict(answer: ApiAnswer, status: string): void {
-    assert.equal(answer.status, 409, answer.text);
-    assert.equal(field(answer.json, 'error.code'), 'conflict');
+    assert.partialDeepStrictEqual(answer, { status: 409, json: { error: { code: 'conflict' } } });
     assert.match(String(field(answer.json, 'error.message')), new RegExp(`this one is ${status}\\.`));
   }
 

@@ -150,8 +150,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
   it('media_url null and empty mean no media (§4.3/media-url)', async () => {
     for (const none of [null, '']) {
       const answer = await send({ to, from, content: 'a', media_url: none });
-      assert.equal(answer.status, 202, answer.text);
-      assert.equal(answer.json.media_url, null);
+      assert.partialDeepStrictEqual(answer, { status: 202, json: { media_url: null } });
     }
   });
 

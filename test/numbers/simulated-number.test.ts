@@ -112,8 +112,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
       '+141555501000',
     ]) {
       const refused = await simulate(team, { phone_number });
-      assert.equal(refused.status, 400, refused.text);
-      assert.equal(field(refused.json, 'error.param'), 'phone_number');
+      assert.partialDeepStrictEqual(refused, { status: 400, json: { error: { param: 'phone_number' } } });
       assert.match(String(field(refused.json, 'error.message')), /reserved for fiction/);
     }
     const other = await newOwner();

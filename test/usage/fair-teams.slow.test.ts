@@ -11,7 +11,7 @@ import { holdReads } from '#test/support/database/hold-reads.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
+import type { ApiAnswer } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
@@ -63,8 +63,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
 
   function assertRefused(answers: readonly ApiAnswer[]): void {
     for (const answer of answers) {
-      assert.equal(answer.status, 503, answer.text);
-      assert.equal(field(answer.json, 'error.code'), 'internal_error');
+      assert.partialDeepStrictEqual(answer, { status: 503, json: { error: { code: 'internal_error' } } });
       assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
     }
   }

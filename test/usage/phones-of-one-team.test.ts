@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { plans } from '#contract/plans.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { teamRequestsRunningMax } from '#server/usage/limits.ts';
 import { countBlocked, untilBlocked } from '#test/support/database/blocked-statements.ts';
+import {
+  type MovableDatabaseClock,
+  makeClockMovable,
+} from '#test/support/database/movable-database-clock.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { type ConnectedNumber, connectNumber, type FlatAnswer } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
+import { nextMinute } from '#test/support/service/next-minute.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { putSpentMinute } from '#test/support/usage/given-usage.ts';
 
 const phones = 6;
 const textsEach = 10;
@@ -72,4 +82,45 @@ describe('many phones of one team', () => {
     service.clock.advance(60_000);
     for (const answer of await Promise.all(held)) assert.equal(answer.action, 'idle');
   });
+});
+
+const dayMs = 86_400_000;
+
+it('a team’s rate limit ends within a minute after a database clock that was a day ahead is set right (§7.2/rate-limit-headers)', async (t) => {
+  let databaseClock: MovableDatabaseClock | undefined;
+  const service = await startTestService({ RATE_LIMITS: 'on' }, {}, async (url) => {
+    databaseClock = await makeClockMovable(url);
+    await databaseClock.set(dayMs);
+  });
+  t.after(() => databaseClock?.close());
+  t.after(() => service.close());
+  const team = await service.newTeam({ plan: 'free' });
+  service.clock.advance(60_000 - (service.clock.nowMs() % 60_000));
+  const statuses: number[] = [];
+  for (let n = 0; n <= plans.free.requestsPerMinute; n += 1)
+    statuses.push((await team.api.get('/v1/team')).status);
+  assert.equal(statuses.at(-1), 429, 'the limit is used up while the clock is ahead');
+  await databaseClock?.set(0);
+  const clock = new Clock();
+  const restarted = await service.startAnother(clock);
+  try {
+    // The first process used up the limit in its next minute: this clock moves past that minute.
+    clock.advance(120_000);
+    assert.equal((await new ApiClient(restarted.baseUrl, team.api.key).get('/v1/team')).status, 200);
+  } finally {
+    await restarted.close();
+  }
+  service.clock.advance(60_000);
+  assert.equal((await team.api.get('/v1/team')).status, 200);
+});
+
+it('a stored minute that is too far ahead to be a difference of clocks limits no team (§7.2/rate-limit-headers)', async (t) => {
+  const service = await startTestService({ RATE_LIMITS: 'on' });
+  t.after(() => service.close());
+  for (const aheadMinutes of [2, 60, 1_440, 525_600]) {
+    const team = await service.newTeam({ plan: 'free' });
+    nextMinute(service.clock);
+    await putSpentMinute(service, team.id, aheadMinutes);
+    assert.equal((await team.api.get('/v1/team')).status, 200, `${aheadMinutes} minutes ahead`);
+  }
 });

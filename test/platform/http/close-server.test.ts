@@ -5,9 +5,11 @@ import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { closeServer } from '#server/http/close-server.ts';
+import { listen } from '#server/http/listen.ts';
 import type { Route } from '#server/http/route.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { createBareServer, listenOnFreePort } from '#test/support/http/bare-http-server.ts';
+import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const clients = 20;
@@ -174,5 +176,55 @@ describe('the stop of the HTTP server (specification section 10.3)', () => {
     client.socket.resume();
     await Promise.all([closed, client.ended]);
     assert.equal(client.received.length - client.received.indexOf('\r\n\r\n') - 4, large.length);
+  });
+});
+
+const host = '127.0.0.1';
+const connections = 64;
+
+const newServer = () =>
+  createBareServer([
+    { method: 'GET', path: '/page', audience: 'page', answers: {}, handle: async () => ({ body: 'page' }) },
+  ]);
+
+describe('the listening sockets of a process (specification section 7.2)', () => {
+  it('a socket accepts many connections in each iteration of the event loop, and all of them are served', async () => {
+    const [server, port] = [newServer(), await freePort()];
+    assert.equal(await listen(server, { host, port }), `http://${host}:${port}`);
+    let [accepted, iterations] = [0, 0];
+    server.server.on('connection', () => {
+      accepted += 1;
+    });
+    // The kernel completes the connections at once; the server accepts them only when this thread is free.
+    const clients = Array.from({ length: connections }, () => connect(port, host));
+    while (accepted < connections) {
+      await new Promise((resolve) => setImmediate(resolve));
+      iterations += 1;
+    }
+    assert.ok(iterations <= connections / 2, `${iterations} iterations for ${connections} connections`);
+    let answers = 0;
+    for (const client of clients) {
+      client.on('data', (data) => {
+        if (data.toString().startsWith('HTTP/1.1 200')) answers += 1;
+      });
+      client.write('GET /page HTTP/1.1\r\nHost: a\r\n\r\n');
+    }
+    await until('all are answered', () => answers === connections);
+    const closed = Promise.all(clients.map((client) => once(client, 'close')));
+    await closeServer(server);
+    await closed;
+    const refused = connect(port, host);
+    const [error] = await once(refused, 'error');
+    assert.equal(error.code, 'ECONNREFUSED');
+  });
+
+  it('a port is not shared with another process, in either order of the starts', async () => {
+    const [first, second, port] = [newServer(), newServer(), await freePort()];
+    await listen(first, { host, port });
+    try {
+      await assert.rejects(listen(second, { host, port }), { code: 'EADDRINUSE' });
+    } finally {
+      await Promise.all([closeServer(first), closeServer(second)]);
+    }
   });
 });

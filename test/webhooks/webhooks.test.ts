@@ -2,12 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
 import { planNames, plans } from '#contract/plans.ts';
+import { deleteBatchMax } from '#server/webhooks/queue/pending-deliveries.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { setRole } from '#test/support/people/given-accounts.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
-import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import { nowhere } from '#test/support/webhooks/make-webhooks.ts';
+import { assertEach } from '#test/support/service/assert-each.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService, givenTeamBesideCanary } from '#test/support/service/given-team.ts';
+import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
+import { deliveriesOf, dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 
 describe('POST /v1/webhooks (specification section 4.4)', () => {
   const { service, team } = givenTeamBesideCanary({
@@ -65,8 +70,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     ];
     for (const url of fits) {
       const answer = await make({ url });
-      assert.equal(answer.status, 201, answer.text);
-      assert.equal(answer.json.url, url);
+      assert.partialDeepStrictEqual(answer, { status: 201, json: { url } });
     }
   });
 
@@ -127,5 +131,95 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     await setRole(service, member.account.id, 'viewer');
     await lock.release();
     assert.equal((await asked).status, 403);
+  });
+});
+
+describe('GET /v1/webhooks and GET /v1/webhooks/:id (specification section 4.4)', () => {
+  const service = givenService({ ROLES: 'api,maintain' });
+  given(() => plantCanary(service));
+
+  it('the list of a team without webhooks is empty', async () => {
+    const { api } = await service.newTeam();
+    assert.deepEqual((await api.get('/v1/webhooks')).json, { webhooks: [] });
+  });
+
+  it('each webhook has eight fields, oldest first, disabled ones included, and never a secret', async () => {
+    const { api } = await service.newTeam();
+    const made = [await newWebhook(api), await newWebhook(api, { events: ['message.sent'] })];
+    await api.put(`/v1/webhooks/${made[0]?.id}`, { active: false });
+    const { json } = await api.get('/v1/webhooks');
+    const webhooks = json.webhooks as Record<string, unknown>[];
+    assertEach(webhooks, ({ id, active }) => [id, active], [
+      [made[0]?.id, false],
+      [made[1]?.id, true],
+    ]);
+    const { created_at, ...second } = webhooks[1] ?? {};
+    assert.match(String(created_at), /Z$/);
+    assert.deepEqual(second, {
+      id: made[1]?.id,
+      url: nowhere,
+      events: ['message.sent'],
+      phone_number: null,
+      active: true,
+      failure_count: 0,
+      last_triggered_at: null,
+      next_secret_takes_over_at: null,
+    });
+    assert.deepEqual((await api.get(`/v1/webhooks/${made[1]?.id}`)).json, webhooks[1]);
+  });
+
+  it('viewers see webhooks, and can’t change them (section 5.3)', async () => {
+    const team = await service.newTeam();
+    const { id } = await newWebhook(team.api);
+    const viewer = await newMember(service, team, 'viewer');
+    assert.equal(
+      (await viewer.get(viewer.in(`/webhooks/${id}`))).text,
+      (await team.api.get(`/v1/webhooks/${id}`)).text,
+    );
+    assert.equal((await viewer.put(viewer.in(`/webhooks/${id}`), { active: false })).status, 403);
+    const reader = await service.newKey(team.id, ['team:read', 'messages:read', 'numbers:read']);
+    assert.equal((await reader.get('/v1/webhooks')).status, 403);
+  });
+});
+
+describe('DELETE /v1/webhooks/:id', () => {
+  const { service, team } = givenTeamBesideCanary({ ROLES: 'api,maintain' });
+
+  it('deleting a webhook answers {deleted: true} and deletes its pending deliveries of every lane', async () => {
+    const { id } = await newWebhook(team.api);
+    const other = await newWebhook(team.api);
+    await newDelivery(service, team, id, { status: 'pending' });
+    await newDelivery(service, team, id, { status: 'failed' });
+    await newDelivery(service, team, other.id, { status: 'pending' });
+    await team.api.post(`/v1/webhooks/${id}/test`);
+    const answer = await team.api.delete(`/v1/webhooks/${id}`);
+    assert.deepEqual([answer.status, answer.json], [200, { deleted: true }]);
+    const left = await dueDeliveries(service, { teamId: team.id });
+    assertEach(left, ({ webhookId }) => webhookId, [uuidOf('wh', other.id)]);
+    const deliveries = await deliveriesOf(service, { id: uuidOf('wh', id) });
+    assert.ok(deliveries.length > 0 && deliveries.every(({ status }) => status !== 'pending'));
+    for (const path of ['', '/deliveries']) {
+      assert.equal((await team.api.get(`/v1/webhooks/${id}${path}`)).status, 404);
+    }
+    assert.equal((await team.api.get(`/v1/webhooks/${other.id}`)).status, 200);
+  });
+
+  it('deleting a webhook with a long backlog answers after the backlog is deleted', async () => {
+    const { id } = await newWebhook(team.api);
+    await queueMany(service, team, id, deleteBatchMax + 5);
+    assert.equal((await team.api.delete(`/v1/webhooks/${id}`)).status, 200);
+    const left = await dueDeliveries(service, { webhookId: uuidOf('wh', id) });
+    assert.equal(left.length, 0);
+  });
+
+  it('only one of several simultaneous deletions of a webhook is 200, and the others are 404', async () => {
+    const { api } = await service.newTeam({ plan: 'free' });
+    const made = await Promise.all([1, 2, 3, 4, 5].map(() => newWebhook(api)));
+    const statuses = await Promise.all(
+      [1, 2, 3, 4].map(async () => (await api.delete(`/v1/webhooks/${made[0]?.id}`)).status),
+    );
+    assert.deepEqual(statuses.toSorted(), [200, 404, 404, 404]);
+    await newWebhook(api);
+    assert.equal((await api.post('/v1/webhooks', { url: nowhere, events: ['message.sent'] })).status, 402);
   });
 });
