@@ -24,17 +24,18 @@ describe('the shared cached query', () => {
     assert.equal(await look(), 2);
   });
 
-  it('simultaneous callers get the same failure of the query, as they get the same result', async () => {
+  it('callers share a failure of the query, too, for a time of its own', async () => {
     const clock = new Clock();
     let looks = 0;
-    const look = singleFlightQuery(clock, 60_000, async () => {
+    const query = async () => {
       looks += 1;
       if (looks === 1) throw new Error('away');
-    });
+    };
+    const look = singleFlightQuery(clock, 60_000, query, 5_000);
     await Promise.all([assert.rejects(look(), /away/), assert.rejects(look(), /away/)]);
     await assert.rejects(look(), /away/);
     assert.equal(looks, 1);
-    clock.advance(60_000);
+    clock.advance(5_000);
     await look();
     assert.equal(looks, 2);
   });

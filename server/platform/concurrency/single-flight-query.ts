@@ -1,22 +1,23 @@
 import type { Clock } from '#server/platform/time/clock.ts';
 
 /**
- * Single flight with a cache: callers share the running query, and for `ttlMs` after its end also its result or
- * failure. The query therefore runs at most once per `ttlMs`, however many callers there are.
+ * Single flight with a cache: callers share the running query, and after its end also its result for `ttlMs`, or its
+ * failure for `failureTtlMs`. The query therefore runs at most once in that time, however many callers there are.
  */
 export function singleFlightQuery<T>(
   clock: Pick<Clock, 'elapsedMs'>,
   ttlMs: number,
   query: () => Promise<T>,
+  failureTtlMs = ttlMs,
 ): () => Promise<T> {
-  let latest: { readonly result: Promise<T>; endedAtMs: number } | undefined;
+  let latest: { readonly result: Promise<T>; keptUntilMs: number } | undefined;
   return () => {
-    if (latest && clock.elapsedMs() - latest.endedAtMs < ttlMs) return latest.result;
-    const current = { result: query(), endedAtMs: Number.POSITIVE_INFINITY };
-    const end = () => {
-      current.endedAtMs = clock.elapsedMs();
+    if (latest && clock.elapsedMs() < latest.keptUntilMs) return latest.result;
+    const current = { result: query(), keptUntilMs: Number.POSITIVE_INFINITY };
+    const keepFor = (ms: number) => () => {
+      current.keptUntilMs = clock.elapsedMs() + ms;
     };
-    current.result.then(end, end);
+    current.result.then(keepFor(ttlMs), keepFor(failureTtlMs));
     latest = current;
     return current.result;
   };

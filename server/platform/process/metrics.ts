@@ -71,7 +71,7 @@ export function labelledGauges<Read>(
     });
 }
 
-/** Default cache time of metrics from the database: more frequent scrapes share one result. */
+/** Default cache time of metrics from the database, and of every failure: more frequent scrapes share one result. */
 const usualCacheMs = 5_000;
 
 /** Makes several metrics share one result of `read`. */
@@ -79,7 +79,8 @@ function cached<T>(
   { clock, cacheMs = usualCacheMs }: Registration,
   read: () => T | Promise<T>,
 ): () => Promise<T> {
-  return clock ? singleFlightQuery(clock, cacheMs, async () => read()) : async () => read();
+  const readAll = async () => read();
+  return clock ? singleFlightQuery(clock, cacheMs, readAll, Math.min(cacheMs, usualCacheMs)) : readAll;
 }
 
 /** Age of a time in seconds; 0 without a time. */
