@@ -185,12 +185,12 @@ function readDatabaseUrl(settings: SettingReader): string | undefined {
 }
 
 function readProcessRoles(settings: SettingReader): ReadonlySet<ProcessRole> {
-  const roles = settings.parsedList(
-    'ROLES',
-    (part) => processRoles.find((role) => role === part),
-    (part) => `ROLES must be one or more of ${processRoles.join(',')}, not "${part}".`,
-  );
-  return new Set(roles.length > 0 ? roles : processRoles);
+  const parse = (text: string) => {
+    const roles = text.split(',').map((part) => processRoles.find((role) => role === part.trim()));
+    return roles.every((role) => role !== undefined) ? roles : undefined;
+  };
+  const problem = (text: string) => `ROLES must be one or more of ${processRoles.join(',')}, not "${text}".`;
+  return new Set(settings.parsed('ROLES', parse, problem) ?? processRoles);
 }
 
 function readMail(settings: SettingReader) {

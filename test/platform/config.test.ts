@@ -287,5 +287,7 @@ describe('the settings (docs/configuration.md)', () => {
         return true;
       },
     );
+    for (const ROLES of [',', 'api,', 'cook'])
+      assert.throws(() => readConfig({ ROLES }), new RegExp(`ROLES must be .*, not "${ROLES}"`));
   });
 });
