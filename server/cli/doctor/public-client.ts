@@ -52,7 +52,7 @@ export async function send(call: PublicCall): Promise<Answered | NotAnswered> {
     maxResponseSize: bodyMaxBytes,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    connect: { timeout: timeoutMs, ...trust(authorities) },
+    connect: { timeout: timeoutMs, rejectUnauthorized: true, ...trust(authorities) },
   });
   try {
     const method = body ? 'POST' : 'GET';
