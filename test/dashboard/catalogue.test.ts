@@ -11,6 +11,7 @@ const texts = catalogue(
     groups: { 'of {name}': 'Messages of {name}' },
     'waiting {count}': { one: 'One message waits', other: '{count} messages wait' },
     'ends {at} {count}': 'It ends {at}, with {count}',
+    'from {name}': '**From {name}** to {name}',
   },
   'en',
 );
@@ -34,7 +35,13 @@ describe('the catalogue of texts', () => {
     assert.equal(renderToStaticMarkup(sentence), 'It ends <b>now</b>, with 2');
   });
 
-  it('a text with a wrong key, a missing value or an extra value does not compile', () => {
+  it('with elements as values, words between ** are bold in the text only', () => {
+    const sentence = texts.from({ name: createElement('bdi', null, '**a**') });
+    const name = '<bdi>**a**</bdi>';
+    assert.equal(renderToStaticMarkup(sentence), `<b>From ${name}</b> to ${name}`);
+  });
+
+  it('does not compile with a wrong key, or with a value missing or too many', () => {
     // @ts-expect-error a wrong key
     texts.subtitle;
     // @ts-expect-error a missing value

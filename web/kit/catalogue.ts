@@ -1,9 +1,9 @@
-import { createElement, Fragment, type ReactNode } from 'react';
+import { createElement, Fragment, isValidElement, type ReactNode } from 'react';
 import { pageLocale } from './format.ts';
 
 /**
- * A text with values, which its key names: `"since {at}": "Since {at}"`. Numbers are formatted. If a value is an
- * element, the result is a React node, otherwise a string.
+ * A text with values, which its key names: `"since {at}": "Since {at}"`. Numbers are formatted. With an element among
+ * the values it is a node with bold words, otherwise a string.
  */
 interface Sentence<Name extends string> {
   (values: Readonly<Record<Name, string | number>>): string;
@@ -41,13 +41,26 @@ function group(texts: { readonly [key: string]: Entry }, locale: string): object
     if (count === undefined) return [name, typeof entry === 'string' ? entry : group(entry, locale)];
     const textFor = (values: Values) =>
       typeof entry === 'string' ? entry : formFor(entry, Number(values[count]), locale);
-    return [name, (values: Values) => fill(textFor(values), values, locale)];
+    const sentence = (values: Values) => {
+      const fillPart = (part: string) => fill(part, values, locale);
+      const isNode = Object.values(values).some(isValidElement);
+      return isNode ? withBold(textFor(values), fillPart) : fillPart(textFor(values));
+    };
+    return [name, sentence];
   };
   return Object.fromEntries(Object.entries(texts).map(read));
 }
 
 function formFor(forms: { readonly [form: string]: Entry }, count: number, locale: string): string {
   return String(forms[new Intl.PluralRules(locale).select(count)] ?? forms.other);
+}
+
+/** Renders a text with its bold words, which are between `**`. @param render renders the parts */
+export function withBold(text: string, render = (part: string): ReactNode => part): ReactNode {
+  const parts = text
+    .split(/\*\*(.+?)\*\*/)
+    .map((part, index) => createElement(index % 2 === 0 ? Fragment : 'b', null, render(part)));
+  return createElement(Fragment, null, ...parts);
 }
 
 /** Replaces the names in braces by their values. */

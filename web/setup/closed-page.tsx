@@ -25,7 +25,7 @@ export function ClosedPage(): ReactNode {
       {isConnected && (
         <Checks title={closed.left} hint={closed.leftHow} checks={left} remedies={texts.remedies} />
       )}
-      {left.length > 0 && <Say text={closed.newLink({ button })} />}
+      {left.length > 0 && <Say text={closed.newLink} values={{ button }} />}
       <Checks title={closed.checked} checks={isConnected ? done : []} />
       {isConnected && (
         <Say text={`${closed.sentMeans} ${closed.afterUpdate}`} className="text-sm text-quiet" />

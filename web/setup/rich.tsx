@@ -1,20 +1,25 @@
 import type { ReactNode } from 'react';
+import { withBold } from '../kit/catalogue.ts';
 
 type RichProps<Values> =
   | { readonly text: string; readonly values?: undefined }
-  | { readonly text: string | ((values: Values) => string); readonly values: Values };
+  | { readonly text: string | ((values: Values) => ReactNode); readonly values: Values };
 
-/** Renders a text of the catalogue, with its bold words. A text that is looked up by name may have no values. */
-export function Rich<Values>({ text, values }: RichProps<Values>): ReactNode {
-  const words = typeof text === 'string' ? text : text(values as Values);
-  return words.split(/\*\*(.+?)\*\*/).map((part, index) => {
-    const key = `${index} ${part}`;
-    return index % 2 === 0 ? part : <b key={key}>{part}</b>;
-  });
+/**
+ * Renders a text of the catalogue, with its bold words and values. Values have a writing direction of their own. A text
+ * that is chosen by its name may leave out values.
+ */
+export function Rich<Values extends Readonly<Record<string, ReactNode>>>({
+  text,
+  values,
+}: RichProps<Values>): ReactNode {
+  if (typeof text === 'string') return withBold(text);
+  const isolated = Object.entries(values ?? {}).map(([name, value]) => [name, <bdi key={name}>{value}</bdi>]);
+  return text(Object.fromEntries(isolated));
 }
 
 /** A paragraph of the catalogue. */
-export function Say<Values>({
+export function Say<Values extends Readonly<Record<string, ReactNode>>>({
   className,
   ...rest
 }: RichProps<Values> & { readonly className?: string }): ReactNode {

@@ -131,7 +131,9 @@ export function Replies(): ReactNode {
   return (
     <div aria-live="polite" className="grid gap-1.5">
       {needed.map((reply) => (
-        <ReplyLine key={reply.name} reply={reply} text={`**${reply.reply}**`} />
+        <ReplyLine key={reply.name} reply={reply}>
+          <b>{reply.reply}</b>
+        </ReplyLine>
       ))}
       {missing && (
         <Say text={hint} values={{ reply: missing.reply, contains }} className="text-sm text-quiet" />
@@ -148,15 +150,25 @@ export function MoreReplies(): ReactNode {
     <Fold title={texts.replies.more} isOpen={!locale.startsWith('en')}>
       <Say text={texts.replies.moreHow} className="my-2" />
       {further.map((reply) => (
-        <ReplyLine key={reply.name} reply={reply} text={texts.replies.moreLine(reply)} />
+        <ReplyLine key={reply.name} reply={reply}>
+          <Rich text={texts.replies.moreLine} values={{ contains: reply.contains, reply: reply.reply }} />
+        </ReplyLine>
       ))}
     </Fold>
   );
 }
 
-function ReplyLine({ reply, text }: { readonly reply: SetupReply; readonly text: string }): ReactNode {
+interface ReplyLineProps {
+  readonly reply: SetupReply;
+  readonly children: ReactNode;
+}
+
+function ReplyLine({ reply: { passed }, children }: ReplyLineProps): ReactNode {
   const { cameIn, waiting } = useSetup().texts.replies;
-  const { passed } = reply;
-  const words = `${text} ${passed ? cameIn : waiting}`;
-  return <CheckLine state={passed ? 'done' : 'open'} title={<Rich text={words} />} />;
+  const title = (
+    <>
+      {children} {passed ? cameIn : waiting}
+    </>
+  );
+  return <CheckLine state={passed ? 'done' : 'open'} title={title} />;
 }
