@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { renderShell } from '#server/dashboard/web/web-files.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { given } from '#test/support/service/given.ts';
@@ -51,6 +52,12 @@ describe('the page and the files of the dashboard', () => {
       assert.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable');
       assert.equal(headers.get('content-encoding'), byteLength < 1_024 ? null : 'br');
     }
+  });
+
+  it('a < in the data of a page cannot end their script element', () => {
+    const entry = { script: 'main.js', imports: [], styles: [], font: undefined };
+    const page = renderShell({ base: '', nowMs: 0, entry }, { name: '</script><script>' });
+    assert.ok(page.includes('{"name":"\\u003c/script>\\u003cscript>"}'), page);
   });
 
   it('only files of the build are served', async () => {
