@@ -228,7 +228,27 @@ describe('a subscriber to changes (decision 0018)', () => {
     for (const { leave } of [own, other]) leave();
   });
 
-  it('a subscriber ignores resource types that only a later version knows, and changes of other teams', () => {
+  it('subscribers that fail, unsubscribe or subscribe in a call do not affect the others', () => {
+    const changes = new Changes(logger);
+    changes.subscribe(team.id, () => {
+      throw new Error('changed my mind');
+    });
+    let came = 0;
+    const coming: ChangeListener = () => {
+      came += 1;
+      leaveComing();
+      leaveComing = changes.subscribe(team.id, coming);
+    };
+    let leaveComing = changes.subscribe(team.id, coming);
+    const last = listen(changes, team.id);
+    changes.onNotification(`${team.id} message all`);
+    assert.deepEqual([came, last.told], [1, [{ resource: 'message', ids: 'all' }]]);
+    last.leave();
+    changes.onNotification('');
+    assert.deepEqual([came, last.told.length], [2, 1], 'it is called once, and not after it left');
+  });
+
+  it('a subscriber ignores unknown resource types of a later version, and other teams', () => {
     const changes = new Changes(logger);
     const { told } = listen(changes, team.id);
     changes.onNotification(`${team.id} invoice all`);

@@ -71,7 +71,16 @@ describe('read marks of members', () => {
     assert.equal(await unread(back), 0);
   });
 
-  it('messages that the team sent are never unread, but a read mark may name one', async () => {
+  it('a read mark on a message from before a member joined makes nothing unread', async () => {
+    const before = await receive(number, ada, '1');
+    await receive(number, ada, '2');
+    service.clock.advance(1_000);
+    const later = await newMember(service, team, 'member');
+    assert.deepEqual(await mark(later, before), { read_until: before, unread_count: 0 });
+    assert.equal(await unread(later), 0);
+  });
+
+  it('messages of the team are never unread, and may be marked', async () => {
     const id = await team.api.send({ from: number.phoneNumber, to: ada, content: 'Hello' });
     assert.equal(await unread(member), 0);
     await receive(number, ada, 'reply');
