@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { lockTimeoutMs } from '#server/database/database.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
-import { watchStatements } from '#test/support/database/watch-statements.ts';
+import { untilTriedAgain, watchStatements } from '#test/support/database/watch-statements.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/direct-phone.ts';
@@ -64,7 +65,39 @@ describe('phones of a team that call together (specification sections 11.4 and 1
       assert.equal(events.filter((event) => event.type === type).length, 40, type);
   });
 
-  it('a phone whose session or number stays locked past the time-out is answered unavailable, and other phones are served', async (t) => {
+  it('locked phones of many teams, more than there are hot connections, delay no phone of another team and no send', async (t) => {
+    const teams = await Promise.all(Array.from({ length: 5 }, () => service.newTeam()));
+    const three = await Promise.all(
+      teams.map(async (each) => {
+        const phones = await connectMany(service, each, 3);
+        return { phones, ids: await sendFromEach(each, phones, 'to') };
+      }),
+    );
+    const stuck = three.flatMap(({ phones }) => phones);
+    const free = await connectMany(service, team, 6);
+    const ids = await sendFromEach(team, free, 'to');
+    const numberOf = ({ number }: OneOfMany) => number.phoneNumber;
+    // Half of the phones wait in their look-up, and the others in their claim.
+    const sessions = await holdRowLock(service, { sessionOf: stuck.slice(0, 8).map(numberOf) });
+    const numbers = await holdRowLock(service, { phoneNumber: stuck.slice(8).map(numberOf) });
+    t.after(() => Promise.all([sessions.release(), numbers.release()]));
+    const startedMs = performance.now();
+    const waiting = pollAll(stuck);
+    await untilTriedAgain('messages.claim');
+    assert.deepEqual(await idsOf(pollAll(free)), ids);
+    const more = await sendFromEach(team, free, 'more');
+    assert.deepEqual(await idsOf(pollAll(free, ids)), more);
+    for (const { number, contact } of free)
+      assert.equal((await number.wire.call('inbound', { from: contact, text: 'Hello' })).ok, '1');
+    assert.ok(performance.now() - startedMs < lockTimeoutMs, 'the others waited for no time-out');
+    await Promise.all([sessions.release(), numbers.release()]);
+    assert.deepEqual(
+      await idsOf(waiting),
+      three.flatMap(({ ids }) => ids),
+    );
+  });
+
+  it('a phone whose session or number stays locked beyond the time-out is answered unavailable, and no other phone is', async (t) => {
     const phones = await connectMany(service, team, 4);
     const ids = await sendFromEach(team, phones, 'to');
     const [session, number] = phones;

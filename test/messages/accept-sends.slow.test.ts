@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { SendRow } from '#server/messages/accept-statement.ts';
-import { createSendBatcher } from '#server/messages/send-message.ts';
+import { createSendBatcher, type SendBatcher } from '#server/messages/send-message.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
@@ -226,6 +226,27 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.ok(slowestMs < 2_000, `${slowestMs} ms`);
     for (const result of await waiting)
       assert.equal(result.status === 'rejected' && result.reason.status, 503);
+  });
+
+  it('a lone sender is not starved by another process that saturates its team', async () => {
+    const sender = await newSender();
+    const endMs = performance.now() + 3_000;
+    const sendUntilEnd = async (acceptor: SendBatcher) => {
+      const tookMs: number[] = [];
+      while (performance.now() < endMs) {
+        const startedMs = performance.now();
+        assert.equal((await acceptor.accept(row(sender, 'Hello'))).verdict, 'accepted');
+        tookMs.push(performance.now() - startedMs);
+      }
+      return tookMs;
+    };
+    const busy = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
+    const lone = createSendBatcher({ ...other, metrics: createMetrics() });
+    const load = Promise.all(Array.from({ length: 64 }, () => sendUntilEnd(busy)));
+    const tookMs = await sendUntilEnd(lone);
+    await load;
+    assert.ok(tookMs.length >= 30, `${tookMs.length} sends in 3 s`);
+    assert.ok(Math.max(...tookMs) < 1_000, `${Math.max(...tookMs)} ms`);
   });
 
   it('a send that waits while its number is deleted is refused as from_unregistered', async (t) => {
