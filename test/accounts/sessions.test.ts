@@ -89,6 +89,8 @@ describe('sessions (specification section 12.2)', () => {
     assert.ok(!planted.cookie.includes(cookie));
     const planter = new Browser(service.baseUrl, { cookie });
     assert.equal(await isSignedIn(planter), false, 'a planted cookie signs in no person, then or later');
+    for (const alike of [`xownline=${first}`, `ownline=${first}x`, `ownline=x${first}`])
+      assert.equal(await isSignedIn(new Browser(service.baseUrl, { cookie: alike })), false, alike);
   });
 
   it('signing in again ends only the session that the browser had, whatever its account (§12.2/sessions)', async () => {

@@ -57,6 +57,7 @@ describe('the message of a refusal names the fault (specification section 7.1, d
   it('the refusal of a value names the allowed types, numbers, lengths or entries', async () => {
     const choices = eventTypes.join(', ');
     const invite = { email: 'a', role: 'admin' };
+    const noPage = 'cursor must be the cursor of the page before, or be left out for the first page.';
     const refusals: readonly (readonly [Promise<ApiAnswer>, string, string])[] = [
       [send({ media_url: 5 }), 'media_url must be a string or null.', 'media_url'],
       [send({ content: 5 }), 'content must be a string.', 'content'],
@@ -66,11 +67,14 @@ describe('the message of a refusal names the fault (specification section 7.1, d
       [create([]), `events must have at least 1 entry, of: ${choices}.`, 'events'],
       [create(['message.read']), `events[0] must be one of: ${choices}.`, 'events'],
       [create(Array(51).fill('message.sent')), 'events may have at most 50 entries.', 'events'],
+      [team.api.get('/v1/team/invitations?cursor=x'), noPage, 'cursor'],
     ];
     for (const [answer, text, param] of refusals) assertRefused(await answer, text, param);
     for (const limit of ['99999999999', '101', '0', '-1', '1.5', 'x', '']) {
-      const answer = await team.api.get(`/v1/messages?limit=${limit}`);
-      assertRefused(answer, 'limit must be a whole number from 1 to 100.', 'limit');
+      for (const path of ['/v1/messages', '/v1/team/invitations']) {
+        const answer = await team.api.get(`${path}?limit=${limit}`);
+        assertRefused(answer, 'limit must be a whole number from 1 to 100.', 'limit');
+      }
     }
   });
 

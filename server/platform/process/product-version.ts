@@ -35,7 +35,7 @@ const digits = 8;
  * @param root the folder of the clone
  * @returns its first eight digits; undefined if the folder is no clone
  */
-function readCommit(root: string): string | undefined {
+export function readCommit(root: string): string | undefined {
   const head = readGitFile(root, 'HEAD');
   const ref = head && /^ref: (\S+)/.exec(head)?.[1];
   const commit = ref ? (readGitFile(root, ref) ?? readPackedRef(root, ref)) : head;
