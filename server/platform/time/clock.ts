@@ -38,12 +38,15 @@ function readBootId(): string | undefined {
 const timerMaxMs = 2 ** 31 - 1;
 
 /**
- * The one clock of a process (specification section 10.7, decisions 0007 and 0020). It counts monotonic time and is
+ * The clock of a process (specification section 10.7, decisions 0007 and 0020). It counts monotonic time and is
  * corrected by the database's clock. So all processes agree, and every clock step is noticed. SQL never calls now():
  * each statement gets the time from here. Tests move the clock.
  *
  * During a small correction back, timestamps stand still until the time has caught up. Only `jump` moves the time back.
  * `elapsedMs` measures durations; only elapsing time and tests change its result.
+ *
+ * The times of rows come from the one clock of the runtime. The semaphores of group commits and of password hashes only
+ * wait, so each has a second clock: nothing corrects it, and a test that moves the time ends none of their waits.
  */
 export class Clock {
   #offsetMs = performance.timeOrigin;
