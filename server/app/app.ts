@@ -82,7 +82,6 @@ async function open(options: AppOptions, lifecycle: Lifecycle): Promise<App> {
   };
   const opened = openSlices(services);
   const { slices, changes } = opened;
-  for (const { metrics = [] } of slices) for (const register of metrics) register();
 
   const jobs = new Jobs(
     services,

@@ -5,11 +5,11 @@ import { NightlyBackup } from './nightly-backup.ts';
 /** The nightly backup, if BACKUP_DIR is set. */
 export function openBackups(services: ProcessServices): Slice {
   const backup = new NightlyBackup(services, services.databaseUrl);
+  registerBackupMetrics(services);
   return {
     jobs: services.config.backup
       ? [sweep('maintain', 'back up each night', 60_000, 'keeps', () => backup.round())]
       : [],
-    metrics: [() => registerBackupMetrics(services)],
     drain: { name: 'nightly backup', run: () => backup.stop() },
   };
 }

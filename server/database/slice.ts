@@ -19,7 +19,7 @@ export interface ProcessServices extends Runtime {
   readonly running: { readonly address: string; readonly loops: readonly Loop[] };
 }
 
-/** A slice as the composition root sees it. Opening a slice starts nothing, and writes nothing. */
+/** A slice as the composition root sees it. Opening a slice registers its metrics; it starts nothing, and writes nothing. */
 export interface Slice {
   /** Routes of processes with the role `api`. */
   readonly routes?: readonly Route[];
@@ -28,9 +28,7 @@ export interface Slice {
   readonly jobs?: readonly Job[];
   /** Listeners to notifications of all processes. The payload is empty after each new connection. */
   readonly channels?: Readonly<Record<string, (payload: string) => void>>;
-  /** Functions that register metrics. */
-  readonly metrics?: readonly (() => void)[];
-  /** Called for each answered request. */
+  /** Called with each answer. */
   readonly observe?: (answered: CompletedRequest) => void;
   /**
    * The registries of requests that are held, such as long polls and live streams. A stop of the server ends their

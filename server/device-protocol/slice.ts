@@ -14,6 +14,9 @@ import { deviceRoutes } from './routes.ts';
 export function openDeviceProtocol(services: Runtime): Slice {
   const { config, database, metrics } = services;
   const polls = new PollRegistry();
+  gauges({ metrics }, () => polls.numbers.length, {
+    ownline_polls_held: ['Polls that this process holds.', Number],
+  });
   return {
     routes: deviceRoutes({
       ...services,
@@ -40,12 +43,6 @@ export function openDeviceProtocol(services: Runtime): Slice {
       // Ends long polls of older sessions. A poll that misses this notification is refused at the end of its wait.
       [sessionsChannel]: (payload) => polls.onSessionsStarted(idsOf(payload) ?? []),
     },
-    metrics: [
-      () =>
-        gauges({ metrics }, () => polls.numbers.length, {
-          ownline_polls_held: ['Polls that this process holds.', Number],
-        }),
-    ],
     holds: [polls],
   };
 }

@@ -10,6 +10,7 @@ import { eventRoutes } from './routes.ts';
 /** Events: the publisher, which every installation needs, and the feed. */
 export function openEvents(services: Runtime): Slice {
   const feedPolls = new FeedPollRegistry();
+  registerFeedMetrics(services);
   return {
     routes: eventRoutes({ ...services, feedPolls }),
     jobs: [
@@ -21,7 +22,6 @@ export function openEvents(services: Runtime): Slice {
       }),
     ],
     channels: { [feedChannel]: (payload) => feedPolls.wake(idsOf<TeamId>(payload)) },
-    metrics: [() => registerFeedMetrics(services)],
     holds: [feedPolls],
   };
 }

@@ -10,6 +10,7 @@ export function openMail(services: Runtime) {
   const { config, logger } = services;
   const { mail } = config;
   const mailHealth = new MailHealth();
+  registerMailMetrics(services, mailHealth);
   const sender: Job[] = mail
     ? [
         {
@@ -25,6 +26,5 @@ export function openMail(services: Runtime) {
   return {
     mailHealth,
     jobs: [...sender, sweep('maintain', 'purge mails', 3_600_000, 'expires', () => purgeMails(services))],
-    metrics: [() => registerMailMetrics(services, mailHealth)],
   } satisfies Slice & { mailHealth: MailHealth };
 }

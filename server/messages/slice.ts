@@ -20,6 +20,8 @@ const second = 1_000;
 /** Messages: sends, the queue with its sweeps, and the fetches of media. */
 export function openMessages(services: ProcessServices) {
   const sends = createSendBatcher(services);
+  registerMessageMetrics(services);
+  registerOutcomeMetrics(services);
   return {
     sends,
     routes: messageRoutes({ ...services, sends }),
@@ -45,6 +47,5 @@ export function openMessages(services: ProcessServices) {
         purgeRecentHandOuts(services),
       ),
     ],
-    metrics: [() => registerMessageMetrics(services), () => registerOutcomeMetrics(services)],
   } satisfies Slice & { sends: SendBatcher };
 }

@@ -16,6 +16,7 @@ export function openOperations(services: ReadinessServices): Slice {
   const heldProbes = new LongPolls<'probe'>();
   const settings = new SettingsComparison(services, config);
   const historyPurge = new HistoryPurge(services);
+  registerDatabaseMetrics(services);
   const loop = (name: string, intervalMs: number, run: () => Promise<void>) => () =>
     new Loop({ name, intervalMs, logger, run });
   return {
@@ -40,7 +41,6 @@ export function openOperations(services: ReadinessServices): Slice {
       ),
     ],
     channels: { [settingsChannel]: (payload) => settings.onNotification(payload) },
-    metrics: [() => registerDatabaseMetrics(services)],
     holds: [heldProbes],
   };
 }
