@@ -10,7 +10,6 @@ export const magicLinksPerAddressAndHour = 5;
 
 export const magicLinkRequestsPerNetworkAndHour = 60;
 
-/** The window in which failed passwords are counted. */
 export const loginWindowMs = 900_000;
 
 /** Failed passwords per window; browsers with a device cookie count apart (specification section 12.2). */

@@ -9,7 +9,6 @@ import { createRequireSession, type RequireSession } from './sessions/session-au
 import { accountRoutes } from './sign-in/account-routes.ts';
 import { signInRoutes } from './sign-in/sign-in-routes.ts';
 
-/** People, and how they sign in. */
 export function openAccounts(services: Runtime & { readonly refusals: RefusalLog }) {
   const requireSession = createRequireSession(services);
   const magicLinks = new MagicLinkRequests(services, createSendMagicLink(services));

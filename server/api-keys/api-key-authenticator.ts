@@ -20,7 +20,6 @@ export function createLastUsedTimes({ database }: Runtime): LastUsedTimes {
 /** Time for which a process trusts a cached key. Within this time a revoked key stops working on every process. */
 const keyCacheMs = 1_000;
 
-/** Upper bound on the cached keys of a process; beyond it the oldest is evicted. */
 const cachedKeysMax = 10_000;
 
 export interface LiveKey {

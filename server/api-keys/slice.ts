@@ -3,7 +3,6 @@ import { type Slice, sweep } from '#server/database/slice.ts';
 import { createLastUsedTimes, type LastUsedTimes } from './api-key-authenticator.ts';
 import { apiKeyRoutes } from './routes.ts';
 
-/** API keys, with the times of their last use. */
 export function openApiKeys(services: Runtime) {
   const uses = createLastUsedTimes(services);
   return {

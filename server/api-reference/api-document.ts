@@ -28,7 +28,6 @@ const tags = {
   Members: 'The people of the team with their roles, and the invitations.',
 };
 
-/** The tag of the requests to webhooks. */
 const outgoingTag: keyof typeof tags = 'Event deliveries';
 
 /** Creates the OpenAPI 3.1 document of /v1 from the route table that serves it (specification section 9). */

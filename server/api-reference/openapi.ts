@@ -33,7 +33,6 @@ const bodyErrorStatuses = [413, 415];
 /** An operation without a body accepts `{}`, because many clients send it with every POST. */
 const noFields: TSchema = { type: 'object', maxProperties: 0 };
 
-/** Describes an operation with its parameters, bodies and answers. */
 export function operation(route: Route, text: OperationText): Json {
   const examples = { ...text.examples, ...examplesOfRoute(route) };
   const first = firstSuccess(text.examples);
@@ -129,7 +128,6 @@ export function outgoingRequest(
   };
 }
 
-/** Describes a request header. */
 export function headerParameter({ name, description, schema, required = false }: HeaderText): Json {
   return { name, in: 'header', description, ...(required ? { required } : {}), schema };
 }

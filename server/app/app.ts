@@ -149,7 +149,6 @@ async function openEngine({ dataDir }: Config, logger: Logger, lifecycle: Lifecy
   return engine.databaseUrl;
 }
 
-/** Opens the database with its schema. */
 async function openDatabase(
   { config, logger, clock }: AppOptions,
   databaseUrl: string,

@@ -11,7 +11,6 @@ import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { effects } from './effects.ts';
 
-/** Opens the runtime on a database with the schema, for the server and for the command line. */
 export async function openRuntime(
   config: Config,
   databaseUrl: string,

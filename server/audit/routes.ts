@@ -35,7 +35,6 @@ function auditEntry(row: AuditRow): AuditEntry {
   };
 }
 
-/** Routes of the audit logs of a team and of the signed-in account (specification section 12.6). */
 export function auditRoutes({ database }: Runtime): Route[] {
   return [
     route('GET /app/teams/:team_id/audit', {

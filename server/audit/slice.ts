@@ -3,7 +3,6 @@ import type { Slice } from '#server/database/slice.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { auditRoutes } from './routes.ts';
 
-/** The audit log, with the refusals of known callers. */
 export function openAudit(services: Runtime) {
   const refusals = new RefusalLog(services);
   return {

@@ -67,7 +67,6 @@ export async function withRuntime<T>(command: (runtime: Runtime) => Promise<T>):
   }
 }
 
-/** Makes the actions of commands that run on the database of a running server. */
 export const onRuntime: OnRuntime = (work) => async (options) =>
   printResult(await withRuntime((runtime) => work(runtime, options)), options.json);
 

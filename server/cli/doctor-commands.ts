@@ -18,7 +18,6 @@ interface DoctorOptions {
   /** The URL to check instead of APP_URL, BASE_URL and DEVICE_URL, if given. */
   readonly url: string | undefined;
   readonly egressUrl: string | undefined;
-  /** The recipient of a test mail. */
   readonly sendMail: string | undefined;
 }
 

@@ -108,7 +108,6 @@ function addResumeOptions(command: Command): Command {
     .option('--status', 'show whether a restore is held, and how much waits', false);
 }
 
-/** Runs `restore --resume` or `restore --status` on the database of a running server. */
 async function resumeOrShow(options: ResumeOptions): Promise<void> {
   const { result, text } = await withRuntime((runtime) =>
     options.resume ? resume(runtime, options) : show(runtime),

@@ -43,7 +43,6 @@ function toRouteRow(route: Route) {
     /** The Content-Type of the request's body; null for a route without one. */
     content_type: readsBody ? contentTypeOf(route.audience) : null,
     body_limit_bytes: readsBody ? (route.admission?.bodyMaxBytes ?? bodyMaxBytes) : null,
-    /** JSON Schemas; null if the route declares none. */
     body: readsBody ? (route.body ?? route.looseBody ?? (isChecked ? noFields : null)) : null,
     query: route.query ?? (isChecked ? noFields : null),
   };

@@ -83,7 +83,6 @@ export const saveBootClockReading = query<BootClockReading>(
      service_at = excluded.service_at, followed_ms = excluded.followed_ms`,
 ).run;
 
-/** Samples the database's clock as precisely as the round trip allows. */
 export async function sampleDatabaseClock(pool: Pool): Promise<ClockSample> {
   // Connects first: the wait for a connection must not be part of the round trip.
   const client = await pool.connect();

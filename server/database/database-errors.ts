@@ -37,7 +37,6 @@ function sentenceFor(thrown: unknown, address: DatabaseAddress): string | undefi
   return connectionProblem(code, error, address) ?? refusal(code, message, address);
 }
 
-/** Explains why no PostgreSQL was reached. */
 function connectionProblem(code: string, error: Error, { server }: DatabaseAddress): string | undefined {
   const { message } = error;
   if ('syscall' in error && error.syscall === 'open' && 'path' in error) {
@@ -72,7 +71,6 @@ function connectionProblem(code: string, error: Error, { server }: DatabaseAddre
   return undefined;
 }
 
-/** Explains why PostgreSQL refused the connection. */
 function refusal(code: string, message: string, address: DatabaseAddress): string | undefined {
   const { server, role, database } = address;
   if (/password must be a (non-empty )?string/.test(message)) {

@@ -16,7 +16,6 @@ pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
 interface DatabaseOptions {
   readonly databaseUrl: string;
   readonly logger: Logger;
-  /** Registers the metrics of the pools. */
   readonly metrics?: Metrics;
   /** Size of the pool for statements outside the hot path. */
   readonly poolSize?: number;
@@ -241,7 +240,6 @@ async function runTransaction<T>(
   }
 }
 
-/** True if PostgreSQL chose the transaction as the loser of a deadlock. */
 function isDeadlock(error: unknown): boolean {
   return errorCodeOf(error) === '40P01';
 }

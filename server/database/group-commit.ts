@@ -74,7 +74,8 @@ const apartMs = 1_000;
  * A batch gives a row its outcome, or the row is tried again. So no row waits long inside PostgreSQL for the lock of
  * another transaction, and none delays another team. If a batch fails, each team's rows become a batch of their own. If
  * that batch fails, too, its rows are tried one by one. A wait for a lock that SKIP LOCKED cannot avoid fails the
- * batch. Its team then stays out of shared batches for a second, so that it delays other teams only once.
+ * batch. The team whose row waited then stays out of shared batches for a second, so that it delays other teams only
+ * once.
  */
 export class GroupCommit<Row, Outcome> {
   readonly #shared: Lane<Row, Outcome>;
@@ -176,7 +177,6 @@ export class GroupCommit<Row, Outcome> {
     this.#apartUntilMs.set(team, nowMs + apartMs);
   }
 
-  /** Tries a row until it is no longer locked. */
   async #retry(row: Row, isAlone: boolean, startedMs: number): Promise<Outcome> {
     for (;;) {
       const result = await (isAlone ? this.#alone : this.#laneOf(row)).add(row);

@@ -26,13 +26,11 @@ export class Jobs {
     return this.#jobs.flatMap(({ runner }) => runner.loops);
   }
 
-  /** Lets notifications wake the jobs. */
   listen(notifications: NotificationListener): void {
     for (const { job, runner } of this.#jobs)
       if (job.wokenBy !== undefined) notifications.on(job.wokenBy, (payload) => runner.notify(payload));
   }
 
-  /** Requests a round of every job. */
   notify(): void {
     for (const { runner } of this.#jobs) runner.notify();
   }

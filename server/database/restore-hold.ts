@@ -82,7 +82,6 @@ export const insertRestore = transactionQuery<Restore>(
    VALUES (:restored_at, :backup_taken_at, :product_version, :schema_version)`,
 ).run;
 
-/** Finds the newest restore that no person has resumed; undefined without a hold. */
 export const findOpenRestore = query<object, Restore>(
   'restores.find-open',
   `SELECT restored_at, backup_taken_at, product_version, schema_version FROM restores

@@ -65,7 +65,6 @@ function secretsKeyFile({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'secrets.key');
 }
 
-/** The key of SECRETS_KEY or DATA_DIR/secrets.key; undefined if there is none. */
 async function findSecretsKey(config: SecretsKeyConfig): Promise<Buffer | undefined> {
   return config.secretsKey ?? (await readKey(secretsKeyFile(config)));
 }
@@ -111,7 +110,6 @@ const theRightKey = 'Set SECRETS_KEY to the text of secrets.key in the DATA_DIR 
 
 const lostKey = 'Where the key is lost: docs/operations.md, "A lost secrets key".';
 
-/** Reads the key file. @returns undefined if the file does not exist */
 async function readKey(file: string): Promise<Buffer | undefined> {
   let text: string;
   try {

@@ -28,7 +28,8 @@ export interface Slice {
   readonly jobs?: readonly Job[];
   /** Listeners to notifications of all processes. The payload is empty after each new connection. */
   readonly channels?: Readonly<Record<string, (payload: string) => void>>;
-  /** Called with each answer. */
+  readonly metrics?: readonly (() => void)[];
+  /** Called for each answered request. */
   readonly observe?: (answered: CompletedRequest) => void;
   /**
    * The registries of requests that are held, such as long polls and live streams. A stop of the server ends their
@@ -91,7 +92,6 @@ export interface Runner {
   readonly stop: () => Promise<void>;
 }
 
-/** Declares a sweep in one line. */
 export function sweep(
   role: ProcessRole,
   name: string,

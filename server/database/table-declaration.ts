@@ -52,7 +52,6 @@ export const tableDeclarations: ReadonlyMap<string, TableDeclaration> = new Map(
   ),
 );
 
-/** Parses the comment of a table. @returns undefined if it is no declaration */
 function parseTableDeclaration(owner: string, comment: string): TableDeclaration | undefined {
   const [, scope, erased, kept, person, backups, others, sentence = ''] = grammar.exec(comment) ?? [];
   if (scope === undefined) return undefined;

@@ -15,7 +15,6 @@ type PageRow = { readonly gap: boolean } & (
   | { readonly id: null }
 );
 
-/** Events of a team's feed. */
 interface FeedPage {
   readonly events: FeedEvent[];
   /** Whether an event after the reader's position was removed, so that the reader may have missed it. */
@@ -73,7 +72,6 @@ export const findUnpublishedBefore = query<{ before: number }, { readonly seq: n
   'SELECT seq FROM unpublished_events WHERE seq < :before ORDER BY seq LIMIT 1',
 ).row;
 
-/** An event of a team, by its id. */
 interface EventIds {
   readonly teamId: TeamId;
   readonly eventId: EventId;

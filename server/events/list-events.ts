@@ -34,7 +34,6 @@ export class FeedPollRegistry extends LongPolls<TeamId, FeedPoll> {
 /** The position before the first event. */
 const beginning = 0;
 
-/** Where a page begins. */
 interface Beginning {
   /** Finds the position. While the time in an unknown id lies in the future, its position moves with each new event. */
   readonly findPosition: () => Promise<number>;
@@ -45,9 +44,7 @@ interface Beginning {
 const at = (position: number): Beginning => ({ findPosition: async () => position, gap: false });
 
 export interface FeedClient {
-  /** A signal that aborts once the client disconnects. */
   readonly disconnect: AbortSignal;
-  /** Authenticates the caller again; throws if the caller has lost the permission to read events. */
   readonly reauthenticate: () => Promise<unknown>;
   /** Runs a statement under the team's concurrency limit. A held request has no permit while it waits. */
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;

@@ -95,7 +95,6 @@ const readBacklog = query<{ max: number }, { events: number; oldest: EventId | n
      (SELECT event_id FROM unpublished_events ORDER BY seq LIMIT 1) AS oldest`,
 ).one;
 
-/** Registers gauges of events without a position in the feed (specification section 10.4). */
 export function registerFeedMetrics({ database, clock, metrics }: Runtime): void {
   gauges({ metrics, clock }, () => readBacklog(database.pool, { max: countedMax }), {
     ownline_unpublished_events: [

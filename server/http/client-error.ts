@@ -40,7 +40,6 @@ export class ClientErrorResponder {
     });
   }
 
-  /** Handles Node's event `clientError`. */
   readonly onClientError = (error: Error & { code?: string }, socket: Duplex): void => {
     // The connection is closed already, so no answer can reach the client.
     if (error.code === 'ECONNRESET' || socket.destroyed) return;

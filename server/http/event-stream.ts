@@ -13,7 +13,6 @@ export function formatEvent(name: string, data: unknown): Buffer {
   return Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-/** Formats the delay after which a browser reconnects an ended stream. */
 export function formatRetry(ms: number): Buffer {
   return Buffer.from(`retry: ${ms}\n\n`);
 }

@@ -8,7 +8,6 @@ import { exampleServer } from '#contract/example-values.ts';
 export interface Example {
   /** The case in a line without a full stop, such as `The number is paused`. */
   readonly summary: string;
-  /** Values of the path parameters. */
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -17,7 +16,6 @@ export interface Example {
   readonly answer: unknown;
 }
 
-/** The examples of an operation by name; the names are unique within the operation. */
 export type Examples = Readonly<Record<string, Example>>;
 
 /** Returns the first success; the API reference shows its request as the request of the operation. */
@@ -28,7 +26,6 @@ export function firstSuccess(examples: Examples): Example | undefined {
 type Request = Omit<Example, 'summary' | 'status' | 'answer'>;
 type Details = Omit<ErrorEnvelope['error'], 'code' | 'message'>;
 
-/** An example of a success. */
 export function success(summary: string, answer: unknown, request: Request = {}, status = 200): Example {
   return { summary, ...request, status, answer };
 }
@@ -86,7 +83,6 @@ export function planLimitExample(
   );
 }
 
-/** An example of a 409. */
 export function conflictExample(
   summary: string,
   message: string,

@@ -173,7 +173,6 @@ function pageHeadersFor({ base, style = '', script }: PageParts) {
   } as const;
 }
 
-/** Renders a plain page in the dashboard's style. */
 function renderPage(title: string, body: Html, { base, style = '', script }: PageParts): string {
   return String(html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -182,7 +181,6 @@ function renderPage(title: string, body: Html, { base, style = '', script }: Pag
 `);
 }
 
-/** Answers with a page and its headers. */
 export function pageAnswer(title: string, body: Html, parts: PageParts, status = 200): Answer {
   return { status, body: renderPage(title, body, parts), headers: pageHeadersFor(parts) };
 }

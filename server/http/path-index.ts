@@ -5,7 +5,6 @@ import type { Audience, Route } from './route.ts';
 
 type Method = Route['method'];
 
-/** A path of the route table with the methods that it serves. */
 interface PathPattern {
   readonly path: string;
   readonly segments: readonly string[];
@@ -109,14 +108,12 @@ export function unroutedPath(url: string): string {
   return `${programPrefixOf(url)}/-`;
 }
 
-/** Whether a path is too long for any route (specification section 8). */
 export function isPathTooLong(url: string): boolean {
   if (url.length <= pathMaxCharacters) return false;
   const end = url.indexOf('?');
   return end === -1 || end > pathMaxCharacters;
 }
 
-/** Finds the audience of a request's route. @returns undefined if no route matched */
 export function audienceOf(request: FastifyRequest): Audience | undefined {
   return request.routeOptions.config?.audience;
 }

@@ -46,7 +46,6 @@ export function registerRoute(server: FastifyInstance, options: RouteOptions, ro
   });
 }
 
-/** Creates the hook that runs the authenticator of the route's audience, if there is one. */
 function createAuthenticateHook(options: RouteOptions, route: Route, inFlight: WaitGroup) {
   const authenticator = options.authenticators[route.audience];
   const authenticate = async (request: FastifyRequest, reply: FastifyReply) => {

@@ -13,7 +13,6 @@ import type { Audience } from './route.ts';
  */
 const refusedMax = 3;
 
-/** Data about an answered request. */
 export interface CompletedRequest {
   readonly requestId: string;
   readonly method: string;

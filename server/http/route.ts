@@ -47,7 +47,6 @@ export type Audience = 'api' | 'team' | 'account' | 'visitor' | 'device' | 'page
 /** A principal acts for a team, with permissions: an API key, or a signed-in member with a role. */
 export interface Principal {
   readonly teamId: TeamId;
-  /** The id of the key or the member. */
   readonly id: KeyId | MemberId;
   readonly actor: Actor;
   readonly permissions: readonly RoleGrant[];
@@ -56,7 +55,6 @@ export interface Principal {
   readonly isTest?: boolean;
 }
 
-/** A signed-in account with its session. */
 export interface SignedIn {
   readonly accountId: AccountId;
   readonly sessionId: AccountSessionId;
@@ -111,7 +109,6 @@ export type Authenticator = (
   isAgain?: boolean,
 ) => Promise<Caller>;
 
-/** The fields of a route that an authenticator needs. */
 export type AuthenticatedRoute = Pick<Route, 'method' | 'path' | 'permission' | 'admission'>;
 
 export interface HandlerContext<Body = unknown, Query = unknown, Ids extends PathIds = PathIds> {

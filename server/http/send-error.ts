@@ -40,7 +40,6 @@ export function sendError(
   if (audienceOf(request) !== 'device') settleRest(appError, request, reply);
   setResponseHeaders(options, audienceOf(request), request, reply);
   reply.code(appError.status).headers({ ...appError.headers });
-  // A browser that opens a page gets an HTML page; all other clients get JSON.
   if (wantsHtml(request)) {
     // The page reloads itself only after 429. After 503, all pages of an overloaded server would reload at once.
     const isRepeatable = request.method === 'GET' && appError.status === 429;

@@ -48,7 +48,6 @@ export function isRequestAborted({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete;
 }
 
-/** The head of a streamed answer. */
 export interface StreamHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

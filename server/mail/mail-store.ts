@@ -180,7 +180,6 @@ export function countHeldMails(db: Queryable, heldBefore: Date, limit: number): 
   return countHeld(db, { heldBefore, limit });
 }
 
-/** Deletes mails with ids below `before`. */
 export const deleteMails = query<{ before: string }>(
   'mail.purge',
   'DELETE FROM mails WHERE id < :before',

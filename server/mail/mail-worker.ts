@@ -118,7 +118,6 @@ async function record(
   return 'given_up';
 }
 
-/** Deletes the rows of mails after 30 days (specification section 10.6). */
 export async function purgeMails({ database, clock }: Runtime): Promise<void> {
   await deleteMails(database.pool, { before: firstIdAt(clock.nowMs() - mailRetentionMs) });
 }

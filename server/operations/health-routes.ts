@@ -106,7 +106,6 @@ async function readReadinessDetails(
   };
 }
 
-/** Reads the latest result of the nightly backup. */
 async function readBackup(database: ReadinessServices['database']): Promise<ReadinessDetails['backup']> {
   const { latest } = await readLastBackups(database.pool).catch(() => ({ latest: undefined }));
   if (!latest) return null;

@@ -1,6 +1,5 @@
 import type { SettingReader } from './setting-reader.ts';
 
-/** Addresses of the two shared shortcuts. */
 export interface ShortcutLinks {
   readonly outbox: string;
   readonly inbound: string;

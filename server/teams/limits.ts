@@ -1,6 +1,5 @@
 /* Limits and periods of teams and invitations (specification section 3.5). */
 
-/** Lifetime of an invitation (specification section 3.5). */
 export const invitationMs = 7 * 24 * 3_600_000;
 
 /** Limits of invitation mails per hour: to one address by all teams together, and by one team. */

@@ -7,7 +7,6 @@ import { countText } from '#server/platform/text.ts';
 import { dayForPeople, monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { listEmailsOf } from '#server/teams/members/members.ts';
 
-/** Number of teams in one page of the query. */
 const pageTeams = 500;
 
 interface NearLimitRow {

@@ -3,7 +3,6 @@ import { type Slice, sweep } from '#server/database/slice.ts';
 import { notifyUsageLimits } from './notify-usage-limits.ts';
 import { usageRoutes } from './routes.ts';
 
-/** The use of a plan: quotas, and notices near a limit. */
 export function openUsage(services: Runtime): Slice {
   return {
     routes: usageRoutes(services),

@@ -6,7 +6,6 @@ import type { TeamId } from '#server/platform/ids.ts';
 import { dayOf, monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { findTeam } from '#server/teams/team/team.ts';
 
-/** A team's usage of one UTC day. */
 export interface UsageDayRow {
   /** `2026-11-21` */
   readonly day: string;
@@ -14,7 +13,6 @@ export interface UsageDayRow {
   readonly received: number;
 }
 
-/** A team's limit and usage of a month. */
 export interface UsageSummaryRow {
   readonly monthly_message_limit: number;
   readonly sent: number;
@@ -86,7 +84,6 @@ export const findMonthUsage = query<Month>(
   'SELECT accepted FROM usage_months WHERE team_id = :teamId AND month = :month',
 ).number;
 
-/** Sums up a month. */
 const findUsageSummary = query<MonthRange, UsageSummaryRow>(
   'usage.summarize-month',
   `SELECT t.monthly_message_limit,
@@ -96,7 +93,6 @@ const findUsageSummary = query<MonthRange, UsageSummaryRow>(
    FROM teams t WHERE t.id = :teamId`,
 ).row;
 
-/** Lists the usage notices that a team got in a month. */
 const listNotices = query<Month, { percent: 80 | 100; created_at: Date }>(
   'usage.list-notices',
   'SELECT percent, created_at FROM usage_notices WHERE team_id = :teamId AND month = :month ORDER BY percent',
@@ -116,7 +112,6 @@ export async function refundMessages(
 
 const dayMs = 86_400_000;
 
-/** Returns the sums of a team's present month. */
 export async function getUsageSummary({ database, clock }: Runtime, teamId: TeamId): Promise<UsageSummary> {
   const now = clock.now();
   const next = startOfNextMonth(now);

@@ -104,7 +104,6 @@ export function findAccountByEmail(db: Queryable, email: string): Promise<Accoun
   return findByNormalizedEmail(db, { key: normalizeEmail(email) });
 }
 
-/** The audit actor of an account during its sign-in. */
 export function accountActor(
   { id, email }: Pick<AccountRow, 'id' | 'email'>,
   request: Pick<FastifyRequest, 'ip' | 'id'>,

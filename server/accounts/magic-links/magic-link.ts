@@ -171,7 +171,6 @@ export class MagicLinkRequests {
     work.finally(() => this.#inFlight.delete(work));
   }
 
-  /** Resolves once no mail is in progress. */
   async drain(): Promise<void> {
     await Promise.all(this.#inFlight);
   }

@@ -21,7 +21,6 @@ import {
 /** Body limit: attestations of some authenticators fill several KiB, which base64url and JSON enlarge. */
 const attestationLimitBytes = 64 * 1_024;
 
-/** Routes for the passkeys of the signed-in account (specification section 12.2). */
 export function passkeyRoutes(services: Runtime): Route[] {
   return [
     route('GET /app/account/passkeys', {

@@ -66,7 +66,6 @@ export const recordPasskeyUse = query<{ passkeyId: PasskeyId; counter: number; a
    WHERE id = :passkeyId AND (counter < :counter OR (counter = 0 AND :counter = 0)) RETURNING id`,
 ).hasRow;
 
-/** A passkey of an account. */
 interface PasskeyIds {
   readonly accountId: AccountId;
   readonly passkeyId: PasskeyId;

@@ -17,7 +17,6 @@ import { findLiveSessions, type LiveAccountSessionRow, touchAccountSession } fro
 /** A session token: 32 bytes in base64url. */
 const sessionTokenPattern = /^[\w-]{43}$/;
 
-/** Upper bound on the tokens that a process remembers as valid; beyond it the oldest is evicted. */
 const validTokensMax = 10_000;
 
 /** The minimum interval between updates of a session's last use. */

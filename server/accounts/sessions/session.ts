@@ -42,7 +42,6 @@ export const findLiveSessions = query<{ tokenHashes: readonly Buffer[]; now: Dat
    WHERE s.token_hash = ANY(:tokenHashes::bytea[]) AND s.expires_at > :now`,
 ).rows;
 
-/** A session of an account. */
 interface SessionIds {
   readonly accountId: AccountId;
   readonly sessionId: AccountSessionId;

@@ -16,7 +16,6 @@ import { type Route, route } from '#server/http/route.ts';
 import { type AccountSessionId, publicId } from '#server/platform/ids.ts';
 import { signOutEverywhere, signOutSession } from './sign-out.ts';
 
-/** Routes of a person's own account. */
 export function accountRoutes(services: Runtime): Route[] {
   const { database, clock, config } = services;
   const signedOut = {

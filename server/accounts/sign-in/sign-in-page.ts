@@ -12,9 +12,7 @@ const passkeyParts = {
 interface SignInPage {
   /** The path of APP_URL, without a slash at its end. */
   readonly base: string;
-  /** The path that opens after the sign-in. */
   readonly next: string;
-  /** Whether the person came from a page whose session had ended. */
   readonly hasEnded: boolean;
   readonly isMailEnabled: boolean;
   /** False if APP_URL has no host name, because passkeys do not work then. */

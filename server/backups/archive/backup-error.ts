@@ -23,7 +23,6 @@ export class ExistingFileError extends BackupError {
   }
 }
 
-/** Thrown if bytes of the backup file were changed, or are missing. */
 export class DamagedBackupError extends BackupError {
   constructor(detail: string, cause?: unknown) {
     super(

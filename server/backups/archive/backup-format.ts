@@ -108,7 +108,6 @@ export interface FileFigures {
   readonly sha256: string;
 }
 
-/** Counts and hashes the bytes of a file. */
 export class FileDigest {
   readonly #hash = createHash('sha256');
   #bytes = 0;
@@ -120,7 +119,6 @@ export class FileDigest {
     return bytes;
   }
 
-  /** The hash of the bytes so far. */
   hash(): Buffer {
     return this.#hash.copy().digest();
   }

@@ -61,7 +61,6 @@ export class BackupWriter {
   }
 }
 
-/** Produces the bytes of the file. */
 async function* encode(
   digest: FileDigest,
   prologue: Buffer,

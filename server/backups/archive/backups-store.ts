@@ -21,7 +21,6 @@ export interface BackupState {
   readonly is_failing: boolean;
 }
 
-/** The latest successful and the latest failed run of the nightly backup. */
 export interface LastBackups {
   readonly latest: BackupRun | undefined;
   readonly success: BackupRun | undefined;
@@ -38,7 +37,6 @@ export const insertBackupRun = transactionQuery<BackupRun>(
    VALUES (:started_at, :finished_at, :file, :bytes, :error, :unproved)`,
 ).run;
 
-/** Deletes runs that ended before a moment. */
 export const purgeBackupRuns = transactionQuery<{ before: Date }>(
   'backups.purge',
   'DELETE FROM backups WHERE finished_at < :before',
@@ -66,7 +64,6 @@ export const readRunningSeconds = query<object, { seconds: number }>(
    WHERE own.pid = pg_backend_pid()`,
 ).number;
 
-// The latest success and the latest failure.
 const readLast = query<object, BackupRun>(
   'backups.read-last',
   `SELECT DISTINCT ON (error IS NULL) started_at, finished_at, file, bytes, error, unproved FROM backups

@@ -91,7 +91,6 @@ async function loadOnTrial(
   }
 }
 
-/** Loads a backup, and rolls the load back. */
 async function load(
   input: Readable,
   scratchUrl: string,

@@ -91,7 +91,6 @@ function notEmpty(reason: string): BackupError {
 /** Size of the rows of one COPY. PostgreSQL keeps a list of rows to check in memory until the COPY ends. */
 const copyMaxBytes = 32 * 1_024 * 1_024;
 
-/** Loads the records of a backup in their order. */
 class Load {
   readonly content = new BackupContent();
   readonly #client: pg.Client;

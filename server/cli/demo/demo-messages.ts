@@ -105,7 +105,6 @@ function addHandOut(demo: DemoRows, { config }: Runtime, { text, message, handed
   }
 }
 
-/** Adds the file of a message. */
 function addFile(demo: DemoRows, { id, direction, created_at }: MessageRow): void {
   const isInbound = direction === 'inbound';
   const name = isInbound ? picture : directions;

@@ -32,7 +32,6 @@ const roundTripWarningMs = 10;
 /** How far the machine's clock may be off: TLS and the times of logs depend on it. */
 const hostClockWarningMs = 10_000;
 
-/** How many webhooks a check names. */
 const namedWebhooksMax = 5;
 
 export interface DatabaseFindings {

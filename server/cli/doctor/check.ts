@@ -3,7 +3,6 @@ export interface Check {
   /** The name of the check in snake_case. It never changes, because scripts look for it. */
   readonly name: string;
   readonly state: 'ok' | 'warning' | 'failed';
-  /** A sentence about the finding. */
   readonly message: string;
   /** A sentence about what to do; null if nothing needs doing. */
   readonly fix: string | null;

@@ -13,7 +13,6 @@ export interface Difference {
   readonly text: string;
 }
 
-/** How many different actions a sentence names. */
 const namedActionsMax = 3;
 
 /**

@@ -24,7 +24,6 @@ import type { EngineUser } from './engine-user.ts';
 
 const run = promisify(execFile);
 
-/** The npm package with PostgreSQL for this platform. */
 export interface EnginePackage {
   readonly folder: string;
   /** The package's version, such as 18.4.0-beta.17. */
@@ -51,7 +50,6 @@ export interface EngineParts {
 const externalDatabaseHint = 'Set DATABASE_URL to a PostgreSQL 15 or newer instead.';
 const glibcMin = [2, 27] as const;
 
-/** Finds the npm package with PostgreSQL. @throws EngineError if the machine is not supported */
 export async function findEnginePackage(): Promise<EnginePackage> {
   const platform = `${process.platform}-${process.arch}`;
   if (process.platform === 'win32') {

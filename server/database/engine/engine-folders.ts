@@ -80,13 +80,11 @@ async function canEnter(folder: string, user: EngineUser): Promise<boolean> {
   );
 }
 
-/** Creates a folder that only the engine's user and root can enter. */
 export async function createPrivateFolder(path: string, user: EngineUser): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch(onErrorCode('EEXIST', undefined));
   await makeFolderPrivate(path, user);
 }
 
-/** Makes an existing folder private to the engine's user. */
 export async function makeFolderPrivate(path: string, user: EngineUser): Promise<void> {
   if (!(await lstat(path)).isDirectory())
     throw new EngineError(`${path} must be a folder. Move the file of that name away.`);

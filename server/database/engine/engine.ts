@@ -20,7 +20,6 @@ export interface Engine {
 }
 
 interface EngineOptions {
-  /** DATA_DIR; created if it is missing. */
   readonly dataDir: string;
   readonly logger: Logger;
   /** PostgreSQL settings that override ours, such as fsync=off in tests. */

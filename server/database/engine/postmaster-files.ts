@@ -71,7 +71,6 @@ export function isPostmasterOf(pid: number, pgFolder: string): boolean {
   return commandLineOf(pid)?.includes(`postgres -D ${pgFolder} `) === true;
 }
 
-/** True if any process has this pid. */
 function isPidInUse(pid: number): boolean {
   try {
     process.kill(pid, 0);

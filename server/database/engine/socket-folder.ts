@@ -54,7 +54,6 @@ export async function hasSocket(folder: string): Promise<boolean> {
   return (await lstat(folder + socketFile).catch(() => undefined)) !== undefined;
 }
 
-/** The folder that the last start recorded; undefined if there is none. */
 export async function readSocketFolder(layout: EngineLayout): Promise<string | undefined> {
   const text = await readFile(layout.socketFolderRecord, 'utf8').catch(onErrorCode('ENOENT', ''));
   return text.trim() === '' ? undefined : text.trim();

@@ -18,7 +18,6 @@ CREATE TABLE messages (
   -- The error text that the device reported, if any.
   device_error text,
   may_have_been_sent boolean NOT NULL DEFAULT false,
-  -- How often the message was handed to a device.
   hand_out_count smallint NOT NULL DEFAULT 0 CHECK (hand_out_count BETWEEN 0 AND 2),
   -- The sequence number of the message's latest event; 0 before the first event.
   last_event_sequence smallint NOT NULL DEFAULT 0,
@@ -141,7 +140,7 @@ CREATE TABLE in_flight (
   -- The message's position in the queue, to which a release returns it.
   seq bigint NOT NULL,
   handed_out_at timestamptz NOT NULL,
-  -- After this time the message counts as unconfirmed. A takeover moves the time forward.
+  -- After this time the message counts as unconfirmed. A takeover moves this time to an earlier moment.
   leased_until timestamptz NOT NULL,
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id)
 );

@@ -68,7 +68,6 @@ CREATE INDEX deliveries_of_webhook ON deliveries (team_id, webhook_id, id);
 -- Created last, for the same reason as the primary key of messages.
 ALTER TABLE deliveries ADD PRIMARY KEY (team_id, id);
 
--- One HTTP attempt of a delivery.
 CREATE TABLE attempts (
   team_id uuid NOT NULL,
   delivery_id uuid NOT NULL,

@@ -12,7 +12,6 @@ export class WaitGroup {
     if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Resolves as soon as no task is in flight. */
   async drain(): Promise<void> {
     if (this.#count > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

@@ -9,7 +9,6 @@ import { clientNetwork } from './ip-address.ts';
 /** Interval at which look-ups of client networks over their limit of refusals share a statement. */
 const delayedLookupIntervalMs = 50;
 
-/** Unknown credentials kept in memory; the oldest is evicted. */
 const unknownCredentialCacheMax = 10_000;
 
 /** Time for which an unknown credential is refused from memory, without a look-up. */

@@ -51,7 +51,6 @@ export class FixedWindowLimiter {
     this.#phaseMs = clock.nowMs() - clock.elapsedMs();
   }
 
-  /** The number of remembered keys. */
   get size(): number {
     return this.#counts.size;
   }

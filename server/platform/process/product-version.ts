@@ -14,7 +14,6 @@ export const commandLine = readText(installedCommand)?.includes(` ${program} `)
   ? 'ownline'
   : 'npm run -s ownline --';
 
-/** @returns undefined for a file that is missing */
 function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

@@ -7,7 +7,6 @@ import { dayForPeople } from '#server/platform/time/calendar.ts';
 import { ownlineDescription } from '#server/teams/invitations/mail-invitation.ts';
 import { type InvitationEnd, invitationEnds, type LoadedInvitation } from './load-invitation.ts';
 
-/** The fields of the page's form. */
 export const acceptanceFields = ['form_token', 'email', 'name', 'password'] as const;
 type Refused = RefusedForm<(typeof acceptanceFields)[number]> | undefined;
 

@@ -26,7 +26,6 @@ interface InvitationMail {
   readonly url: string;
 }
 
-/** The text of the invitation mail. */
 export function invitationMailContent({ invitation, team, inviter, url }: InvitationMail): MailContent {
   const who = inviter === undefined ? 'You are invited' : `${inviter.name} (${inviter.email}) invites you`;
   const until = dayForPeople(invitation.expires_at);

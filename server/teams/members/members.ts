@@ -22,7 +22,6 @@ export interface MemberRow {
   readonly removed_at: Date | null;
 }
 
-/** A member with the address and name of the account. */
 export interface MemberProfileRow extends MemberRow {
   readonly email: string;
   readonly name: string;

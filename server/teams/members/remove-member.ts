@@ -14,7 +14,6 @@ import { findMember, listMemberships, type MemberProfileRow, markRemoved, runTea
 interface MembershipEnd {
   readonly member: MemberProfileRow;
   readonly action: 'member.removed' | 'member.left';
-  /** Whether to revoke the API keys that the member created. */
   readonly revokeKeys: boolean;
   readonly by: AuditActor;
 }

@@ -154,7 +154,6 @@ function ownerRoute(services: Runtime, method: 'PUT' | 'DELETE', change: typeof 
   });
 }
 
-/** The Member object of the API. */
 function memberView(member: MemberProfileRow): Member {
   return {
     id: publicId('usr', member.id),

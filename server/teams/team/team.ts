@@ -155,7 +155,6 @@ export async function findOnlyTeam(db: Queryable): Promise<TeamRow | undefined> 
   return another ? undefined : team;
 }
 
-/** The Team object of the API. */
 export function teamView(team: TeamRow): Team {
   return {
     id: publicId('team', team.id),
