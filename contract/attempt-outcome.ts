@@ -1,6 +1,6 @@
 /**
  * Failure classes of a webhook's HTTP attempt (specification section 6.5), each with advice for the operator of the
- * receiver. The first three follow from the status; the others have no complete response.
+ * receiver. The first three follow from the response's status; in all others no complete response arrived.
  */
 export const attemptFailures = {
   redirect:

@@ -36,7 +36,7 @@ export const exampleIds = {
   member: exampleId('usr', 2),
   owner: exampleId('usr', 1),
   invitation: exampleId('inv', 1),
-  /** The invitation that replaces `invitation`, once that is sent again. */
+  /** The id of the invitation that replaces `invitation` when the invitation is sent again. */
   newInvitation: exampleId('inv', 2),
   /** An id that no team has, for the examples of a 404. */
   unknown: (prefix: string) => exampleId(prefix, 9_999),

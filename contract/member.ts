@@ -36,7 +36,9 @@ export const Invitation = strictObject({
 });
 export type Invitation = Type.Static<typeof Invitation>;
 
-/** The answer to a member, with the link if no mail is sent, to pass on. An API key gets an `Invitation`. */
+/**
+ * The answer to a member. If no mail is sent, it has the link, which the member passes on. A key gets an `Invitation`.
+ */
 export const MadeInvitation = strictObject({
   ...Invitation.properties,
   accept_url: Type.Optional(

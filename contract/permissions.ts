@@ -55,8 +55,8 @@ export const roleGrants: Readonly<Record<Role, readonly RoleGrant[]>> = {
 };
 
 /**
- * The grants that keys may hold whose creator has this role. Only owners make keys with team:write: such a key is worth
- * an admin, because it invites people and changes roles (decision 0047).
+ * The grants that a key may hold if its creator has this role. Only owners make keys with team:write: such a key can do
+ * what an admin does, such as invite people and change roles (decision 0047).
  */
 export function keyGrants(role: Role): readonly RoleGrant[] {
   if (role === 'owner') return roleGrants.owner;

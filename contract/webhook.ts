@@ -151,7 +151,7 @@ export type DeliveryList = Type.Static<typeof DeliveryList>;
 const attemptOutcomes = ['succeeded', ...(Object.keys(attemptFailures) as AttemptFailure[])] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
-/** Upper bound on the attempts in an answer, which has the latest ones; attempt_count counts all attempts. */
+/** How many of a delivery's latest attempts an answer contains at most; attempt_count counts all attempts. */
 export const shownAttemptsMax = 50;
 
 /** An HTTP attempt of a delivery without the body of its response. */

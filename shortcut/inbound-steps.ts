@@ -57,7 +57,7 @@ const inbound = post('/v1/device/inbound', [
   ['text', [repeatItem('Content')]],
   ['recipients', [repeatItem('Recipients')]],
   ['run', [variable('Run')]],
-  // After a failed call the text may have waited for minutes, and so may the runs of other automations.
+  // `again` says that a call failed before: the text, and the runs of other automations, may have waited for minutes.
   ['again', [variable('Again')]],
   ['v', [shortcutVersion]],
 ]);

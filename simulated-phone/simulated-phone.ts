@@ -214,8 +214,8 @@ export class SimulatedPhone {
   }
 
   /**
-   * Reports a delivery before the next poll reports "sent", because it means that the message was sent, too. A failed
-   * delivery is reported after that poll.
+   * Reports a delivery before the next poll reports "sent", because a delivery means that the message was sent, too. A
+   * failed delivery is reported after that poll.
    */
   async #reportStatus(id: string, status: 'delivered' | 'failed'): Promise<void> {
     const answer = await this.#client.status({ id, status }).catch((): Flat => ({}));

@@ -196,8 +196,8 @@ export async function eraseIdempotencyKeys(
 }
 
 /**
- * Deletes the conversations with a contact, and removes the contact from the recent hand-outs, which pacing goes on
- * counting.
+ * Deletes the conversations with a contact, and removes the contact from the recent hand-outs. These stay, because
+ * pacing counts them.
  */
 export async function eraseConversations(trx: Transaction, contact: Contact): Promise<void> {
   await eraseConversation.run(trx, contact);

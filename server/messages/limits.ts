@@ -48,7 +48,7 @@ export const lateReportMs = 72 * 3_600_000;
 export const messagePageExaminedMax = 10_000;
 
 /**
- * Upper bound on the sends that wait in a process. At this bound, a team that already has its share is refused
+ * Upper bound on the sends that wait in a process. At this bound, a team that has its equal share is refused
  * (specification section 8).
  */
 export const sendsWaitingMax = 5_000;

@@ -243,8 +243,8 @@ async function applyKeyword(
   else if (await optOut(trx, services, change)) await failMessagesToContact(trx, change, services);
 }
 
-/** The sender as it is stored, which is the contact of the message: a mail address in lower case, and no long text. */
+/** The sender as it is stored, and compared with contacts: a mail address in lower case, and a long text cut off. */
 function senderContact(handle: string): string {
-  // Cuts a long text before it is split into characters, each of which has up to two UTF-16 code units.
+  // Splitting a long text into characters is slow, so it is cut first. A character has up to two UTF-16 code units.
   return contactOf([...handle.slice(0, 2 * handleMaxCharacters)].slice(0, handleMaxCharacters).join(''));
 }

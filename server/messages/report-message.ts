@@ -71,8 +71,8 @@ async function reportFailed(
   { teamId, numberId }: ReportingDevice,
   report: Report,
 ): Promise<boolean> {
-  // The lock on the session row makes reports, hand-outs and takeovers of a number run one after another. On this pool
-  // the statement waits for a moment only.
+  // The lock on the session row makes reports, hand-outs and takeovers of a number run one after another. On this
+  // connection pool, the wait for a lock ends after a moment.
   await lockCurrentSession(trx, { teamId, numberId });
   const message = await lockMessage(trx, { teamId, messageId: report.messageId });
   if (message?.number_id !== numberId || message.direction !== 'outbound') return false;

@@ -30,7 +30,7 @@ export function openMessages(services: ProcessServices) {
       sweep('maintain', 'resolve overdue hand-outs', second, 'resolves', () => resolveOverdue(services)),
       sweep('maintain', 'release messages', second, 'keeps', async () => {
         await releaseDueMessages(services);
-        // A send that began before a restore was resumed may still have its hold.
+        // A send that began before a restore was resumed may have stored its message with the restore hold.
         await releaseHeld(services, 'restore');
       }),
       sweep('maintain', 'fail messages of deleted numbers', second, 'keeps', () => failOrphaned(services)),

@@ -41,7 +41,7 @@ const hourMs = 3_600_000;
 
 /**
  * Estimates when pacing lets a message go (specification section 4.3). The estimate assumes gaps of the mean length,
- * and that a message waiting for a new conversation lets the others pass. Reports, replies and other messages may
+ * and that a message waiting for a new conversation lets other messages pass. Reports, replies and other messages may
  * change it.
  */
 export function expectedAt(queue: PacedQueue): number {
@@ -176,7 +176,7 @@ export async function explainWaiting(
 
 /**
  * Chooses the reason that is shown: the first one that a person can change. If several limits of pacing apply, the
- * longest one counts.
+ * limit with the longest wait counts.
  */
 function reasonOf(found: Circumstances, now: Date): WaitingReason | null {
   const isAhead = (time: Date | null) => time !== null && time > now;

@@ -63,8 +63,8 @@ function numberHealthView(facts: NumberFactsRow, now: Date): NumberHealth {
 }
 
 /**
- * When the health state began. Before the change is reported, that is the last poll, or the time at which the silence
- * became too long.
+ * When the health state began. Until the change is reported, the beginning is the last poll, or the time at which the
+ * silence became too long.
  */
 function since(facts: NumberFactsRow, now: Date): Date {
   const { state, reported_state: reported, reported_at: reportedAt, last_seen_at: lastSeenAt } = facts;

@@ -38,7 +38,7 @@ export function createRunSimulatedIphone(
   address: () => string,
 ): RunSimulatedPhone {
   return async (setupToken, signal) => {
-    // The simulated phone is loaded with the first simulated number, because most servers have none.
+    // The simulated phone's code is loaded for the first simulated number, because most servers have no such number.
     const { claimDevice } = await import('#simulated-phone/device-client.ts');
     const server = reachable(address());
     const { deviceToken, phoneNumber } = await claimDevice(`${server}/setup/${setupToken}`);

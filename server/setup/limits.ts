@@ -23,7 +23,7 @@ export const lockTextDelayMs = 45_000;
 /** How long after the start of a lock test its text may be sent at the latest. */
 export const lockTextMaxMs = 5 * 60_000;
 
-/** How long after the claim an older shortcut that still polls is reported; replacing both takes less. */
+/** From this long after the claim, an older shortcut that still polls is reported. Replacing both takes less time. */
 export const oldShortcutAfterMs = 3 * 60_000;
 
 /** How often the long poll of a browser looks for polls of a locked phone, because these send no notification. */

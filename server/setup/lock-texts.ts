@@ -94,7 +94,7 @@ const erase = transactionQuery<
   { changes: 'number', team: ':teamId', ids: 'number_id' },
 );
 
-// An erased recipient still counts as one, so that the link can write to one more number at most.
+// An erased recipient still counts as a recipient, so that the link can write to one more number at most.
 const eraseRecipients = transactionQuery<
   { teamId: TeamId; handles: readonly string[] },
   { number_id: string }

@@ -35,7 +35,9 @@ export async function getSetup({ database, clock }: Runtime, token: string): Pro
   return { number, link, token };
 }
 
-/** The address and the token of a link's phone, which both shortcuts contain once a click has claimed the token. */
+/**
+ * The address and the device token for a link's phone. Both shortcuts contain them once a click has claimed the token.
+ */
 export function connectionOf({ config, secrets }: SetupServices, { link, token }: Setup): Connection {
   return { server: deviceUrlOf(config, link.route), deviceToken: secrets.deviceToken(link.route, token) };
 }

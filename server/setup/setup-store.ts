@@ -165,7 +165,7 @@ export const storeLockTest = query<LinkKey & { at: Date; to: string }, { number_
   changed,
 ).hasRow;
 
-/** Lists lock tests that began after `since` and until `until`, and whose text is due, along the index of these. */
+/** Lists lock tests that began after `since` and until `until`, and whose text is due. */
 export const listDueLockTexts = query<{ since: Date; until: Date; limit: number }, DueLockTextRow>(
   'setup.due-lock-texts',
   `SELECT l.team_id, l.id, n.id AS number_id, n.phone_number, t.lock_text_to, t.lock_started_at

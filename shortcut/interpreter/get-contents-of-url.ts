@@ -67,7 +67,9 @@ function itemsOf(response: Response, bytes: Buffer): readonly Item[] {
   return [{ kind: 'file', file: { name: fileName(response.url, mediaType), mediaType, bytes } }];
 }
 
-/** The last path segment. If its extension does not fit the media type, the type's first one is appended. */
+/**
+ * A file's name: the URL's last path segment. If its extension does not fit the media type, a fitting one is appended.
+ */
 function fileName(url: string, mediaType: string): string {
   const last = decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '') || 'file';
   const endings = endingsOf(mediaType);

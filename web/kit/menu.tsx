@@ -36,7 +36,7 @@ export function Menu({
   readonly trigger: ReactElement<object>;
   readonly children: ReactNode;
   readonly side?: 'top' | 'bottom';
-  /** `edge`: ends a little before its button does, for a button at the edge of the window. */
+  /** `edge`: the menu ends a little before its button does, for a button at the edge of the window. */
   readonly align?: 'start' | 'end' | 'edge';
 }): ReactNode {
   const [isOpen, setIsOpen] = useState(false);

@@ -32,7 +32,7 @@ export function ReconnectDialog({
       const { setup_url } = await (verified
         ? reconnectNumber(team.id, number.id)
         : verifyNumber(team.id, phoneNumber));
-      // The number is read before the link is shown, because its state still describes the earlier link.
+      // The number is read again before the link is shown, because the loaded state still describes the earlier link.
       await rereadNumbers(team.id);
       return madeLink(setup_url, phoneNumber);
     },

@@ -7,7 +7,10 @@ import { revokeApiKey } from '#web/api-keys/api-key-queries.ts';
 export const membersQuery = (teamId: string) =>
   teamQuery<Static<typeof MemberList>>(teamId, 'member', '/team/members');
 
-/** Changes a role. Owners are made and unmade by separate operations, and an owner becomes an admin first. */
+/**
+ * Changes a role. Making and unmaking an owner are separate operations: an owner becomes an admin before any other
+ * role.
+ */
 export async function changeRole(teamId: string, { id, role: before }: Member, role: Role): Promise<void> {
   if (role === 'owner') {
     await teamRequest(teamId, 'PUT', `/team/owners/${id}`);

@@ -79,7 +79,9 @@ export function mergePage(
   return cutPage(merged, limit, bound);
 }
 
-/** How many of the newest waiting messages move their conversations to the top, of a team or of the filtered number. */
+/**
+ * How many of the newest waiting messages, of a team or of the filtered number, move their conversations to the top.
+ */
 export const waitingExaminedMax = 500;
 
 /** A conversation that the page read: it matches the filters, or it is the last one that the page may read. */

@@ -143,7 +143,7 @@ async function listHomeNumbers({ database, clock }: Runtime, teamId: TeamId): Pr
   return listed.flatMap((number) => homeNumber(number, byId.get(number.id), now));
 }
 
-/** A number that was deleted between the two statements has no facts, and is left out. */
+/** A number that was deleted after the numbers were listed has no facts, and is left out. */
 function homeNumber(number: NumberListRow, facts: NumberFactsRow | undefined, now: Date): HomeNumber[] {
   if (!facts) return [];
   const isPaused = facts.state !== 'pending' && number.status === 'paused';

@@ -96,7 +96,7 @@ function outboundSteps(facts: TimelineFacts): TimelineStep[] {
   return [...steps, ...stateSteps(facts)];
 }
 
-/** True if an unconfirmed hand-out queued its message again; otherwise it failed with device_timeout. */
+/** True if an unconfirmed hand-out queued its message again; otherwise the message failed with device_timeout. */
 function wasQueuedAgain({ message, handOuts }: TimelineFacts, { hand_out, outcome }: NamedHandOutRow) {
   if (outcome !== 'unconfirmed' || hand_out > 1) return false;
   return handOuts.length > 1 || message.error_code !== 'device_timeout';

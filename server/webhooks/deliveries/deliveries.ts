@@ -212,8 +212,8 @@ const listByTime = defineScan(
   sqlRowsAlong('deliveries', 'd', 'webhook_id', deliveryColumns, [':teamId', ':webhookId', ':before']),
 );
 
-// Pending deliveries are read from the queue, which is far smaller than the history. OFFSET 0 makes the planner start
-// with the queue.
+// Pending deliveries are read from the queue, which is far smaller than the table of deliveries. OFFSET 0 makes the
+// planner start with the queue.
 const listPending = defineScan('pending', {
   alias: 'd',
   order: 'waiting_id DESC',

@@ -229,7 +229,7 @@ export class Dispatcher {
       this.#metrics.attempted(result);
       this.#logProcessFailure(result.outcome, claimed.delivery_id);
       await this.#writer.write(result);
-      // A retry is due after the start of this attempt, which may lie below the mark.
+      // The retry may be due below the lane's mark, but not before the start of this attempt.
       if (result.outcome !== 'succeeded')
         this.#waiting.lower(webhookId, { retry: result.startedAt.getTime() });
     } catch (error) {

@@ -74,7 +74,7 @@ const write = query<WriteParams, { omitted: number }>(
      WHERE d.webhook_id = i.webhook_id AND d.delivery_id = i.delivery_id AND d.lease = i.lease AND i.next_due_at IS NULL
      RETURNING i.n
    ), rescheduled AS (
-     -- 5. Schedule the next attempt of the others, on the same condition. An attempt that a stop aborted is made again
+     -- 5. Schedule the next attempt of all other rows that have the lease. An attempt that a stop aborted is made again
      -- with the same number.
      UPDATE due_deliveries d
      SET lane = CASE i.outcome WHEN 'aborted' THEN d.lane ELSE 'retry' END,
