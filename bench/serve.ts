@@ -78,7 +78,7 @@ export class Servers {
     this.dataDir = dataDir;
   }
 
-  /** @param dataDir a folder that stays, by default a new one */
+  /** @param dataDir an existing folder, which is kept; by default a new one */
   static async open(dataDir?: string): Promise<Servers> {
     const servers = new Servers(dataDir ?? (await mkdtemp(join(tmpdir(), 'ownline-bench-'))));
     if (!dataDir) servers.#closing.push(() => rm(servers.dataDir, { recursive: true, force: true }));

@@ -11,7 +11,7 @@ const hourly = 100;
 const settleSeconds = 20;
 
 /**
- * Benchmark P11: the CPU of a constant rate of messages with one webhook, without that of the same phones while idle.
+ * Benchmark P11: the CPU of a constant rate of messages with one webhook, minus that of the same phones while idle.
  * usage: `npm run bench -- pace [--phones 10000] [--seconds 60]`
  */
 export async function benchPace(): Promise<void> {

@@ -9,7 +9,7 @@ type CpuPart = (typeof cpuParts)[number];
 /** A round's messages per second, and the CPU microseconds of a message that was handed out. */
 export type Round = Awaited<ReturnType<typeof runRound>>;
 
-/** The measurement begins once the queue is as long as it gets, or after the longest ramp. */
+/** The measurement begins once the queue has reached its full length, or after the longest ramp. */
 const rampMs = { min: 3_000, max: 8_000 };
 
 /** Milliseconds between two looks at the length of the queue. */
