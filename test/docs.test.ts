@@ -53,7 +53,7 @@ describe('the documents agree with the code', () => {
     for (const name of names) assert.ok(sentence.includes(name), name);
   });
 
-  it('each period that code and documents name like a setting is a setting', () => {
+  it('each period that code or documents name in the form of a setting is a setting', () => {
     const config = read('server/platform/config.ts');
     const named = texts.flatMap(({ path, text }) =>
       [...text.matchAll(/\b[A-Z]+(?:_[A-Z]+)*_(?:DAYS|HOURS|SECONDS|MS)\b/g)].map(([name]) => ({
@@ -65,7 +65,7 @@ describe('the documents agree with the code', () => {
     assertNone(named, ({ name }) => !config.includes(`'${name}'`));
   });
 
-  it('each command that code and documents name exists', () => {
+  it('each command that code or documents name exists', () => {
     const cli = globSync(['server/cli/*.ts', 'server/*/*-command?(s).ts'], { cwd: repository })
       .map(read)
       .join('\n');

@@ -132,7 +132,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.equal((await new Browser(service.baseUrl).submit(again)).status, 404);
   });
 
-  it('only one of two simultaneous new passwords is set', async () => {
+  it('if two requests set a new password at the same time, only one succeeds', async () => {
     const { email, byPassword } = await newPerson();
     const browsers = [await byPassword(), await byPassword()];
     const words = ['the first of two sentences', 'the second of two sentences'];

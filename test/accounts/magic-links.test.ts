@@ -273,7 +273,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     assertEach(sent, ({ to }) => to, [email], 'no other address gets a mail');
   });
 
-  it('one address gets at most 5 links an hour, always with the same answer, and more in the next hour (§12.2/magic-links)', async () => {
+  it('one address gets at most 5 magic links an hour, with the same answer to further requests, and more in the next hour (§12.2/magic-links)', async () => {
     nextHour();
     for (let n = 0; n < 12; n += 1) assert.equal((await ask(email, `198.51.100.${n}`)).status, 200);
     assert.equal(sent.length, 5);

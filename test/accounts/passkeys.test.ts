@@ -100,7 +100,7 @@ describe('passkeys (specification section 12.2)', () => {
     assertRefused(await enter(authenticator.get(spoilt)), 'right, to a challenge that was answered wrongly');
   });
 
-  it('only one of many equal simultaneous answers to a challenge signs in', async () => {
+  it('only one of several identical simultaneous answers to a challenge signs in', async () => {
     const { authenticator } = await newPasskey();
     const answer = authenticator.get(await requestOptions());
     const statuses = (await Promise.all(Array.from({ length: 8 }, () => enter(answer)))).map(

@@ -79,7 +79,7 @@ describe('switching the account on the sign-in page and on invitations (specific
     );
   });
 
-  it('a link that two browsers submit with one form token signs in both, and no browser with another token', async () => {
+  it('two browsers that submit a link with one form token are both signed in, and a browser with another token is not', async () => {
     const link = await invite('again@example.com');
     const browsers = [new Browser(service.baseUrl), new Browser(service.baseUrl)];
     const page = await new Browser(service.baseUrl).open(link);

@@ -176,7 +176,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
       assert.equal(changed.status, 200, changed.text);
     });
 
-    it('one known browser has 10 wrong passwords, and all known browsers of an account 100 (§12.2/device-cookie)', async () => {
+    it('one known browser may send 10 wrong passwords, and all known browsers of an account together 100 (§12.2/device-cookie)', async () => {
       const { email, account } = await begin();
       const browsers = await Promise.all(each(11, () => knownTo(account)));
       for (const browser of browsers.slice(0, 10)) {

@@ -32,7 +32,7 @@ describe('API keys that members manage (specification sections 5.1 and 5.3)', ()
     name = 'Billing system',
   ): Promise<ApiAnswer> => person.post(person.in('/keys'), { name, permissions });
 
-  it('the text of a key is shown once, and the list has its creator and last use', async () => {
+  it('the text of a key is shown once, and the list of keys has its creator and last use', async () => {
     const owner = as('owner');
     const made = await make(owner, ['messages:send', 'numbers:read']);
     assert.equal(made.status, 201, made.text);
@@ -192,7 +192,7 @@ describe('API keys that members manage (specification sections 5.1 and 5.3)', ()
     assert.deepEqual(await live(), [false, false]);
   });
 
-  it('only owners make a key with team:write or *, and the refusal says why (§5.3/keys-of-owners)', async () => {
+  it('only an owner can make a key with team:write or *, and the refusal gives the reason (§5.3/keys-of-owners)', async () => {
     for (const permissions of [['team:write'], ['*'], ['messages:send', 'team:write']] as const) {
       const refused = await make(as('admin'), permissions);
       assert.partialDeepStrictEqual(refused, { status: 403, json: { error: { param: 'permissions' } } });
@@ -204,7 +204,7 @@ describe('API keys that members manage (specification sections 5.1 and 5.3)', ()
     }
   });
 
-  it('a key with team:write that an admin made earlier goes on working, and an owner who becomes an admin loses theirs (§5.3/keys-of-owners)', async () => {
+  it('a key with team:write that an admin made earlier keeps working, and an owner who becomes an admin loses such keys (§5.3/keys-of-owners)', async () => {
     const admin = await newMember(service, team, 'admin');
     const creator = { id: uuidOf('usr', admin.memberId), grants: roleGrants.admin };
     const old = await service.runtime.database.transaction((trx) =>

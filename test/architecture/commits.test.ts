@@ -91,7 +91,7 @@ describe('commits are written as CONTRIBUTING.md says', () => {
       assert.equal(brokenRules({ title, body, changedLines }).length, broken, title);
   });
 
-  it('each commit keeps these rules', (test) => {
+  it('each commit after the base follows the rules for titles and bodies', (test) => {
     if (!existsSync(join(root, '.git'))) return test.skip('there is no .git, so no commit can be read');
     assert.deepEqual(
       readCommits().flatMap((commit) =>

@@ -87,7 +87,7 @@ describe('the rules for SQL (docs/architecture.md)', () => {
     assertNone(columns, (column) => !words.has(column));
   });
 
-  it('a slice writes its own tables, and others only where COMMENT ON TABLE names it', () => {
+  it('a slice writes to its own tables, and to another slice’s table only if COMMENT ON TABLE names the slice', () => {
     const tables = [...schemaFiles.join('\n').matchAll(/^CREATE (?:UNLOGGED )?TABLE (\w+) \(/gm)];
     assert.ok(tables.length > 50);
     const writers = new Map(tables.map(([, table = '']) => [table, new Set<string>()]));

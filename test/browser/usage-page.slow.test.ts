@@ -42,7 +42,7 @@ describe('the page of usage in a browser', () => {
     await assertSound(page, 'dashboard-usage');
   });
 
-  it('on a phone, each day below the chart stands on one line and in the card', async () => {
+  it('on a phone, each day’s label below the chart is on one line and within the card', async () => {
     // June has 30 days, so the last label is as far to the right as it can be.
     const year = service.clock.now().getUTCFullYear();
     const page = await open(full, `/usage?month=${year}-06`, { look: phone });

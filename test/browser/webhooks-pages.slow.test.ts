@@ -218,7 +218,7 @@ describe('the pages of webhooks in a browser', () => {
     assert.equal((await team.api.get(`/v1/webhooks/${id}`)).status, 404);
   });
 
-  it('a message links to its delivery, and the delivery to the message', async () => {
+  it('the page of a message links to its delivery, and that of the delivery to its message', async () => {
     const { team, owner } = await givenTeam();
     const number = await connectNumber(service, team, '+14155550140');
     const { id } = await newWebhook(team.api, { url: receiver.url, events: ['message.sent'] });

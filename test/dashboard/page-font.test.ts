@@ -28,7 +28,7 @@ describe('the files of pages without the dashboard', () => {
     assert.equal(again.status, 304);
   });
 
-  it('the icon is below the path of APP_URL in each page, and at the place where browsers look by themselves', async () => {
+  it('the icon is below the path of APP_URL in each page, and also at the default address that browsers request', async () => {
     for (const path of ['/sign-in', '/billing', '/nowhere']) {
       const page = await fetch(service.baseUrl + path, { headers: { accept: 'text/html' } });
       assert.match(

@@ -206,7 +206,7 @@ describe('the file of a backup (§10.10/backup-file)', () => {
     assert.ok(!bytes.includes('teams'));
   });
 
-  it('a frame opens only in its own file and at its own position', () => {
+  it('a frame of a backup can be read only in its own file and at its own position', () => {
     const [one, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     for (const key of [undefined, randomBytes(32)]) {
       const seal = new FrameSeal(one, key);

@@ -143,7 +143,7 @@ describe('the links of mails', () => {
     },
   };
 
-  it('each file of the server that queues a mail has a test of its links in this file', () => {
+  it('each server file that queues a mail has a check of the mail’s links here', () => {
     const queuing = globSync('server/**/*.ts').filter(
       (file) => !file.startsWith('server/mail/') && /\bawait queueMails?\(/.test(readFileSync(file, 'utf8')),
     );

@@ -18,7 +18,7 @@ describe('held messages, and messages for later (decision 0034)', () => {
   const hold = (id: string, reason: Hold) => holdMessage(service, id, { hold: reason });
   const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
 
-  it('hand-outs skip held messages and send later ones to the contact in order, until the held messages are released', async () => {
+  it('hand-outs skip a held message and give the phone later ones to the contact in order, until the held one is released', async () => {
     const number = await connectNumber(service, team);
     const [held, next, last] = [
       await send(number, 'held'),
@@ -35,7 +35,7 @@ describe('held messages, and messages for later (decision 0034)', () => {
     assert.equal((await waiting).id, held);
   });
 
-  it('a message that is sent during a restore hold waits behind the held messages of its team, until the release', async () => {
+  it('a message that is sent while older ones of its team wait in a restore hold also waits, until the release', async () => {
     const number = await connectNumber(service, team);
     const held = await send(number, 'held');
     await hold(held, 'restore');

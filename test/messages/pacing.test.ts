@@ -167,7 +167,7 @@ describe('pacing (specification section 8)', () => {
     assert.equal((await sendUntilHeld(phone)).sent, 1, 'two an hour');
   });
 
-  it('the end of the gap wakes the held poll, also on another process, and a new message does not', async (t) => {
+  it('the end of the gap wakes the held poll, also on another process, and a new message does not wake it earlier', async (t) => {
     const { number, phone } = await paced.connect({ gap_min_seconds: 8, gap_max_seconds: 8 });
     await sendMany(number, 2, () => 1);
     assert.equal(typeof (await phone.send(service.runtime)), 'string');

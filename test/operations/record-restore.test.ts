@@ -105,7 +105,7 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.equal((await messageOf(id)).error_code, 'cancelled');
   });
 
-  it('a phone whose session began after the backup goes on polling, without a second loop (§10.8/restored)', async () => {
+  it('a phone whose session began after the backup keeps polling after the restore, without a second loop (§10.8/restored)', async () => {
     const number = await connectNumber(service, team);
     const backup = await sessionOf(number);
     service.clock.advance(120_000);
@@ -126,7 +126,7 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.equal((await phone.poll()).id, id);
   });
 
-  it('a message that a person releases during the restore hold goes only once the restore is resumed', async () => {
+  it('a message that a person releases during the restore hold is handed out only once the restore is resumed', async () => {
     const number = await connectNumber(service, team);
     const id = await send(number, 'released too early');
     await holdMessage(service, id, { hold: 'approval' });

@@ -162,7 +162,7 @@ describe('the restore hold (specification section 10.8)', () => {
     assert.equal(answer, restored.message);
   });
 
-  it('a resume can cancel the backup’s messages, refund their quota, and skip the backup’s deliveries (§10.8/resume)', async (context) => {
+  it('resuming can cancel the backup’s messages, refund their quota, and skip the backup’s deliveries (§10.8/resume)', async (context) => {
     const restored = await givenRestore();
     context.after(restored.close);
     const { api, phone, messageOf, number } = restored;

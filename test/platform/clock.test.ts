@@ -106,7 +106,7 @@ describe('ids (§2.1/id-format)', () => {
     assertEach(made, (id) => publicId('msg', id), made.map((id) => publicId('msg', id)).sort());
   });
 
-  it('only ids in the defined format are parsed', () => {
+  it('only texts in the defined format of ids are parsed as ids', () => {
     const id = ids.next('num');
     const text = publicId('num', id);
     assert.match(text, /^num_[0-7][0-9a-hjkmnp-tv-z]{25}$/);

@@ -30,7 +30,7 @@ describe('the signing command (specification section 11.8)', () => {
     await rm(dataDir, { recursive: true });
   });
 
-  /** Makes a signer that logs to `lines`. `settings` are set besides. */
+  /** Makes a signer that logs to `lines`. @param setting the command @param settings further settings */
   const signerOf = (setting: string, settings: Readonly<Record<string, string>> = {}) => {
     const config = readConfig({
       DATA_DIR: dataDir,

@@ -25,7 +25,7 @@ describe('an outgoing request (specification section 6.5)', () => {
     );
   });
 
-  it('many simultaneous requests query DNS once, and each has its own connection (§6.5/dns-look-up)', async () => {
+  it('many simultaneous requests to one host query DNS once, and each has its own connection (§6.5/dns-look-up)', async () => {
     const receiver = await startKept({ certificate });
     const { http, dns } = await withNames(() => ({ addresses: ['127.0.0.1'], ttlSeconds: 0 }));
     const url = `https://${host}:${receiver.port}/`;

@@ -11,7 +11,7 @@ import { certificate, here, host, outboundSuite } from '#test/support/webhooks/o
 const get = (url: string, more: object = {}) =>
   ({ url, method: 'GET', headers: {}, timeoutMs: 10_000, ...more }) as const;
 
-/** A sink that keeps its bytes, and takes none while it is held. */
+/** A sink that keeps its bytes, and accepts none while the test holds it. */
 function keepingSink(takesMax = Number.POSITIVE_INFINITY) {
   const taken: Buffer[] = [];
   let hold = Promise.resolve();

@@ -58,7 +58,7 @@ export async function stopJoiningHeartbeats({ runtime }: Service): Promise<void>
   await runtime.database.pool.query('DROP TRIGGER IF EXISTS join_heartbeats ON poll_service');
 }
 
-/** Like `passServedTime`, with a round of the number watch after each step. */
+/** Like `passServedTime`, with a check of the health of numbers after each step. */
 export function passWatchedTime(service: Service, ms: number): Promise<void> {
   return passServedTime(service, ms, () => watchNumbers(service.runtime));
 }

@@ -19,12 +19,12 @@ export interface RunningCommand {
 export class CommandLine {
   readonly #settings: Readonly<Record<string, string>>;
 
-  /** @param settings in the words of docs/configuration.md */
+  /** @param settings named as in docs/configuration.md */
   constructor(dataDir: string, settings: Readonly<Record<string, string>> = {}) {
     this.#settings = { DATA_DIR: dataDir, ...settings };
   }
 
-  /** @param settings in the words of docs/configuration.md */
+  /** @param settings named as in docs/configuration.md */
   run(
     words: readonly string[],
     settings: Readonly<Record<string, string>> = {},
