@@ -28,7 +28,6 @@ export interface Slice {
   readonly jobs?: readonly Job[];
   /** Listeners to notifications of all processes. The payload is empty after each new connection. */
   readonly channels?: Readonly<Record<string, (payload: string) => void>>;
-  readonly metrics?: readonly (() => void)[];
   /** Called for each answered request. */
   readonly observe?: (answered: CompletedRequest) => void;
   /**

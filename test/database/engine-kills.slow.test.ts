@@ -5,6 +5,7 @@ import { chown, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
+import { processesOf } from '#campaign/stops/processes.ts';
 import type { Engine } from '#server/database/engine/engine.ts';
 import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
 import {
@@ -17,7 +18,6 @@ import {
   query,
   readTheRow,
 } from '#test/support/processes/engine-folder.ts';
-import { processesOf } from '#test/support/runner/processes-of.ts';
 import { assertNone } from '#test/support/service/assert-each.ts';
 import { until } from '#test/support/service/until.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { phoneQueueChannel } from '#server/database/notify-sender.ts';
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import { acceptSends } from '#server/messages/accept-sends.ts';
 import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { hearNotifications } from '#test/support/database/hear-notifications.ts';

@@ -46,7 +46,7 @@ const timerMaxMs = 2 ** 31 - 1;
  * `elapsedMs` measures durations; only elapsing time and tests change its result.
  *
  * The times of rows come from the one clock of the runtime. The semaphores of group commits and of password hashes only
- * wait, so each has a second clock: nothing corrects it, and a test that moves the time ends none of their waits.
+ * wait, so each has a second clock. Nothing corrects it, and a test that moves the time ends none of their waits.
  */
 export class Clock {
   #offsetMs = performance.timeOrigin;
