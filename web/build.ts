@@ -1,5 +1,16 @@
 import { createHash } from 'node:crypto';
-import { chmod, glob, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  glob,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -61,8 +72,17 @@ async function buildFiles(): Promise<void> {
     // Another process may have finished first, with the same result.
     if (!(await isBuilt())) throw error;
   }
-  for (const name of await readdir(dist))
-    if (name !== 'files') await rm(join(dist, name), { recursive: true, force: true });
+  await removeUnfinished(unfinished);
+}
+
+/** Removes this build's folder, and those of interrupted builds. A younger folder may be that of another build at work. */
+async function removeUnfinished(own: string): Promise<void> {
+  for (const name of await readdir(dist)) {
+    const path = join(dist, name);
+    const { mtimeMs = Number.POSITIVE_INFINITY } = (await stat(path).catch(() => undefined)) ?? {};
+    const isOld = name !== 'files' && mtimeMs < Date.now() - 3_600_000;
+    if (path === own || isOld) await rm(path, { recursive: true, force: true });
+  }
 }
 
 await buildFiles().catch((error: unknown) => {

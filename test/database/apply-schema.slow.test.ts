@@ -92,7 +92,7 @@ describe('the creation of the schema (decision 0050)', () => {
   it('one of several simultaneous starts creates the schema and logs it, and a further start changes nothing', async () => {
     const lines: string[] = [];
     const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
-    const apply = () => applySchema(database.url, { logger });
+    const apply = () => applySchema(database.url, { logger, lockWait: { noticeMs: 60_000, maxMs: 60_000 } });
     const created = await Promise.all([apply(), apply(), apply(), apply()]);
     assert.deepEqual(created.toSorted(), [false, false, false, true]);
     assert.equal(await apply(), false);
