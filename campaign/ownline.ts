@@ -122,7 +122,7 @@ export class Ownline {
     while ((await this.#findPostmaster()) !== undefined && performance.now() < deadlineMs) await pause(50);
   }
 
-  /** The process id of the embedded PostgreSQL's first process. @throws Error if it doesn't run */
+  /** The process id of the embedded PostgreSQL's postmaster. @throws Error if PostgreSQL doesn't run */
   async postmasterPid(): Promise<number> {
     const pid = await this.#findPostmaster();
     if (pid === undefined) throw new Error('The embedded PostgreSQL does not run.');

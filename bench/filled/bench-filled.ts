@@ -17,7 +17,7 @@ const drained = 2_000;
 const rounds = 3;
 const requestsOfRound = 40;
 
-/** The highest allowed ratio of page times and the lowest of throughput, to the database with few messages. */
+/** Limits of ratios to a database with few messages: the highest of page times, the lowest of throughput. */
 const goals = { page: 1.5, throughput: 0.9 };
 
 /**

@@ -115,7 +115,7 @@ async function post(
   return measureProcess(installation, sink, start, 'graphile_worker._private_jobs');
 }
 
-/** Measures a process from its start until its queue is empty, and its posts by their arrival. */
+/** Measures the CPU of a process until its queue is empty, and the rate at which its posts arrive. */
 async function measureProcess(
   { runtime, dataDir }: Installation,
   sink: Served,

@@ -18,7 +18,7 @@ import { openKeeper } from './keeper.ts';
 import { type Limits, openLimits } from './limits.ts';
 import { Postgres } from './postgres.ts';
 
-/** The clock to set: PostgreSQL's, that of the service's machine, or the shared clock of one machine. */
+/** The clock to set: PostgreSQL's, that of the service's machine, or both, as on one machine. */
 const clocks = ['database', 'service', 'both'] as const;
 type ClockName = (typeof clocks)[number];
 

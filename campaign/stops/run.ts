@@ -20,7 +20,7 @@ interface RunOptions {
   readonly port: number;
   /** The time from the start, or from the beginning of the load, to the stop. */
   readonly stopAfterMs: number;
-  /** The API key of the load, which begins when the service is ready; undefined: a stop without load. */
+  /** The key of the API with which clients send once the service is ready; undefined: no client sends. */
   readonly key: string | undefined;
   readonly signal: AbortSignal;
 }

@@ -107,7 +107,7 @@ async function verify(config: Config, file: string, passphrase: string | undefin
   }
 }
 
-/** Finds the running embedded PostgreSQL. It is not started, because a restore may be due if it can't start. */
+/** Finds the running embedded PostgreSQL, and starts none: one that can't start may be why a restore is needed. */
 async function findScratchServer({ databaseUrl, dataDir }: Config, file: string): Promise<ScratchServer> {
   if (file === '-') return { reason: 'standard input is read once only' };
   if (databaseUrl !== undefined) return { reason: externalDatabase };

@@ -44,7 +44,7 @@ export class RestoreHold {
     return this.#restore && heldBefore(this.#restore);
   }
 
-  /** Calls `run` at once without a hold, otherwise when the restore is resumed. */
+  /** Calls `run` at once if nothing is held, otherwise when a person resumes. */
   onResume(run: () => void): void {
     if (this.isHeld) this.#onResume.push(run);
     else run();

@@ -15,7 +15,7 @@ export interface ProcessServices extends Runtime {
   readonly isStopping: () => boolean;
   /** Adds the reason, such as a full disk, to the text of an error. */
   readonly explainError: (error: unknown) => unknown;
-  /** Facts that are known only once the process runs. */
+  /** The address and the loops of the process, once it listens. */
   readonly running: { readonly address: string; readonly loops: readonly Loop[] };
 }
 

@@ -141,7 +141,7 @@ const eraseConversation = transactionQuery<Omit<Contact, 'handles'>>(
 );
 const eraseHandOuts = transactionQuery<Omit<Contact, 'handles'>>(
   'messages.erase-recent-hand-outs',
-  // Reads number by number; each has at most the hand-outs of a day.
+  // One phone number after the other: each has at most the hand-outs of a day.
   `UPDATE recent_hand_outs SET contact = '' WHERE ctid = ANY (ARRAY(
      SELECT o.place FROM numbers n
      CROSS JOIN LATERAL (

@@ -102,7 +102,7 @@ async function record(
 /**
  * Opts a contact out by request (specification section 4.6); the contact's queued messages fail, as after a text STOP.
  * A contact that is already opted out keeps its earlier opt-out.
- * @param principal isTest for a test key, which opts out fictional contacts only: no erasure reaches a test team
+ * @param principal a test key (`isTest`) opts out fictional contacts only, because a test team has no erasures
  * @param contact as the path has it
  * @throws AppError 400, param contact
  */

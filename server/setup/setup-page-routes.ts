@@ -35,7 +35,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
     const { server } = connectionOf(services, setup);
     return byHandPage(base, { path: `${base}/setup/${setup.token}`, server, deviceToken, form });
   };
-  /** A route that is answered 404 with the shell once the link is over. */
+  /** A route of a setup link. Once the link has expired or was closed, it answers 404 with the page's HTML. */
   const page = (
     address: `${'GET' | 'POST'} ${string}`,
     handle: (setup: Setup, call: HandlerContext) => Promise<Answer>,

@@ -84,7 +84,7 @@ describe('pacing (specification section 8)', () => {
     assert.deepEqual(other, next);
   });
 
-  it('a number sends 100 messages in any hour and 300 in any day, and the next one not a second earlier (§8/pacing, §8/pacing-windows, §8/pacing-rows)', async () => {
+  it('a number sends at most 100 messages in any hour and 300 in any day, to the second (§8/pacing, §8/pacing-windows, §8/pacing-rows)', async () => {
     const { number, phone } = await paced.connect(noGap);
     await putWaitingMessages(service, { ...phone.session, phoneNumber: number.phoneNumber }, 302);
     const hours: number[] = [];

@@ -58,7 +58,7 @@ describe('recipients of test messages', () => {
 
   const hoursAhead = (hours: number) => new Date(service.clock.nowMs() + hours * 3_600_000).toISOString();
 
-  it('each test recipient has the outcome and events of the table', async () => {
+  it('each test recipient has the outcome and events that docs/test-keys.md lists', async () => {
     const { api } = await newTestClient(service);
     const ids = await Promise.all(
       outcomes.map(({ to }) => api.send({ from: testLine, to, content: `Hello ${to}` })),

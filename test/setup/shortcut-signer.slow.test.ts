@@ -49,7 +49,7 @@ describe('the signing command (specification section 11.8)', () => {
   };
   const kept = () => readdir(join(dataDir, 'shortcuts/signed'));
 
-  it('the command signs a file with the shortcut’s name, and the result is stored by content, for its owner only (§11.8/sign-command)', async () => {
+  it('the command gets a file named like the shortcut; the signed one is kept by content, for the service’s user only (§11.8/sign-command)', async () => {
     const { signer, runs } = await signerWith();
     assert.equal(await signer.find(shortcut), undefined);
     assert.equal(String(await signer.sign(shortcut)), 'AEA1bplist00 …');

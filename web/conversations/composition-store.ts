@@ -1,6 +1,6 @@
 export interface Draft {
   readonly text: string;
-  /** The URL of an attachment, '' while it is being typed; undefined for none. */
+  /** The URL of an attachment; '' while its field is open and empty, undefined without one. */
   readonly mediaUrl?: string | undefined;
 }
 

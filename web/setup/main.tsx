@@ -17,7 +17,7 @@ import { keepLanguage, type Language, languages, loadTexts, preferredLanguage } 
 const view = new URLSearchParams(location.search).get('view');
 const isPhone = view === 'phone' || (view !== 'computer' && navigator.userAgent.includes('iPhone'));
 
-/** The form for the iOS of the browser. Since iOS 26, Safari calls the system 18.6; its own version is that of iOS. */
+/** Chooses the steps for the browser's iOS by Safari's version. Since iOS 26, Safari says 18.6 as the system's version. */
 function browserForm(): FileForm | undefined {
   const version = /iPhone.* Version\/(\d+)/.exec(navigator.userAgent)?.[1];
   return version === undefined ? undefined : Number(version) >= 27 ? 27 : 26;

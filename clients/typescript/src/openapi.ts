@@ -626,7 +626,7 @@ export type paths = {
         put?: never;
         /**
          * Send a delivery again
-         * @description Makes one attempt now, with the same body and with the current url and secret of the webhook. It works while the webhook is switched off, too. A failure does not count, and the webhook stays off.
+         * @description Makes one attempt now, with the same body and with the current url and secret of the webhook. It works while the webhook is switched off, too. A failure does not count in `failure_count`, and the webhook stays off.
          *
          *     Permission: `webhooks:manage`.
          */
@@ -670,7 +670,7 @@ export type paths = {
         put?: never;
         /**
          * Send a test event
-         * @description Sends one signed sample of the first type in `events`, with the header `x-service-test: 1`. It is sent once, without retries, so the receiver has to be up. A failure does not count.
+         * @description Sends one signed sample of the first type in `events`, with the header `x-service-test: 1`. It is sent once, without retries, so the receiver has to be up. A failure does not count in `failure_count`.
          *
          *     Permission: `webhooks:manage`.
          */

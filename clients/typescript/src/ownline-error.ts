@@ -36,7 +36,7 @@ export class OwnlineError extends Error {
   /** The id of the request in the logs of the server. */
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
-  /** The key of a send. A later call with the same key and fields sends the message once at most. */
+  /** The key of a send. Calls with this key and the same fields send one message in all. */
   readonly idempotencyKey: string | undefined;
 
   constructor(circumstances: Circumstances) {

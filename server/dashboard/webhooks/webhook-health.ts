@@ -64,9 +64,8 @@ const findLastFailure = query<WebhookIds & { end: string }, FailedAttemptRow>(
    ) a
    WHERE a.outcome <> 'succeeded' ORDER BY a.id DESC LIMIT 1`,
 ).row;
-// When the first of the ten attempts began whose failures disabled a webhook; null if the log lacks them. These ten are
-// the newest attempts that counted before the webhook was disabled. Only the newest deliveries are compared. If the ten
-// attempts were of older, replayed deliveries, the newest attempt found began long before. Then the time is null.
+// Finds when the ten failures in a row began that disabled a webhook: the ten newest attempts that counted before it was
+// disabled. It reads the newest deliveries only. So the time is null if the ten were attempts of older, replayed ones.
 const findFailingSince = query<WebhookIds & { end: string; disabledAt: Date }, { since: Date | null }>(
   'webhooks.find-failing-since',
   `SELECT CASE WHEN count(*) = ${failuresMax} AND max(a.started_at) > :disabledAt::timestamptz - interval '${longestAttemptMs} ms' THEN min(a.started_at) END AS since

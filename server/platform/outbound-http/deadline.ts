@@ -43,7 +43,7 @@ export class Deadline {
     if (this.#ended) then();
   }
 
-  /** @returns the value, or undefined if the request ends first */
+  /** @returns the value of the promise, or undefined if the request is aborted or its time is over before */
   within<T>(value: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       this.whenEnded(() => resolve(undefined));

@@ -84,7 +84,7 @@ function describeError(error: unknown): object {
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Styles stacks, and the level of a warning or an error. */
+/** Colours stack traces, and the levels of warnings and errors, on a terminal. */
 type Paint = (style: Style, text: string) => string;
 
 const styles: Readonly<Record<string, Style>> = { warn: 'yellow', error: 'red', fatal: 'red' };

@@ -87,7 +87,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Send a delivery again',
         description:
-          'Makes one attempt now, with the same body and with the current url and secret of the webhook. It works while the webhook is switched off, too. A failure does not count, and the webhook stays off.',
+          'Makes one attempt now, with the same body and with the current url and secret of the webhook. It works while the webhook is switched off, too. A failure does not count in `failure_count`, and the webhook stays off.',
         examples: redeliverExamples,
       },
       answers: { 202: Delivery },
@@ -122,7 +122,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Send a test event',
         description:
-          'Sends one signed sample of the first type in `events`, with the header `x-service-test: 1`. It is sent once, without retries, so the receiver has to be up. A failure does not count.',
+          'Sends one signed sample of the first type in `events`, with the header `x-service-test: 1`. It is sent once, without retries, so the receiver has to be up. A failure does not count in `failure_count`.',
         examples: testWebhookExamples,
       },
       answers: { 202: Delivery },

@@ -91,8 +91,8 @@ interface Counted {
 
 /**
  * Counts failures in the order of the results (specification section 6.3). A failure raises a webhook's count, a
- * success resets it to zero, and counting stops at `failuresMax`. Results of an earlier generation, or after the end of
- * their lease, do not count.
+ * success resets it to zero, and counting stops at `failuresMax`. Attempts that began before
+ * the webhook was last changed or enabled, and results after the end of their lease, do not count.
  * @param leased deliveries whose attempt still has its lease
  */
 export function countFailures(

@@ -33,7 +33,7 @@ interface TeamOptions {
   readonly grants?: Grant[];
 }
 
-/** Default time for which a poll is held, as each idle poll costs a test this long. */
+/** Default time for which a poll is held. It is short, because a test waits this long for each idle poll. */
 const holdMs = 200;
 
 /** A whole service in the test's process, with a new database and a clock that the test moves. */
