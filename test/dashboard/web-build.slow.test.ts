@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
+import {
+  appendFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { it } from 'node:test';
@@ -28,6 +39,9 @@ it('without a build the dashboard’s files get 503 with the build command; a ne
   });
 
   await mkdir(join(dist, 'unfinished-killed'), { recursive: true });
+  const twoHoursAgo = Date.now() / 1_000 - 7_200;
+  await utimes(join(dist, 'unfinished-killed'), twoHoursAgo, twoHoursAgo);
+  await mkdir(join(dist, 'unfinished-at-work'));
   const build = async () => {
     await promisify(execFile)(process.execPath, [join(folder, 'web/build.ts')]);
     return { inode: (await stat(built)).ino, version: await readFile(join(built, 'version'), 'utf8') };
@@ -35,7 +49,11 @@ it('without a build the dashboard’s files get 503 with the build command; a ne
   const first = await build();
   assert.ok((await web.read()).some(({ name }) => name === 'manifest.json'));
   assert.equal((await stat(built)).mode & 0o777, 0o755, 'every user may read it');
-  assert.deepEqual(await readdir(dist), ['files'], 'what a killed build left is gone');
+  assert.deepEqual(
+    await readdir(dist),
+    ['files', 'unfinished-at-work'],
+    'only a killed build’s folder is gone',
+  );
   assert.deepEqual(await build(), first);
   await appendFile(join(folder, 'web/style.css'), '\n.added { color: red }\n');
   assert.notEqual((await build()).version, first.version);
