@@ -166,10 +166,10 @@ export const acceptStatement = query<
      -- 6. Number the acceptable sends of each team.
      SELECT f.*, row_number() OVER (PARTITION BY f.team_id, f.verdict ORDER BY f.n) AS rank FROM first_of_key f
    ), granted AS (
-     -- -- 7. Grant the free sends, and as many of the acceptable ones as the month's limit allows.
+     -- 7. Grant the free sends, and as many of the acceptable ones as the month's limit allows.
      SELECT * FROM ranked WHERE verdict = 'free' OR (verdict = 'acceptable' AND used + rank <= monthly_limit)
    ), new_keys AS (
-     -- -- 8. Store the idempotency keys of granted sends. A live key of another request is skipped; an expired one is replaced.
+     -- 8. Store the idempotency keys of granted sends. A live key of another request is skipped; an expired one is replaced.
      INSERT INTO idempotency_keys AS k (team_id, key, message_id, fingerprint, created_at)
      SELECT g.team_id, g.key, i.message_id, i.fingerprint, :at FROM granted g JOIN input i ON i.n = g.n
      WHERE g.key IS NOT NULL ORDER BY g.team_id, g.key
@@ -178,7 +178,7 @@ export const acceptStatement = query<
        WHERE k.created_at <= :keysSince
      RETURNING message_id
    ), accepted AS MATERIALIZED (
-     -- -- 9. Accept the granted sends that have no key, or whose key was stored.
+     -- 9. Accept the granted sends that have no key, or whose key was stored.
      SELECT i.*, g.number_id, i.from_handle = '${testLine}' AND i.contact ~ '${unsentRecipientPattern.source}' AS is_unsent_test
      FROM granted g JOIN input i ON i.n = g.n
      WHERE g.key IS NULL OR i.message_id IN (SELECT message_id FROM new_keys)
@@ -205,7 +205,7 @@ export const acceptStatement = query<
      SELECT team_id, :day, 'outbound', count(*) FROM accepted WHERE number_id NOT IN (SELECT id FROM number WHERE is_simulated) GROUP BY team_id ORDER BY team_id
      ON CONFLICT (team_id, day, direction) DO UPDATE SET messages = d.messages + excluded.messages
    )
-   -- -- 15. Return the outcomes, each with all sends that have it.
+   -- 15. Return the outcomes, each with all sends that have it.
    SELECT array_agg(r.n::int) AS indexes, r.known_message_id, r.number_id, r.monthly_limit,
      CASE WHEN a.n IS NULL THEN greatest(r.used, r.monthly_limit) ELSE r.used END AS used,
      CASE

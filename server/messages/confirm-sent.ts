@@ -70,7 +70,7 @@ const confirm = transactionQuery<
      LEFT JOIN LATERAL (
        SELECT true AS is_free, s.session_id FROM device_sessions s WHERE s.number_id = i.number_id FOR UPDATE SKIP LOCKED
      ) s ON true
-     -- -- 3. Find the hand-out that the report concerns.
+     -- 3. Find the hand-out that the report concerns.
      LEFT JOIN LATERAL (
        SELECT h.hand_out, h.session_id, h.handed_out_at, h.outcome, h.ctid AS place FROM hand_outs h
        WHERE s.is_free AND h.message_id = i.message_id
@@ -105,7 +105,7 @@ const confirm = transactionQuery<
    dequeued AS (
      DELETE FROM send_queue q USING facts f WHERE f.is_ready AND q.ctid = f.queue_place AND q.message_id = f.message_id
    ),
-   -- -- 8. Record the outcome of the hand-out. If its message was not confirmed now, an earlier outcome is kept.
+   -- 8. Record the outcome of the hand-out. If its message was not confirmed now, an earlier outcome is kept.
    settled AS (
      UPDATE hand_outs h SET outcome = 'sent', resolved_at = :at FROM facts f
      WHERE f.place IS NOT NULL AND h.ctid = f.hand_out_place AND h.message_id = f.message_id AND h.hand_out = f.hand_out

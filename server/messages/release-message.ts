@@ -26,13 +26,13 @@ const release = transactionQuery<Omit<ClaimingPoll, 'deviceId'> & { messageId: M
      FROM ended e WHERE m.team_id = :teamId AND m.id = :messageId AND m.id = e.message_id AND ${sqlStatusGuard('release', 'm')}
      RETURNING m.id, m.created_at
    ), unpaced AS (
-     -- -- 4. Delete it from recent_hand_outs, where it is the newest row. With pacing off it has no row.
+     -- 4. Delete it from recent_hand_outs, where it is the newest row. With pacing off it has no row.
      DELETE FROM recent_hand_outs r USING requeued q, ended e
      WHERE r.number_id = :numberId AND r.message_id = q.id AND r.hand_out = e.hand_out
        AND r.ordinal = (SELECT s.hand_out_total FROM device_sessions s WHERE s.number_id = :numberId)
      RETURNING r.ordinal
    ), session AS (
-     -- -- 5. Count the release, so that a concurrent claim gives out no message from its older snapshot.
+     -- 5. Count the release, so that a concurrent claim gives out no message from its older snapshot.
      UPDATE device_sessions s SET requeue_count = s.requeue_count + 1, handed_out_at = NULL,
        hand_out_total = s.hand_out_total - (SELECT count(*) FROM unpaced)
      FROM requeued q WHERE s.number_id = :numberId

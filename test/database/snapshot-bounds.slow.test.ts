@@ -123,7 +123,7 @@ describe(`an open snapshot that keeps ${dead.toLocaleString('en')} dead rows of 
         publisher.notify();
         const [claim, batch] = [lastRun('webhooks.claim-deliveries'), lastRun('events.publish')];
         const [live = 0] = (claim?.values[1] ?? []) as readonly number[];
-        const isAbove = live > begunMs + 1_000 && Number(batch?.values[1]) > seq;
+        const isAbove = live > begunMs + 1_000 && Number(batch?.values[0]) > seq;
         return isAbove && [claim, batch].every((run) => run !== undefined && run.blocks <= blocksMax);
       });
     };

@@ -107,11 +107,11 @@ const claim = query<
 >(
   'webhooks.claim-deliveries',
   `WITH page AS MATERIALIZED (
-     -- -- 1. The webhooks to examine, with the mark of each lane: all older rows of the lane are dead.
+     -- 1. The webhooks to examine, with the mark of each lane: all older rows of the lane are dead.
      SELECT * FROM unnest(:webhookIds::uuid[], ${sqlLanes((lane) => `:${lane}Marks::float8[]`)})
        AS p (webhook_id, ${sqlLanes((lane) => lane)})
    ), known AS MATERIALIZED (
-     -- -- 2. Read the state of each webhook. From its third failure in a row on, it is slow, and gets one attempt at a time.
+     -- 2. Read the state of each webhook. From its third failure in a row on, it is slow, and gets one attempt at a time.
      SELECT w.*, ${sqlLanes((lane) => `to_timestamp(p.${lane} / 1000) AS ${lane}`)}
      FROM page p CROSS JOIN LATERAL (
        SELECT id, is_active, failure_count >= ${oneAtATimeFailuresMin} AS is_slow, last_triggered_at,
