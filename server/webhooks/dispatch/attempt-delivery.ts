@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import { type AttemptFailure, failureOfStatus } from '#contract/attempt-outcome.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { BoundedMap } from '#server/platform/bounded-map.ts';
 import type { Secrets } from '#server/platform/crypto.ts';
 import { failpoint, isArmed } from '#server/platform/failpoint.ts';
 import { type AttemptId, publicId, type WebhookId } from '#server/platform/ids.ts';
@@ -67,7 +68,7 @@ const keptMax = 1_000;
  * sealed bytes, so that a changed secret is used at once.
  */
 export function createOpenSecrets(secrets: Secrets): OpenSecrets {
-  const kept = new Map<string, SigningSecrets>();
+  const kept = new BoundedMap<string, SigningSecrets>(keptMax);
   return (webhook, at) => {
     const { secret, next_secret, next_secret_from } = webhook;
     const isRotated = next_secret_from !== null && next_secret_from <= at;
@@ -75,7 +76,6 @@ export function createOpenSecrets(secrets: Secrets): OpenSecrets {
     const known = kept.get(key);
     if (known) return known;
     const opened = signingSecrets(secrets, webhook.webhook_id, webhook, at);
-    if (kept.size >= keptMax) kept.clear();
     kept.set(key, opened);
     return opened;
   };
