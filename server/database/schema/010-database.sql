@@ -55,7 +55,7 @@ CREATE TABLE backups (
   bytes bigint,
   -- A sentence; NULL if the run succeeded.
   error text,
-  -- What the check of the file did not prove; NULL if all of it was loaded into an empty database.
+  -- A sentence on what the check of the file left open; NULL if the check loaded all of it into an empty database.
   unproved text,
   CONSTRAINT backup_ends_once CHECK ((error IS NULL) = (file IS NOT NULL) AND (file IS NULL) = (bytes IS NULL))
 );
