@@ -75,7 +75,7 @@ function contentSecurityPolicy(page: string): string {
 }
 
 async function renderInWorker(): Promise<RenderedReference> {
-  const worker = new Worker(new URL('./render-reference.ts', import.meta.url));
+  const worker = new Worker(new URL(import.meta.resolve('#server/api-reference/render-reference.ts')));
   // If the worker throws, `once` rejects with the worker's error.
   const [rendered] = (await once(worker, 'message')) as [RenderedReference];
   return rendered;

@@ -48,7 +48,9 @@ export async function runBackupWorker(
   order: BackupOrder,
   signal: AbortSignal,
 ): Promise<BackupOutcome | undefined> {
-  const worker = new Worker(new URL('./backup-worker.ts', import.meta.url), { workerData: order });
+  const worker = new Worker(new URL(import.meta.resolve('#server/backups/backup-worker.ts')), {
+    workerData: order,
+  });
   const stop = () => void worker.terminate();
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();

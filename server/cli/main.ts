@@ -9,6 +9,7 @@ import { describeCommandError, onRuntime } from './command-context.ts';
 
 /** Loads commands, by their first word, in the order of `--help`. The commands of a slice are in the slice's folder. */
 const adders: Readonly<Record<string, () => Promise<AddCommands>>> = {
+  start: async () => (await import('./start-command.ts')).addStartCommand,
   backup: async () => (await import('#server/backups/backup-commands.ts')).addBackupCommands,
   restore: async () => (await import('./restore-commands.ts')).addRestoreCommands,
   clock: async () => (await import('#server/database/clock-commands.ts')).addClockCommands,
@@ -54,8 +55,9 @@ program
     process.stdout.write(options.json ? `${JSON.stringify({ database_url: url })}\n` : `${url}\n`);
   });
 
-// The reader may close the pipe early, as in `ownline routes | head`.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+// The reader may close the pipe early, as in `ownline routes | head`. The service does not end with its reader.
+if (process.argv[2] !== 'start')
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 try {
   await program.parseAsync();

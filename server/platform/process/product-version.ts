@@ -2,17 +2,20 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The command of an installation as a service (docs/operations.md), and of the Docker image. */
-const installedCommand = '/usr/local/bin/ownline';
-const program = join(import.meta.dirname, '../../cli/main.ts');
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/**
- * The command that runs this installation's command line, for advice in logs, errors and pages: `ownline`, or an npm
- * command.
- */
-export const commandLine = readText(installedCommand)?.includes(` ${program} `)
-  ? 'ownline'
-  : 'npm run -s ownline --';
+/** package.json: a release has the commit that it was built from, a clone has not. */
+const manifest: { readonly version: string; readonly gitHead?: string } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+);
+
+export const productVersion = manifest.version;
+
+/** The command that runs this installation's command line, for advice in logs, errors and pages. */
+export const commandLine = manifest.gitHead === undefined ? 'npm run -s ownline --' : 'ownline';
+
+/** The command that starts the service. */
+export const startCommand = manifest.gitHead === undefined ? 'npm start' : 'ownline start';
 
 function readText(path: string): string | undefined {
   try {
@@ -21,10 +24,6 @@ function readText(path: string): string | undefined {
     return undefined;
   }
 }
-
-const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-
-export const productVersion: string = version;
 
 const digits = 8;
 
@@ -52,7 +51,5 @@ function readPackedRef(root: string, ref: string): string | undefined {
     .find((line) => line.endsWith(` ${ref}`));
 }
 
-/** The commit that runs, which distinguishes two builds of one version; undefined outside of a clone. */
-export const productCommit: string | undefined = readCommit(
-  fileURLToPath(new URL('../../..', import.meta.url)),
-);
+/** The commit that runs, which distinguishes two builds of one version; undefined if it is not known. */
+export const productCommit = manifest.gitHead?.slice(0, digits) ?? readCommit(root);
