@@ -5,8 +5,9 @@ import { breakingChanges } from '#test/support/http/api-diff.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
 
 /**
- * `npm run api-diff -- COMMIT`: names each change of the API since a commit that may break a program, by default since
- * the last release. It compares clients/openapi.json; a test checks that this file is the served document.
+ * `npm run api-diff -- COMMIT`: names each change of the API since a commit that may break a program. The default is the
+ * last release: its tag, or the commit that set the version in package.json. It compares clients/openapi.json; a test
+ * checks that this file is the served document.
  */
 const file = 'clients/openapi.json';
 
@@ -20,8 +21,12 @@ function git(...words: readonly string[]): string | undefined {
   return status === 0 ? stdout.trim() : undefined;
 }
 
-const base = process.argv[2] ?? git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*');
-if (base === undefined) console.log('There is no release yet, so nothing is compared.');
+const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
+const base =
+  process.argv[2] ??
+  git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*') ??
+  git('log', '-1', '--format=%H', `-S"version": "${version}"`, '--', 'package.json');
+if (!base) console.log('No commit of this clone is a release, so nothing is compared.');
 else if (git('rev-parse', '--verify', '--quiet', `${base}^{commit}`) === undefined) {
   console.error(`${base} is no commit of this repository.`);
   process.exitCode = 1;

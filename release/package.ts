@@ -1,0 +1,96 @@
+import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { repository, run } from './run.ts';
+import { unlinkOthers } from './unlink-others.ts';
+
+/** Folders of code that the package has as JavaScript, beside the files in them that are no TypeScript. */
+const code = ['contract', 'server', 'shortcut', 'simulated-phone', 'webhook-listener'];
+
+/** Other tracked files of the package, as pathspecs of git: nothing that only a clone needs. */
+const others = [
+  'bin',
+  'deploy',
+  'web/tokens.css',
+  'README.md',
+  'CHANGELOG.md',
+  'LICENSE',
+  'SECURITY.md',
+  'docs',
+  ...['decisions', 'internals', 'measurements'].map((folder) => `:!docs/${folder}`),
+  ...['architecture', 'follow-one-message', 'glossary', 'testing'].map((page) => `:!docs/${page}.md`),
+];
+
+/** The manifest of a clone, as far as it is read. */
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly imports: Readonly<Record<string, string>>;
+}
+
+/** Reads package.json of the clone. */
+export async function readManifest(): Promise<Manifest> {
+  return JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'));
+}
+
+/**
+ * Builds the npm package: JavaScript with source maps, the dashboard, the documents of those who use it, and the exact
+ * versions of all that it needs, as npm-shrinkwrap.json. Two builds of a commit have equal bytes.
+ * @param out the folder for it
+ * @returns the path of the package
+ */
+export async function buildPackage(out: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ownline-package-'));
+  try {
+    await run('./bin/node', ['web/build.ts']);
+    await run('node_modules/.bin/tsc', ['-p', 'release', '--outDir', folder]);
+    const files = await trackedFiles();
+    for (const file of files) await copyFile(file, folder);
+    await cp(join(repository, 'web/dist/files'), join(folder, 'web/dist/files'), { recursive: true });
+    await unlinkOthers(folder, files);
+    await writeManifest(folder);
+    await mkdir(out, { recursive: true });
+    const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', out];
+    return join(out, await run('npm', pack, { cwd: folder }));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function trackedFiles(): Promise<readonly string[]> {
+  const listed = await run('git', ['ls-files', '--', ...code, ...others]);
+  return listed.split('\n').filter((file) => !file.endsWith('.ts'));
+}
+
+async function copyFile(file: string, folder: string): Promise<void> {
+  await mkdir(dirname(join(folder, file)), { recursive: true });
+  await cp(join(repository, file), join(folder, file));
+}
+
+/**
+ * Writes package.json and npm-shrinkwrap.json. The latter has what is left of package-lock.json without tools and
+ * workspaces: npm takes it from there, and asks no registry.
+ */
+async function writeManifest(folder: string): Promise<void> {
+  const {
+    workspaces,
+    private: _,
+    devDependencies,
+    scripts,
+    engines,
+    allowScripts,
+    ...kept
+  } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'));
+  const manifest = {
+    ...kept,
+    gitHead: await run('git', ['rev-parse', 'HEAD']),
+    bin: { ownline: 'bin/ownline' },
+    imports: Object.fromEntries(code.map((name) => [`#${name}/*.ts`, `./${name}/*.js`])),
+  };
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  for (const file of ['package-lock.json', '.npmrc']) await cp(join(repository, file), join(folder, file));
+  await run('npm', ['install', '--package-lock-only', '--offline', '--ignore-scripts'], { cwd: folder });
+  await rename(join(folder, 'package-lock.json'), join(folder, 'npm-shrinkwrap.json'));
+  await rm(join(folder, '.npmrc'));
+  await chmod(join(folder, 'bin/node'), 0o755);
+}
