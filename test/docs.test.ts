@@ -12,6 +12,7 @@ import { type Plan, planNames, plans } from '#contract/plans.ts';
 import { connectionsMax } from '#server/database/database.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
 import { defaultPacing } from '#server/numbers/pacing.ts';
+import { iphoneForm } from '#test/coverage/iphone-form.ts';
 import { schemaDocument } from '#test/coverage/schema-document.ts';
 import { readSpecification } from '#test/coverage/specification-rules.ts';
 import { statesDocument } from '#test/coverage/states-document.ts';
@@ -210,6 +211,18 @@ describe('the documents agree with the code', () => {
 
   it('docs/schema.md is derived from the SQL of the schema', () => {
     assert.equal(read('docs/schema.md'), schemaDocument(), 'docs/schema.md is stale: run `npm run docs`.');
+  });
+
+  it('the form of iPhone reports has each row of docs/iphone.md', () => {
+    const form = read('.github/ISSUE_TEMPLATE/iphone-report.yml');
+    assert.equal(form, iphoneForm(), 'the form of iPhone reports is stale: run `npm run docs`.');
+    const rows = [...form.matchAll(/label: "?\*\*(\d+)\*\*/g)].map(([, number]) => Number(number));
+    assert.ok(rows.length > 50);
+    assertEach(
+      rows,
+      (number) => number,
+      rows.map((_, index) => index + 1),
+    );
   });
 
   it('section 11.9 of the specification has each keyword of each language', () => {
