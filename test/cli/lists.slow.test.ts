@@ -114,7 +114,10 @@ describe('ownline --version', () => {
   it('ownline --version prints the version, the commit and the schema, without a database', async () => {
     const commands = new CommandLine('/nonexistent', { DATABASE_URL: 'postgresql://127.0.0.1:1/none' });
     const text = await commands.run(['--version']);
-    assert.match(text.output, /^ownline \d+\.\d+\.\d+ \((?:commit [0-9a-f]{8}, )?schema \d+\)\n$/);
+    assert.match(
+      text.output,
+      /^ownline \d+\.\d+\.\d+(?:-rc\.\d+)? \((?:commit [0-9a-f]{8}, )?schema \d+\)\n$/,
+    );
     const { version, commit, schema_version: schema } = await commands.json('--version');
     const written = commit === null ? '' : `commit ${commit}, `;
     assert.equal(text.output, `ownline ${version} (${written}schema ${schema})\n`);

@@ -94,7 +94,6 @@ describe('the examples of docs/run-it.md, docs/connect-an-iphone.md and docs/err
     const [team] = JSON.parse(listed.output) as readonly { readonly id: string }[];
     const blocks = (await PageBlocks.read('docs/run-it.md')).all('sh run-it').join('');
     const script = `set -eu
-ownline() { npm run -s ownline -- "$@"; }
 export DATA_DIR=${service.dataDir} PORT=${new URL(service.baseUrl).port}
 ${blocks}`
       .replaceAll('/etc/ownline.passphrase', passphrase)
@@ -104,7 +103,7 @@ ${blocks}`
     const output = await runScript(script);
     assert.match(output, /^0 failed/m, 'doctor');
     assert.match(output, /^encrypted +true$/m, 'backup');
-    assert.match(output, /^ownline \d+\.\d+\.\d+ \((commit \w+, )?schema \d+\)$/m, '--version');
+    assert.match(output, /^ownline \d+\.\d+\.\d+(-rc\.\d+)? \((commit \w+, )?schema \d+\)$/m, '--version');
     assert.match(output, /"status":"ok"/, '/readyz');
     assert.match(output, /^status +dry_run$/m, 'erase');
     assert.match(output, /^opens +owner_invitation$/m, 'link');
@@ -156,7 +155,7 @@ describe('the examples of docs/receive-events.md (specification sections 4.4, 4.
   const page = given(() => PageBlocks.read('docs/receive-events.md'));
   const service = given(() => {
     const [setting = '', value = ''] =
-      /(\w+)=(\S+) npm start/.exec(page.all('sh').join('\n'))?.slice(1) ?? [];
+      /(\w+)=(\S+) ownline start/.exec(page.all('sh').join('\n'))?.slice(1) ?? [];
     return spawnFirstService({ [setting]: value });
   });
   const api = given(async () => new ApiClient(service.baseUrl, await firstKey(service.dataDir)));
@@ -204,8 +203,8 @@ describe('the examples of docs/receive-events.md (specification sections 4.4, 4.
     const answer = await run(page.one('sh webhook'));
     const { id, secret } = JSON.parse(answer) as { readonly id: string; readonly secret: string };
     const listener = commandsOf(page.one('sh listener'), { whsec_your_secret: secret }).replace(
-      'npm run',
-      'exec npm run',
+      'ownline webhook',
+      'exec ownline webhook',
     );
     const script = `${listener.trim()} --count 1 &\nLISTENER=$!\nread -r _\n${page.one('sh test')}\nwait $LISTENER`;
     const output = await runScript(script.replaceAll('wh_your_webhook', id), /^listening at/m);

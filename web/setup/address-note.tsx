@@ -33,7 +33,7 @@ export function AddressNote({ isHopeless }: { readonly isHopeless: boolean }): R
   const { address } = texts;
   const { problem } = state.address;
   if (problem === null) return null;
-  const command = `npm run ownline -- phone simulate --setup-url ${state.url}`;
+  const command = `ownline phone simulate --setup-url ${state.url}`;
   return (
     <section className={`my-4 rounded-xl p-4 ${problem === 'loopback' ? 'bg-bad-tint' : 'bg-warn-tint'}`}>
       <Say text={`${address[problem]} ${address.ask}`} />

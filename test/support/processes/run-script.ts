@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process';
 import { repository } from './spawned-service.ts';
 
-/** Runs a bash script in the repository. Its standard input gets a line once the output shows `readyWhen`. @returns the output */
+/** Runs a bash script in the repository, with the command `ownline` in its PATH. Its standard input gets a line once the output shows `readyWhen`. @returns the output */
 export function runScript(script: string, readyWhen = /./): Promise<string> {
-  const child = spawn('bash', ['-c', script], { cwd: repository, stdio: 'pipe', timeout: 240_000 });
+  const child = spawn('bash', ['-c', script], {
+    cwd: repository,
+    env: { ...process.env, PATH: `${repository}/bin:${process.env.PATH}` },
+    stdio: 'pipe',
+    timeout: 240_000,
+  });
   // The error is ignored: a script that fails early may end before the line is written.
   child.stdin.on('error', () => undefined);
   let output = '';
