@@ -40,8 +40,14 @@ async function hashOfSources(): Promise<string> {
  */
 const entries = ['main.tsx', 'setup/main.tsx'];
 
-/** Builds one entry into a folder. @returns its part of the manifest */
-async function buildEntry(entry: string, outDir: string): Promise<object> {
+/** A package that has code, styles or fonts in the dashboard's files. */
+interface Library {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Builds one entry into a folder. @returns its part of the manifest, and the packages that are compiled in */
+async function buildEntry(entry: string, outDir: string): Promise<[manifest: object, compiledIn: Library[]]> {
   const { build } = await import('vite');
   await build({
     configFile: fileURLToPath(new URL('./vite.config.ts', import.meta.url)),
@@ -50,7 +56,25 @@ async function buildEntry(entry: string, outDir: string): Promise<object> {
     logLevel: 'warn',
     build: { outDir, emptyOutDir: false, rolldownOptions: { input: join(root, 'web', entry) } },
   });
-  return JSON.parse(await readFile(join(outDir, 'manifest.json'), 'utf8'));
+  return [await readJson(join(outDir, 'manifest.json')), await readJson(join(outDir, 'libraries.json'))];
+}
+
+const readJson = async (path: string) => JSON.parse(await readFile(path, 'utf8'));
+
+/** Packages that Vite's list lacks: it has only modules of JavaScript, and not the helpers that the builder adds to them. */
+async function findOtherLibraries(): Promise<Library[]> {
+  const names = new Set(['vite', 'rolldown']);
+  for await (const path of glob('web/**/*.css', { cwd: root, exclude: isGenerated })) {
+    const css = await readFile(join(root, path), 'utf8');
+    for (const [, name = ''] of css.matchAll(/(?:@import |url\()"((?:@[\w-]+\/)?[\w-]+)/g)) names.add(name);
+  }
+  return Promise.all([...names].map((name) => readJson(join(root, 'node_modules', name, 'package.json'))));
+}
+
+/** Lists each version of a library once, in the order of names, for release/components.ts. */
+function listLibraries(libraries: readonly Library[]): Library[] {
+  const byKey = new Map(libraries.map(({ name, version }) => [`${name}@${version}`, { name, version }]));
+  return [...byKey.keys()].sort().flatMap((key) => byKey.get(key) ?? []);
 }
 
 async function buildFiles(): Promise<void> {
@@ -60,8 +84,14 @@ async function buildFiles(): Promise<void> {
   await mkdir(dist, { recursive: true });
   const unfinished = await mkdtemp(join(dist, 'unfinished-'));
   const manifest = {};
-  for (const entry of entries) Object.assign(manifest, await buildEntry(entry, unfinished));
+  const libraries = await findOtherLibraries();
+  for (const entry of entries) {
+    const [part, compiledIn] = await buildEntry(entry, unfinished);
+    Object.assign(manifest, part);
+    libraries.push(...compiledIn);
+  }
   await writeFile(join(unfinished, 'manifest.json'), JSON.stringify(manifest));
+  await writeFile(join(unfinished, 'libraries.json'), JSON.stringify(listLibraries(libraries)));
   await writeFile(join(unfinished, 'version'), version);
   // mkdtemp makes a folder that only its user can read, but another user runs the service.
   await chmod(unfinished, 0o755);

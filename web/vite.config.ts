@@ -20,6 +20,7 @@ export default defineConfig({
   },
   build: {
     manifest: 'manifest.json',
+    license: { fileName: 'libraries.json' },
     assetsDir: '.',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

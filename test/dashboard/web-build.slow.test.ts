@@ -21,7 +21,7 @@ import { WebFiles } from '#server/dashboard/web/web-files.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-it('without a build the dashboard’s files get 503 with the build command; a new build is served at once, and only changed sources are built again', async (t) => {
+it('without a build the dashboard’s files get 503 with the build command; a new build is served at once, has the same bytes in each folder, and only changed sources are built again', async (t) => {
   // A path with a space is a path like any other.
   const folder = await mkdtemp(join(tmpdir(), 'web build '));
   t.after(() => rm(folder, { recursive: true, force: true }));
@@ -48,6 +48,10 @@ it('without a build the dashboard’s files get 503 with the build command; a ne
   };
   const first = await build();
   assert.ok((await web.read()).some(({ name }) => name === 'manifest.json'));
+  // The manifest names the linked node_modules, and version hashes package-lock.json too.
+  const served = async (files: WebFiles) =>
+    (await files.read()).filter(({ name }) => !['manifest.json', 'version'].includes(name));
+  assert.deepEqual(await served(web), await served(new WebFiles()), 'another folder gives the same bytes');
   assert.equal((await stat(built)).mode & 0o777, 0o755, 'every user may read it');
   assert.deepEqual(
     await readdir(dist),

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type Html, html, iconLink, rawHtml, themeScript, themeScriptSource } from '#server/http/html.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 
-/** A file of the build. Its name contains a hash of its content; manifest.json and version have fixed names. */
+/** A file of the build. Its name contains a hash of its content; files that no browser loads have fixed names. */
 export interface WebFile {
   readonly name: string;
   readonly bytes: Buffer<ArrayBuffer>;
