@@ -33,7 +33,8 @@ const introduction = `Software of others in Ownline
 
 The lines above each text name what it is for. The dashboard's libraries are compiled into its files. npm installs all
 others, and of Node and PostgreSQL only the packages of one platform. libiconv and gettext (LGPL) are files of
-PostgreSQL's packages for macOS; no code of Ownline is linked with them.
+PostgreSQL's packages for macOS; no code of Ownline is linked with them. The script of @scalar/fastify-api-reference
+contains libraries that the package does not list; Vue (MIT) is one of them.
 `;
 
 interface Licensed {

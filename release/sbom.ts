@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { findDependencies, listPackages, type ReleaseContents, type ReleasePackage } from './components.ts';
 import { checkPlatformPackages, type PlatformPart, platformParts } from './platform-parts.ts';
 
-const npmUrl = (name: string, version: string) =>
+const npmUrl = ({ name, version }: { readonly name: string; readonly version: string }) =>
   `pkg:npm/${name.replace('@', '%40')}@${encodeURIComponent(version)}`;
 
 /** Writes a licence as CycloneDX does: an SPDX identifier, an SPDX expression, or words. */
@@ -12,10 +12,12 @@ function licencesOf(licence: string | undefined): object[] {
   return [{ license: licence.includes(' ') ? { name: licence } : { id: licence } }];
 }
 
-const property = (name: string, value: string) => ({ name: `ownline:${name}`, value });
+/** Makes a property of a component that has it. */
+const property = (hasIt: boolean, name: string, value: string) =>
+  hasIt ? [{ name: `ownline:${name}`, value }] : [];
 
 function packageComponent(one: ReleasePackage) {
-  const purl = npmUrl(one.name, one.version);
+  const purl = npmUrl(one);
   const [, hash] = /^sha512-(\S+)/.exec(one.integrity ?? '') ?? [];
   if (hash === undefined) throw new Error(`The lock file has no SHA-512 of ${purl}.`);
   return {
@@ -27,7 +29,14 @@ function packageComponent(one: ReleasePackage) {
     hashes: [{ alg: 'SHA-512', content: Buffer.from(hash, 'base64').toString('hex') }],
     licenses: licencesOf(one.license),
     purl,
-    properties: one.isCompiledIn ? [property('compiled-into', 'dashboard')] : [],
+    properties: [
+      ...property(one.isCompiledIn, 'compiled-into', 'dashboard'),
+      ...property(
+        one.name.startsWith('@scalar/fastify-'),
+        'not-known',
+        'libraries in its script, such as Vue',
+      ),
+    ],
   };
 }
 
@@ -41,16 +50,16 @@ function partComponent(part: PlatformPart) {
     type: name === 'node' || name === 'postgresql' ? 'application' : 'library',
     'bom-ref': partRef(part),
     name,
-    ...(version !== undefined && { version }),
+    ...(version && { version }),
     scope: 'optional',
     licenses: licencesOf(licence),
-    ...(version !== undefined && product && { cpe: `cpe:2.3:a:${product}:${version}:*:*:*:*:*:*:*` }),
-    ...(version !== undefined && { purl: `pkg:generic/${name}@${version}` }),
+    ...(version && product && { cpe: `cpe:2.3:a:${product}:${version}:*:*:*:*:*:*:*` }),
+    ...(version && { purl: `pkg:generic/${name}@${version}` }),
     ...(name === 'node' && { components: nodeLibraries() }),
     properties: [
-      ...packages.map((one) => property('contained-in', one)),
-      ...(version === undefined ? [property('not-known', 'the version')] : []),
-      ...(isFromUbuntu ? [property('not-known', 'the patches of Ubuntu 18.04 on this version')] : []),
+      ...packages.flatMap((one) => property(true, 'contained-in', one)),
+      ...property(version === undefined, 'not-known', 'the version'),
+      ...property(isFromUbuntu, 'not-known', 'the patches of Ubuntu 18.04 on this version'),
     ],
   };
 }
@@ -64,7 +73,7 @@ function nodeLibraries() {
       'bom-ref': `node#${name}`,
       name,
       ...(version && { version }),
-      properties: version ? [] : [property('not-known', 'the version')],
+      properties: property(!version, 'not-known', 'the version'),
     }));
 }
 
@@ -77,37 +86,35 @@ export function sbomOf(contents: ReleaseContents & { version: string; committedA
   const { shrinkwrap, version, committedAt } = contents;
   const packages = listPackages(contents);
   checkPlatformPackages(packages);
-  const refs = new Map(
-    packages.flatMap((one) => one.installedAt.map((path) => [path, npmUrl(one.name, one.version)])),
-  );
+  const refs = new Map(packages.flatMap((one) => one.installedAt.map((path) => [path, npmUrl(one)])));
   const dependsOn = (paths: readonly string[]) =>
     paths.flatMap((path) => findDependencies(shrinkwrap, path)).flatMap((path) => refs.get(path) ?? []);
   const edge = (ref: string, to: readonly string[]) => ({ ref, dependsOn: [...new Set(to)].sort() });
-  const own = npmUrl('ownline', version);
-  const compiledIn = packages.filter((one) => one.isCompiledIn).map((one) => npmUrl(one.name, one.version));
+  const purl = npmUrl({ name: 'ownline', version });
+  const compiledIn = packages.filter((one) => one.isCompiledIn).map(npmUrl);
   const partsOf = (name: string) => platformParts.filter((part) => part.packages.includes(name)).map(partRef);
   const document = {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
     metadata: {
       timestamp: committedAt.toISOString(),
       component: {
         type: 'application',
-        'bom-ref': own,
+        'bom-ref': purl,
         name: 'ownline',
         version,
         licenses: licencesOf('MIT'),
-        purl: own,
+        purl,
       },
     },
     components: [...packages.map(packageComponent), ...platformParts.map(partComponent)],
     dependencies: [
-      edge(own, [...dependsOn(['']), ...compiledIn]),
-      ...packages.map((one) =>
-        edge(npmUrl(one.name, one.version), [...dependsOn(one.installedAt), ...partsOf(one.name)]),
-      ),
+      edge(purl, [...dependsOn(['']), ...compiledIn]),
+      ...packages.map((one) => edge(npmUrl(one), [...dependsOn(one.installedAt), ...partsOf(one.name)])),
     ],
   };
-  const serialNumber = uuidOf(document);
-  return { bomFormat: 'CycloneDX', specVersion: '1.6', serialNumber, version: 1, ...document };
+  return { ...document, serialNumber: uuidOf(document) };
 }
 
 /** A UUID of version 8, made of the content. */
