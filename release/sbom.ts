@@ -13,8 +13,8 @@ function licencesOf(licence: string | undefined): object[] {
 }
 
 /** Makes a property of a component that has it. */
-const property = (hasIt: boolean, name: string, value: string) =>
-  hasIt ? [{ name: `ownline:${name}`, value }] : [];
+const property = (has: boolean, name: string, value: string) =>
+  has ? [{ name: `ownline:${name}`, value }] : [];
 
 function packageComponent(one: ReleasePackage) {
   const purl = npmUrl(one);
@@ -40,8 +40,8 @@ function packageComponent(one: ReleasePackage) {
   };
 }
 
-const partRef = ({ name, version, packages }: PlatformPart) =>
-  `${packages[0]}#${name}@${version ?? 'unknown'}`;
+const partRef = ({ name, version = 'unknown', packages }: PlatformPart) =>
+  `${packages[0]}#${name}@${version}`;
 
 function partComponent(part: PlatformPart) {
   const { name, version, licence, packages, product } = part;
@@ -90,7 +90,8 @@ export function sbomOf(contents: ReleaseContents & { version: string; committedA
   const dependsOn = (paths: readonly string[]) =>
     paths.flatMap((path) => findDependencies(shrinkwrap, path)).flatMap((path) => refs.get(path) ?? []);
   const edge = (ref: string, to: readonly string[]) => ({ ref, dependsOn: [...new Set(to)].sort() });
-  const purl = npmUrl({ name: 'ownline', version });
+  const own = { type: 'application', name: 'ownline', version, licenses: licencesOf('MIT') };
+  const purl = npmUrl(own);
   const compiledIn = packages.filter((one) => one.isCompiledIn).map(npmUrl);
   const partsOf = (name: string) => platformParts.filter((part) => part.packages.includes(name)).map(partRef);
   const document = {
@@ -99,14 +100,7 @@ export function sbomOf(contents: ReleaseContents & { version: string; committedA
     version: 1,
     metadata: {
       timestamp: committedAt.toISOString(),
-      component: {
-        type: 'application',
-        'bom-ref': purl,
-        name: 'ownline',
-        version,
-        licenses: licencesOf('MIT'),
-        purl,
-      },
+      component: { ...own, 'bom-ref': purl, purl },
     },
     components: [...packages.map(packageComponent), ...platformParts.map(partComponent)],
     dependencies: [
