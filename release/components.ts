@@ -15,8 +15,8 @@ export interface LockFile {
 
 /** Lists what a release contains, and what npm installs with it. */
 export interface ReleaseContents {
-  /** npm-shrinkwrap.json of the release. */
-  readonly shrinkwrap: LockFile;
+  /** What is left of it for the release, without tools and workspaces. */
+  readonly releaseLock: LockFile;
   /** package-lock.json of the clone, which also has the dashboard's libraries. */
   readonly lock: LockFile;
   /** web/dist/files/libraries.json: what the build compiled into the dashboard. */
@@ -27,7 +27,7 @@ export interface ReleaseContents {
 export interface ReleasePackage extends LockedPackage {
   readonly name: string;
   readonly version: string;
-  /** Its paths in the shrinkwrap: none if it is only compiled in, several if npm installs it more than once. */
+  /** Its paths in the lock file of the release: none if it is only compiled in, several if npm installs it more than once. */
   readonly installedAt: readonly string[];
   /** Its path in the clone. */
   readonly path: string;
@@ -46,9 +46,9 @@ const entriesOf = ({ packages }: LockFile) =>
     });
 
 /** Lists each package once, in the order of names. @throws Error if a library of the dashboard is not in the lock file */
-export function listPackages({ shrinkwrap, lock, libraries }: ReleaseContents): ReleasePackage[] {
+export function listPackages({ releaseLock, lock, libraries }: ReleaseContents): ReleasePackage[] {
   const compiledIn = new Set(libraries.map(keyOf));
-  const installed = entriesOf(shrinkwrap);
+  const installed = entriesOf(releaseLock);
   const all = [...installed, ...entriesOf(lock).filter((one) => compiledIn.has(keyOf(one)))];
   const groups = Map.groupBy(all, keyOf);
   const missing = [...compiledIn].filter((key) => !groups.has(key));

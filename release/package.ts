@@ -1,7 +1,10 @@
-import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { LockFile, ReleaseContents } from './components.ts';
+import { writeLicences } from './licences.ts';
 import { repository, run } from './run.ts';
+import { sbomOf } from './sbom.ts';
 import { unlinkOthers } from './unlink-others.ts';
 
 /** Folders of code that the package has as JavaScript, beside the files in them that are no TypeScript. */
@@ -34,9 +37,9 @@ export async function readManifest(): Promise<Manifest> {
 }
 
 /**
- * Builds the npm package: JavaScript with source maps, the dashboard, the documents of those who use it, and the exact
- * versions of all that it needs, as npm-shrinkwrap.json. Two builds of a commit have equal bytes.
- * @param out the folder for it
+ * Builds the npm package: JavaScript with source maps, the dashboard, the documents of those who use it, and the
+ * libraries that it needs. Beside it stands its software list (CycloneDX). Two builds of a commit have equal bytes.
+ * @param out the folder for both
  * @returns the path of the package
  */
 export async function buildPackage(out: string): Promise<string> {
@@ -49,7 +52,11 @@ export async function buildPackage(out: string): Promise<string> {
     await cp(join(repository, 'web/dist/files'), join(folder, 'web/dist/files'), { recursive: true });
     await unlinkOthers(folder, files);
     await writeManifest(folder);
+    const contents = await readContents(folder);
+    await bundleLibraries(folder, contents.releaseLock);
+    await writeFile(join(folder, 'THIRD-PARTY-LICENCES.txt'), await writeLicences(contents));
     await mkdir(out, { recursive: true });
+    await writeSbom(out, contents);
     const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', out];
     return join(out, await run('npm', pack, { cwd: folder }));
   } finally {
@@ -67,10 +74,7 @@ async function copyFile(file: string, folder: string): Promise<void> {
   await cp(join(repository, file), join(folder, file));
 }
 
-/**
- * Writes package.json and npm-shrinkwrap.json. The latter has what is left of package-lock.json without tools and
- * workspaces: npm takes it from there, and asks no registry.
- */
+/** Writes package.json, and what is left of package-lock.json without tools and workspaces: npm does not pack that. */
 async function writeManifest(folder: string): Promise<void> {
   const {
     workspaces,
@@ -85,12 +89,38 @@ async function writeManifest(folder: string): Promise<void> {
     ...kept,
     gitHead: await run('git', ['rev-parse', 'HEAD']),
     bin: { ownline: 'bin/ownline' },
+    bundleDependencies: Object.keys(kept.dependencies),
     imports: Object.fromEntries(code.map((name) => [`#${name}/*.ts`, `./${name}/*.js`])),
   };
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   for (const file of ['package-lock.json', '.npmrc']) await cp(join(repository, file), join(folder, file));
   await run('npm', ['install', '--package-lock-only', '--offline', '--ignore-scripts'], { cwd: folder });
-  await rename(join(folder, 'package-lock.json'), join(folder, 'npm-shrinkwrap.json'));
   await rm(join(folder, '.npmrc'));
   await chmod(join(folder, 'bin/node'), 0o755);
+}
+
+/** Copies all libraries into the package. npm adds Node and PostgreSQL for its platform (decision 0057). */
+async function bundleLibraries(folder: string, { packages }: LockFile): Promise<void> {
+  for (const [path, { optional }] of Object.entries(packages))
+    if (path !== '' && !optional)
+      await cp(join(repository, path), join(folder, path), { recursive: true, filter: isNotNested });
+}
+
+/** Accepts all but nested packages, which have entries of their own. The lock file may have them for tools alone. */
+const isNotNested = (path: string) => !/node_modules\/.*\/node_modules$/.test(path);
+
+async function readContents(folder: string): Promise<ReleaseContents> {
+  const read = async (path: string) => JSON.parse(await readFile(path, 'utf8'));
+  return {
+    releaseLock: await read(join(folder, 'package-lock.json')),
+    lock: await read(join(repository, 'package-lock.json')),
+    libraries: await read(join(folder, 'web/dist/files/libraries.json')),
+  };
+}
+
+async function writeSbom(out: string, contents: ReleaseContents): Promise<void> {
+  const { version } = await readManifest();
+  const committedAt = new Date(await run('git', ['log', '-1', '--format=%cI']));
+  const sbom = sbomOf({ ...contents, version, committedAt });
+  await writeFile(join(out, `ownline-${version}.cdx.json`), `${JSON.stringify(sbom, null, 1)}\n`);
 }

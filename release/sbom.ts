@@ -83,12 +83,12 @@ function nodeLibraries() {
  * @throws Error if the tables of platform-parts.ts were made for other packages
  */
 export function sbomOf(contents: ReleaseContents & { version: string; committedAt: Date }) {
-  const { shrinkwrap, version, committedAt } = contents;
+  const { releaseLock, version, committedAt } = contents;
   const packages = listPackages(contents);
   checkPlatformPackages(packages);
   const refs = new Map(packages.flatMap((one) => one.installedAt.map((path) => [path, npmUrl(one)])));
   const dependsOn = (paths: readonly string[]) =>
-    paths.flatMap((path) => findDependencies(shrinkwrap, path)).flatMap((path) => refs.get(path) ?? []);
+    paths.flatMap((path) => findDependencies(releaseLock, path)).flatMap((path) => refs.get(path) ?? []);
   const edge = (ref: string, to: readonly string[]) => ({ ref, dependsOn: [...new Set(to)].sort() });
   const own = { type: 'application', name: 'ownline', version, licenses: licencesOf('MIT') };
   const purl = npmUrl(own);

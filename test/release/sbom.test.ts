@@ -12,7 +12,7 @@ import { assertNone } from '#test/support/service/assert-each.ts';
 
 const readJson = (path: string) => JSON.parse(readFileSync(join(repository, path), 'utf8'));
 
-/** Keeps the packages of the lock file that the server needs, as the shrinkwrap of a release does. */
+/** Keeps the packages of the lock file that the server needs, as the lock file of a release does. */
 function shrink(lock: LockFile): LockFile {
   const paths = new Set(['']);
   for (const path of paths) for (const dependency of findDependencies(lock, path)) paths.add(dependency);
@@ -21,7 +21,7 @@ function shrink(lock: LockFile): LockFile {
 
 const lock: LockFile = readJson('package-lock.json');
 const libraries: ReleaseContents['libraries'] = readJson('web/dist/files/libraries.json');
-const contents = { shrinkwrap: shrink(lock), lock, libraries };
+const contents = { releaseLock: shrink(lock), lock, libraries };
 const makeSbom = () => sbomOf({ ...contents, version: '1.0.0', committedAt: new Date('2026-01-01') });
 
 const titleOf = ({ name, version }: { readonly name?: string; readonly version?: string }) =>
@@ -30,8 +30,8 @@ const titleOf = ({ name, version }: { readonly name?: string; readonly version?:
 describe('the list of the software in a release', () => {
   const sbom = makeSbom();
 
-  it('has each package of the shrinkwrap and each library of the dashboard once, with its licence and hash', () => {
-    const { '': own, ...others } = contents.shrinkwrap.packages;
+  it('has each package of the release’s lock file and each library of the dashboard once, with its licence and hash', () => {
+    const { '': own, ...others } = contents.releaseLock.packages;
     const installed = Object.entries(others).map(([path, { version = '' }]) =>
       titleOf({ name: path.replace(/.*node_modules\//, ''), version }),
     );
@@ -59,7 +59,7 @@ describe('the list of the software in a release', () => {
     assert.equal(JSON.stringify(makeSbom()), JSON.stringify(sbom));
   });
 
-  it('each component is reached from Ownline through what the shrinkwrap says', () => {
+  it('each component is reached from Ownline through what the lock file says', () => {
     const edges = new Map(sbom.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
     const reached = new Set(['pkg:npm/ownline@1.0.0']);
     for (const ref of reached) for (const next of edges.get(ref) ?? []) reached.add(next);
@@ -89,7 +89,7 @@ describe('the licences of the software in a release', () => {
 
   it('a licence that is not allowed, none, and a missing text fail with the name of the package', async () => {
     const packages = { 'node_modules/copyleft': { license: 'GPL-3.0-only' }, 'node_modules/silent': {} };
-    const failed = await writeLicences({ ...contents, shrinkwrap: { packages } }).catch(String);
+    const failed = await writeLicences({ ...contents, releaseLock: { packages } }).catch(String);
     assert.match(failed, /^(?:Error: )?copyleft .*GPL-3\.0-only licence, which is not allowed/m);
     assert.match(failed, /^silent .*no licence, which is not allowed/m);
     assert.match(failed, /^silent .*no text of its licence/m);
