@@ -126,7 +126,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
       (text) => parseSignCommand(text, environment),
       (text) =>
         'SHORTCUT_SIGN_COMMAND must be a program and its arguments, with {in} for the file to sign and {out} for the ' +
-        `signed one, such as /opt/ownline/deploy/bin/sign-on-mac {in} {out}, not "${text}". Quotes group; no shell reads it.`,
+        `signed one, such as /usr/local/bin/sign-on-mac {in} {out}, not "${text}". Quotes group; no shell reads it.`,
     ),
     /** Bearer token of /metrics; undefined turns /metrics off. */
     metricsToken: settings.parsed(

@@ -19,6 +19,19 @@ const packages = [
   'iproute2',
 ];
 
+/** A part of the run: commands of documents, followed by a check of their result. */
+export interface Step {
+  readonly title: string;
+  readonly run: (machine: FreshMachine) => Promise<void>;
+}
+
+interface Circumstances {
+  /** root, if it is left out */
+  readonly user?: string;
+  /** False leaves only the address 127.0.0.1. */
+  readonly network?: boolean;
+}
+
 /**
  * A fresh Debian with systemd as its init, made by debootstrap and booted by systemd-nspawn. It shares this machine's
  * network and package sources.
@@ -62,26 +75,19 @@ export class FreshMachine {
     }
   }
 
-  /** Runs a script as root until its first failing command. @throws Error with the script's output */
-  async run(script: string, { timeoutMs = 600_000 } = {}): Promise<string> {
-    const args = ['--target', String(this.#initPid), '--mount', '--uts', '--ipc', '--pid'];
+  /** Runs a script in the user's home, until its first failing command. @throws Error with the script's output */
+  async run(script: string, { user = 'root', network = true }: Circumstances = {}): Promise<string> {
+    const words = [
+      ...['nsenter', '--target', String(this.#initPid), '--mount', '--uts', '--ipc', '--pid'],
+      ...(network ? [] : ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh']),
+      ...['env', '-i', ...environment, 'runuser', '--user', user, '--'],
+      ...['bash', '--norc', '-euo', 'pipefail', '-c', `export HOME=~${user}\ncd\n${script}`],
+    ];
     try {
-      const { stdout } = await run(
-        'nsenter',
-        [
-          ...args,
-          'env',
-          '-i',
-          ...environment,
-          'bash',
-          '--norc',
-          '-euo',
-          'pipefail',
-          '-c',
-          `cd /root\n${script}`,
-        ],
-        { timeout: timeoutMs, maxBuffer: outputMaxBytes },
-      );
+      const { stdout } = await run(words[0] ?? '', words.slice(1), {
+        timeout: 600_000,
+        maxBuffer: outputMaxBytes,
+      });
       return stdout;
     } catch (error) {
       const { stdout = '', stderr = '' } = error as { readonly stdout?: string; readonly stderr?: string };
@@ -107,7 +113,6 @@ const authorities = process.env.NODE_EXTRA_CA_CERTS;
 const authoritiesInside = '/etc/ssl/certs/of-the-registry.pem';
 
 const environment = [
-  'HOME=/root',
   'LANG=C.UTF-8',
   'DEBIAN_FRONTEND=noninteractive',
   'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',

@@ -1,20 +1,19 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { repository } from '#test/support/processes/spawned-service.ts';
 import { FreshMachine } from './machine.ts';
+import { bringClone, bringReleases } from './releases.ts';
 import { steps } from './steps.ts';
 
 /**
- * `npm run fresh-machine`: the commands of docs/operations.md on a fresh Debian with systemd, in their order
+ * `npm run fresh-machine`: the commands of docs/operations.md and of README.md on a fresh Debian with systemd
  * (docs/testing.md). It needs root, debootstrap and systemd-container, and takes some minutes.
  */
 await checkRequirements();
 const machine = await timed('a fresh Debian boots', () => FreshMachine.start());
 try {
-  await cloneInto(machine.root);
+  await timed('two releases are built', () => bringReleases(machine.root));
+  await bringClone(machine.root);
   for (const step of steps) await timed(step.title, () => step.run(machine));
   process.stdout.write(`${steps.length} steps, all as the page says\n`);
 } catch (error) {
@@ -30,14 +29,6 @@ async function timed<T>(title: string, run: () => Promise<T>): Promise<T> {
   const result = await run();
   process.stdout.write(` ${Math.round((performance.now() - startedMs) / 1_000)} s\n`);
   return result;
-}
-
-/** Clones the commit of this clone into the machine, as the branch `main` of the folder that SOURCE names. */
-async function cloneInto(root: string): Promise<void> {
-  const run = promisify(execFile);
-  const source = join(root, 'srv/ownline.git');
-  await run('git', ['init', '--quiet', '--bare', '--initial-branch=main', source]);
-  await run('git', ['-C', repository, 'push', '--quiet', source, 'HEAD:refs/heads/main']);
 }
 
 async function checkRequirements(): Promise<void> {

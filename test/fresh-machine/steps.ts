@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { blocksOf } from './blocks.ts';
-import type { FreshMachine } from './machine.ts';
-
-interface Step {
-  readonly title: string;
-  readonly run: (machine: FreshMachine) => Promise<void>;
-}
+import type { FreshMachine, Step } from './machine.ts';
+import { versions } from './releases.ts';
+import { visitorSteps } from './visitor-steps.ts';
 
 const name = 'texts.example.com';
 const caddyAuthority = '/var/lib/caddy/.local/share/caddy/pki/authorities/local/root.crt';
 const nginxCertificate = `/etc/letsencrypt/live/${name}`;
 
-/** The chapters of docs/operations.md, each followed by a check of its result. */
+const release = '/opt/ownline/lib/node_modules/ownline';
+const packageOf = (version: string) => `PACKAGE=/root/${version}/ownline-${version}.tgz\n`;
+
+/** The chapters of docs/operations.md, and then what an ordinary user does. */
 export const steps: readonly Step[] = [
   {
     title: 'Install it as a service',
     run: async (machine) => {
-      const output = await machine.run(`SOURCE=/srv/ownline.git\nNAME=${name}\n${await blocksOf('')}`);
+      const output = await machine.run(`${packageOf(versions.current)}NAME=${name}\n${await blocksOf('')}`);
       assert.match(output, /own_live_\w+/);
       assert.match(output, /https:\/\/texts\.example\.com\/invite\//);
       assert.match(output, /^It works once, for 7 days. For another one: ownline link /m);
@@ -45,7 +45,7 @@ export const steps: readonly Step[] = [
       );
       assert.match(page, /<title>/);
       await machine.run(
-        'curl --silent --fail "http://127.0.0.1:3000/assets/$(basename /opt/ownline/web/dist/files/main-*.js)"',
+        `curl --silent --fail "http://127.0.0.1:3000/assets/$(basename ${release}/web/dist/files/main-*.js)"`,
       );
     },
   },
@@ -104,22 +104,38 @@ export const steps: readonly Step[] = [
   {
     title: 'Upgrade and roll back',
     run: async (machine) => {
-      const release = 'git -C /opt/ownline rev-parse HEAD';
-      const former = await machine.run(release);
-      // Makes a newer release that differs only in its commit.
-      await machine.run(`cd /srv && git clone --quiet ownline.git newer && cd newer
-        git -c user.name=Release -c user.email=release@example.com commit --quiet --allow-empty --message 'a newer release'
-        git push --quiet origin HEAD:main`);
-      await machine.run(await blocksOf('upgrade'));
-      assert.notEqual(await machine.run(release), former);
-      await serves(machine);
+      const upgrade = `${packageOf(versions.newer)}${await blocksOf('upgrade')}\n${await blocksOf('release')}`;
+      const toFormer = `${packageOf(versions.current)}${await blocksOf('release')}`;
+      await machine.run(upgrade);
+      await runs(machine, versions.newer);
+      await machine.run(toFormer);
+      await runs(machine, versions.current);
       await machine.run(
-        `${await blocksOf('rollback')}\n${await blocksOf('restore')}\n${await blocksOf('resume')}`,
+        `${upgrade}\n${toFormer}\n${await blocksOf('rollback')}\n${await blocksOf('restore')}\n${await blocksOf('resume')}`,
       );
-      assert.equal(await machine.run(release), former);
-      await serves(machine);
-      await machine.run(await blocksOf('upgrade'));
-      assert.notEqual(await machine.run(release), former);
+      await runs(machine, versions.current);
+    },
+  },
+  {
+    title: 'A newer candidate',
+    run: async (machine) => {
+      const file = `${release}/server/database/schema/080-numbers.sql`;
+      const restore = `DATA_DIR=/var/lib/ownline/newer ownline restore --passphrase-file /etc/ownline.passphrase /var/backups/ownline/by-hand-*.backup`;
+      const output = await machine.run(`systemctl stop ownline
+        cp ${file} /root/former.sql
+        sed -i 's/(label) <= 100/(label) <= 101/' ${file}
+        ! ownline start 2>&1
+        ${restore}
+        rm -r /var/lib/ownline/newer
+        sed -i 's/label/title/' ${file}
+        ! ${restore} 2>&1
+        rm -r /var/lib/ownline/newer
+        cp /root/former.sql ${file}
+        systemctl start ownline`);
+      assert.match(output, /differs from that of this release.*Nothing was changed/);
+      assert.match(output, /restored +true/);
+      assert.match(output, /The tables of the backup are not those of its schema version/);
+      await runs(machine, versions.current);
     },
   },
   {
@@ -147,7 +163,14 @@ export const steps: readonly Step[] = [
       assert.equal(output, 'success\n');
     },
   },
+  ...visitorSteps,
 ];
+
+/** Checks that the release is installed, and serves the data of the first start. */
+async function runs(machine: FreshMachine, version: string): Promise<void> {
+  assert.match(await machine.run('ownline --version'), new RegExp(`^ownline ${version} `));
+  await serves(machine);
+}
 
 /** Checks that the service answers with the first API key, which was made before all restores. */
 async function serves(machine: FreshMachine): Promise<void> {

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { blocksOf, readBlocks } from './blocks.ts';
+import type { FreshMachine, Step } from './machine.ts';
+import { versions } from './releases.ts';
+
+const user = 'visitor';
+
+/** Makes commands for scripts: `serve` and `end` a service, and `call` its API with the key of the first start. */
+const functions = `PATH=~/.local/bin:$PATH
+  serve() { "$@" > service.log 2>&1 & service=$!
+    until curl --silent --fail http://127.0.0.1:3000/readyz > /dev/null; do kill -0 $service || { cat service.log; exit 1; }; sleep 0.1; done; }
+  end() { kill -s "$1" $service; wait $service; echo "ended with $?"; }
+  call() { curl --silent --show-error --fail-with-body "http://127.0.0.1:3000$1" -H "x-api-key: $key" "\${@:2}"; }
+  post() { call "$1" -H 'content-type: application/json' -d "$2"; }
+  first_key() { grep -o 'own_live_[[:alnum:]]*' data/first-start.txt; }`;
+
+/** The way of a person who tries Ownline, as an ordinary user, and changes from a clone to the package and back. */
+export const visitorSteps: readonly Step[] = [
+  {
+    title: 'The package and the clients are installed by an ordinary user',
+    run: async (machine) => {
+      await machine.run(`apt-get install -y --no-install-recommends python3-venv
+        useradd --create-home ${user}
+        cp ${versions.current}/* ~${user}`);
+      const [install = ''] = await readBlocks('README.md', 'sh install');
+      await visit(
+        machine,
+        `${install.replace('--global', '--global --prefix ~/.local').replace('ownline start\n', '')}
+        mkdir client tour
+        npm install --prefix client --loglevel=error ./ownline-client-*.tgz
+        python3 -m venv venv
+        venv/bin/pip install --quiet --no-index ./ownline_client-*.whl`,
+      );
+    },
+  },
+  {
+    title: 'The tour of README.md, without a network',
+    run: async (machine) => {
+      const [send = ''] = await readBlocks('README.md', 'sh send');
+      const [events = ''] = await readBlocks('README.md', 'sh events');
+      const [mjs] = await readBlocks('clients/typescript/README.md', 'ts send.ts');
+      const [py] = await readBlocks('clients/python/README.md', 'python send.py');
+      const withKey = (block: string) => block.replace("'x-api-key: own_live_your_key'", '"x-api-key: $key"');
+      const output = await visit(
+        machine,
+        `cd tour
+        serve ownline start
+        key=$(first_key)
+        ownline --version
+        ownline doctor --quick --json > doctor.json || true
+        ownline demo
+        setup=$(post /v1/numbers/verify '{"phone_number": "+14155550100"}' | grep -o 'http://[^"]*/setup/[^"]*')
+        ownline phone simulate --setup-url "$setup" --count 3 --reply Yes & phone=$!
+        ${withKey(send)}
+        export OWNLINE_URL=http://127.0.0.1:3000 OWNLINE_API_KEY=$key
+        cat > ~/client/send.mjs <<'END'\n${mjs}END
+        cat > send.py <<'END'\n${py}END
+        ~/.local/lib/node_modules/ownline/bin/node ~/client/send.mjs
+        ~/venv/bin/python send.py
+        wait $phone
+        ${withKey(events)}
+        end INT`,
+        { network: false },
+      );
+      assert.match(output, new RegExp(`^ownline ${versions.current} \\(commit \\w{8}, schema \\d+\\)$`, 'm'));
+      assert.match(output, /^ended with 0$/m);
+      assert.equal(output.match(/"type":"message\.sent"/g)?.length, 3, output);
+      assert.match(output, /"type":"message\.received"/);
+      const { checks } = JSON.parse(await visit(machine, 'cat tour/doctor.json'));
+      const failed = checks.filter(({ state }: { readonly state: string }) => state === 'failed');
+      assert.deepEqual(failed, []);
+    },
+  },
+  {
+    title: 'From a clone to the package, and back',
+    run: async (machine) => {
+      await machine.run(`apt-get install -y --no-install-recommends git
+        chown -R ${user} /srv/ownline.git`);
+      const output = await visit(
+        machine,
+        `git clone --quiet /srv/ownline.git clone
+        cd clone
+        npm ci --omit=dev
+        npm run -s build
+        serve bin/ownline start
+        key=$(first_key)
+        ${sends('from the clone')}
+        end TERM
+        ${await blocksOf('from-clone')}
+        mkdir ~/moved && cd ~/moved
+        ${await blocksOf('to-package')}
+        serve ownline start
+        ${sends('from the package')}
+        ownline backup ~/move.backup
+        end TERM
+        cd ~/clone
+        ${await blocksOf('to-clone')}
+        serve bin/ownline start
+        call /v1/messages
+        end TERM`,
+      );
+      assert.match(output, /from the package.*from the clone/);
+    },
+  },
+];
+
+/** Sends a message from a number that no phone serves. */
+function sends(content: string): string {
+  return `call /v1/numbers | grep -q +14155550102 || post /v1/numbers/verify '{"phone_number": "+14155550102"}' > /dev/null
+    post /v1/messages/send '{"from": "+14155550102", "to": "+14155550101", "content": "${content}"}' > /dev/null`;
+}
+
+function visit(machine: FreshMachine, script: string, { network = true } = {}): Promise<string> {
+  return machine.run(`${functions}\n${script}`, { user, network });
+}
