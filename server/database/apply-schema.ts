@@ -191,6 +191,6 @@ async function refuseOther(client: pg.ClientBase, fingerprint: Buffer): Promise<
   if (rows[0]?.fingerprint.equals(fingerprint)) return;
   throw new StartError(
     `The schema of this database differs from that of this release, although both have version ${schemaVersion}. Nothing was changed: ` +
-      'start the release that set the database up, or see docs/operations.md, "A newer candidate".',
+      'start the release that set the database up, or see docs/operations.md, "A release that refuses the database".',
   );
 }

@@ -117,7 +117,7 @@ export const steps: readonly Step[] = [
     },
   },
   {
-    title: 'A newer candidate',
+    title: 'A release that refuses the database',
     run: async (machine) => {
       const file = `${release}/server/database/schema/080-numbers.sql`;
       const restore = `DATA_DIR=/var/lib/ownline/newer ownline restore --passphrase-file /etc/ownline.passphrase /var/backups/ownline/by-hand-*.backup`;
@@ -127,7 +127,7 @@ export const steps: readonly Step[] = [
         ! ownline start 2>&1
         ${restore}
         rm -r /var/lib/ownline/newer
-        sed -i 's/label/title/' ${file}
+        sed -i 's/label/title/g' ${file}
         ! ${restore} 2>&1
         rm -r /var/lib/ownline/newer
         cp /root/former.sql ${file}
