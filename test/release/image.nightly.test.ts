@@ -51,9 +51,9 @@ describe('the container image', { skip: missing }, () => {
     await until('the health check passes', isHealthy);
   }
 
-  /** Stops the container and removes it. @returns its exit code, 137 if it had to be killed after 20 s */
+  /** Stops the container and removes it. @returns its exit code, 137 if it had to be killed after 10 s */
   async function stop(): Promise<string> {
-    await podman('stop', '--time=20', 'ownline');
+    await podman('stop', '--time=10', 'ownline');
     const code = await podman('inspect', '--format={{.State.ExitCode}}', 'ownline');
     await podman('rm', 'ownline');
     return code;
