@@ -50,8 +50,8 @@ export function missingForImage(): string | undefined {
 
 /**
  * Builds the container image of a package, for `docker load` and `podman load`: a small Debian in one layer, the
- * installed package in the next. Format and archive are Docker's, for two reasons. OCI's format has no health check,
- * so buildah would leave it out. An OCI archive is loaded by Docker 25 and newer only, podman loads both.
+ * installed package in the next. Format and archive are Docker's (decision 0058): OCI's format has no health check, so
+ * buildah would leave it out. An OCI archive is loaded by Docker 25 and newer only, podman loads both.
  * @param packageFile what `buildPackage` made
  * @param out the folder for the archive
  * @param architecture has to be that of this machine, because debootstrap runs programs of the new Debian. A workflow
