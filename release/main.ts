@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildClients } from './clients.ts';
+import { buildImage } from './image.ts';
 import { readNotes } from './notes.ts';
 import { buildPackage, readManifest } from './package.ts';
 import { repository, run } from './run.ts';
@@ -12,10 +13,17 @@ import { repository, run } from './run.ts';
  */
 const out = join(repository, 'dist-release');
 
-/** The parts, by the name of their argument. */
+let packageFile: Promise<string> | undefined;
+const packageOnce = () => {
+  packageFile ??= buildPackage(out);
+  return packageFile;
+};
+
+/** The parts, by the name of their argument. The image is made of the package, which is then built as well. */
 const parts: Readonly<Record<string, () => Promise<unknown>>> = {
-  package: () => buildPackage(out),
+  package: packageOnce,
   clients: () => buildClients(out),
+  image: async () => buildImage(await packageOnce(), out),
 };
 
 async function release(names: readonly string[]): Promise<void> {
