@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { glob, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from './run.ts';
 
@@ -7,12 +7,8 @@ import { run } from './run.ts';
 const cpus = { amd64: 'x64', arm64: 'arm64' } as const;
 type Architecture = keyof typeof cpus;
 
-/** The stable Debian. debootstrap takes no security updates, so apt adds them. */
+/** The stable Debian. */
 const suite = 'trixie';
-const sources = `deb http://deb.debian.org/debian ${suite} main
-deb http://deb.debian.org/debian ${suite}-updates main
-deb http://deb.debian.org/debian-security ${suite}-security main
-`;
 
 const prefix = '/opt/ownline';
 /** `npm install --global` makes this folder below its prefix. */
@@ -20,11 +16,14 @@ const home = `${prefix}/lib/node_modules/ownline`;
 const data = '/var/lib/ownline';
 
 /**
- * Runs as root inside the new Debian. It removes what only people read, except licences, and the right of programs to
- * become another user. It also removes the names that debootstrap copied from the machine that builds.
+ * Runs as root inside the new Debian. apt adds the updates, also those for security, from the mirror that debootstrap
+ * chose. What only people read goes, except licences, and the right of programs to become another user. The names that
+ * debootstrap copied from the machine that builds go as well.
  */
 const prepareDebian = `
 export DEBIAN_FRONTEND=noninteractive
+mirror=$(sed -n 's/^deb \\([^ ]*\\) .*/\\1/p' /etc/apt/sources.list)
+printf 'deb %s %s main\\n' "$mirror" ${suite} "$mirror" ${suite}-updates "$mirror-security" ${suite}-security > /etc/apt/sources.list
 apt-get -q update && apt-get -qy upgrade
 useradd --uid 10001 --home-dir ${data} --no-create-home --shell /usr/sbin/nologin ownline
 install -d -o ownline -g ownline -m 0700 ${data} /var/backups/ownline
@@ -93,7 +92,6 @@ export async function buildImage(
 async function makeDebian(root: string, architecture: Architecture): Promise<void> {
   const options = ['--variant=minbase', '--include=ca-certificates,libatomic1', '--force-check-gpg'];
   await run('unshare', ['--mount', 'debootstrap', ...options, `--arch=${architecture}`, suite, root]);
-  await writeFile(join(root, 'etc/apt/sources.list'), sources);
   await run('chroot', [root, 'sh', '-euc', prepareDebian]);
 }
 
