@@ -82,7 +82,8 @@ export async function buildImage(
     // buildah adds to an archive that exists.
     await rm(archive, { force: true });
     await buildah(...commit, container, `docker-archive:${archive}:ownline:${manifest.version}`);
-    return archive;
+    await run('gzip', ['--force', '--no-name', archive]);
+    return `${archive}.gz`;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
