@@ -21,7 +21,7 @@ const others = [
   'SECURITY.md',
   'docs',
   ...['decisions', 'internals', 'measurements'].map((folder) => `:!docs/${folder}`),
-  ...['architecture', 'follow-one-message', 'glossary', 'testing'].map((page) => `:!docs/${page}.md`),
+  ...['architecture', 'follow-one-message', 'glossary', 'releasing', 'testing'].map((page) => `:!docs/${page}.md`),
 ];
 
 /** The manifest of a clone, as far as it is read. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { buildClients } from '#release/clients.ts';
@@ -137,7 +137,7 @@ describe('the package of a release (decision 0057)', () => {
       assert.match(await (await fetch(`${service.baseUrl}/docs`)).text(), /<title>/);
     });
 
-    it('the clients are equal in two builds, and each sends a message from an empty project', {
+    it('the clients are equal in two builds, and install in an empty project as their READMEs say, and send a message', {
       skip,
     }, async () => {
       const [tarball = '', wheel = ''] = await buildClients(join(folder, 'clients'));
@@ -149,16 +149,25 @@ describe('the package of a release (decision 0057)', () => {
       const project = join(folder, 'project');
       mkdirSync(project);
       writeFileSync(join(project, 'package.json'), '{}');
-      execFileSync('npm', [...npmInstall, tarball], { cwd: project });
-      execFileSync('/usr/bin/python3', ['-m', 'venv', '.venv'], { cwd: project });
-      execFileSync('.venv/bin/pip', ['install', '--quiet', '--no-index', wheel], { cwd: project });
       const env = { ...process.env, OWNLINE_URL: service.baseUrl, OWNLINE_API_KEY: api.key };
-      for (const [page, block, program] of [
-        ['typescript', 'ts send.ts', [process.execPath, 'send.ts']],
-        ['python', 'python send.py', ['.venv/bin/python', 'send.py']],
+      const offline = {
+        PIP_NO_INDEX: '1',
+        PIP_DISABLE_PIP_VERSION_CHECK: '1',
+        npm_config_prefer_offline: 'true',
+      };
+      for (const [page, file, block, program] of [
+        ['typescript', tarball, 'ts send.ts', [process.execPath, 'send.ts']],
+        ['python', wheel, 'python send.py', ['.venv/bin/python', 'send.py']],
       ] as const) {
+        const readme = await PageBlocks.read(`clients/${page}/README.md`);
+        cpSync(file, join(project, basename(file)));
+        const python = 'PATH=/usr/bin:$PATH\n';
+        execFileSync('sh', ['-ec', python + readme.one('sh install')], {
+          cwd: project,
+          env: { ...env, ...offline },
+        });
         const [runtime, name] = program;
-        writeFileSync(join(project, name), (await PageBlocks.read(`clients/${page}/README.md`)).one(block));
+        writeFileSync(join(project, name), readme.one(block));
         assert.match((await execute(runtime, [name], { cwd: project, env })).stdout, /^msg_\w+ queued\n$/);
       }
     });
