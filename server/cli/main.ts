@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { schemaVersion } from '#server/database/apply-schema.ts';
 import { databaseUrlOf } from '#server/database/database-url.ts';
@@ -40,6 +41,7 @@ const program = new Command('ownline')
     process.stdout.write(`${process.argv.includes('--json') ? JSON.stringify(json) : text}\n`);
     process.exit();
   })
+  .addHelpText('after', `\nDocuments: ${fileURLToPath(new URL('../../docs/README.md', import.meta.url))}`)
   .showHelpAfterError('(add --help for what this command takes)');
 
 // Loads only the named command: all of them together load the whole server, which takes half a second. A first word that
