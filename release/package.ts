@@ -1,6 +1,6 @@
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { LockFile, ReleaseContents } from './components.ts';
 import { writeLicences } from './licences.ts';
 import { repository, run } from './run.ts';
@@ -21,7 +21,9 @@ const others = [
   'SECURITY.md',
   'docs',
   ...['decisions', 'internals', 'measurements'].map((folder) => `:!docs/${folder}`),
-  ...['architecture', 'follow-one-message', 'glossary', 'releasing', 'testing'].map((page) => `:!docs/${page}.md`),
+  ...['architecture', 'follow-one-message', 'glossary', 'releasing', 'testing'].map(
+    (page) => `:!docs/${page}.md`,
+  ),
 ];
 
 /** The manifest of a clone, as far as it is read. */
@@ -47,6 +49,7 @@ export async function buildPackage(out: string): Promise<string> {
   try {
     await run('./bin/node', ['web/build.ts']);
     await run('node_modules/.bin/tsc', ['-p', 'release', '--outDir', folder]);
+    await nameSources(folder);
     const files = await trackedFiles();
     for (const file of files) await copyFile(file, folder);
     await cp(join(repository, 'web/dist/files'), join(folder, 'web/dist/files'), { recursive: true });
@@ -61,6 +64,14 @@ export async function buildPackage(out: string): Promise<string> {
     return join(out, await run('npm', pack, { cwd: folder }));
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Names each source in its map as a file beside the JavaScript. tsc writes a path that leads to the clone. */
+async function nameSources(folder: string): Promise<void> {
+  for await (const path of glob(join(folder, '**/*.js.map'))) {
+    const map = JSON.parse(await readFile(path, 'utf8'));
+    await writeFile(path, JSON.stringify({ ...map, sources: [basename(path, '.js.map').concat('.ts')] }));
   }
 }
 

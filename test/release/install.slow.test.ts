@@ -10,6 +10,7 @@ import { isInstalled } from '#test/support/processes/is-installed.ts';
 import { PageBlocks } from '#test/support/processes/page-blocks.ts';
 import { firstKey, spawnService } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { assertNone } from '#test/support/service/assert-each.ts';
 import { given, givenFolder } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -76,6 +77,9 @@ describe('the package of a release (decision 0057)', () => {
       files.filter((path) => /\.(ts|tsx)$|(^|\/)(test|bench|campaign|release|clients)\//.test(path)),
       [],
     );
+    // A path that leads to the clone would make the builds of two clones differ.
+    const maps = files.filter((path) => path.endsWith('.js.map'));
+    assertNone(maps, (path) => /\//.test(JSON.parse(read(path)).sources.join()));
     const packed = new Set(files);
     const dead = files
       .filter((path) => path.endsWith('.md'))
