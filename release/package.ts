@@ -114,11 +114,14 @@ async function writeManifest(folder: string): Promise<void> {
 async function bundleLibraries(folder: string, { packages }: LockFile): Promise<void> {
   for (const [path, { optional }] of Object.entries(packages))
     if (path !== '' && !optional)
-      await cp(join(repository, path), join(folder, path), { recursive: true, filter: isNotNested });
+      await cp(join(repository, path), join(folder, path), { recursive: true, filter: isUsed });
 }
 
-/** Accepts all but nested packages, which have entries of their own. The lock file may have them for tools alone. */
-const isNotNested = (path: string) => !/node_modules\/.*\/node_modules$/.test(path);
+/**
+ * Leaves out types and source maps, and nested packages: these have entries of their own, and the clone may have more of
+ * them for its tools.
+ */
+const isUsed = (path: string) => !/node_modules\/.*\/node_modules$|\.([cm]?ts|map)$/.test(path);
 
 async function readContents(folder: string): Promise<ReleaseContents> {
   const read = async (path: string) => JSON.parse(await readFile(path, 'utf8'));
