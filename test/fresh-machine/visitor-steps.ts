@@ -30,15 +30,17 @@ export const visitorSteps: readonly Step[] = [
       await machine.run(`apt-get install -y --no-install-recommends python3-venv
         useradd --create-home ${user}
         cp ${versions.current}/* ~${user}`);
-      const [install = ''] = await readBlocks('README.md', 'sh install');
+      const [service = ''] = await readBlocks('README.md', 'sh install');
+      const [typescript] = await readBlocks('clients/typescript/README.md', 'sh install');
+      const [python = ''] = await readBlocks('clients/python/README.md', 'sh install');
       await visit(
         machine,
-        `${install.replace('--global', '--global --prefix ~/.local').replace('ownline start\n', '')}
-        mkdir client tour
-        npm install --prefix client --loglevel=error ./ownline-client-*.tgz
-        python3 -m venv venv
-        venv/bin/pip install --quiet --no-index ./ownline_client-*.whl`,
+        `${service.replace('--global', '--global --prefix ~/.local').replace('ownline start\n', '')}
+        mkdir tour client
+        cp ownline-client-* client
+        cd client\n${typescript}`,
       );
+      await visit(machine, python, { network: false });
     },
   },
   {
@@ -63,7 +65,7 @@ export const visitorSteps: readonly Step[] = [
         cat > ~/client/send.mjs <<'END'\n${mjs}END
         cat > send.py <<'END'\n${py}END
         ~/.local/lib/node_modules/ownline/bin/node ~/client/send.mjs
-        ~/venv/bin/python send.py
+        ~/.venv/bin/python send.py
         wait $phone
         ${withKey(events)}
         end INT`,
