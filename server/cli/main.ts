@@ -10,7 +10,6 @@ import { describeCommandError, onRuntime } from './command-context.ts';
 
 /** Loads commands, by their first word, in the order of `--help`. The commands of a slice are in the slice's folder. */
 const adders: Readonly<Record<string, () => Promise<AddCommands>>> = {
-  start: async () => (await import('./start-command.ts')).addStartCommand,
   backup: async () => (await import('#server/backups/backup-commands.ts')).addBackupCommands,
   restore: async () => (await import('./restore-commands.ts')).addRestoreCommands,
   clock: async () => (await import('#server/database/clock-commands.ts')).addClockCommands,
@@ -44,10 +43,13 @@ const program = new Command('ownline')
   .addHelpText('after', `\nDocuments: ${fileURLToPath(new URL('../../docs/README.md', import.meta.url))}`)
   .showHelpAfterError('(add --help for what this command takes)');
 
-// Loads only the named command: all of them together load the whole server, which takes half a second. A first word that
-// is no command, such as an option, loads all, for the help and for the hint after a typo.
-const named = adders[process.argv[2] ?? ''];
-for (const load of named ? [named] : Object.values(adders)) (await load())(program, onRuntime);
+program
+  .command('start')
+  .description('run the service: API, dashboard and embedded PostgreSQL, until Ctrl-C or a signal')
+  .action(async () => {
+    await import('#server/main.ts');
+  });
+
 program
   .command('database-url')
   .description('the address of the embedded database, for the DATABASE_URL of further processes')
@@ -57,8 +59,16 @@ program
     process.stdout.write(options.json ? `${JSON.stringify({ database_url: url })}\n` : `${url}\n`);
   });
 
+// Loads only the named command: all of them together load the whole server, which takes half a second. A first word that
+// is no command, such as an option, loads all, for the help and for the hint after a typo.
+const [, , first = ''] = process.argv;
+const named = adders[first];
+const isHere = program.commands.some((command) => command.name() === first);
+const needed = named ? [named] : isHere ? [] : Object.values(adders);
+for (const load of needed) (await load())(program, onRuntime);
+
 // The reader may close the pipe early, as in `ownline routes | head`. The service does not end with its reader.
-if (process.argv[2] !== 'start')
+if (first !== 'start')
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 try {
