@@ -38,6 +38,15 @@ export const steps: readonly Step[] = [
     },
   },
   {
+    title: 'Further processes',
+    run: async (machine) => {
+      await machine.run(`{ ${await blocksOf('further')} } > /dev/null 2>&1 &
+        until curl --silent --fail http://127.0.0.1:3001/readyz; do sleep 0.2; done
+        kill $(ss -Hltnp 'sport = :3001' | grep -o 'pid=[0-9]*' | cut -d = -f 2)
+        wait $!`);
+    },
+  },
+  {
     title: 'The dashboard’s page and files are served below the unit’s restrictions',
     run: async (machine) => {
       const page = await machine.run(

@@ -79,7 +79,7 @@ export async function findEnginePackage(): Promise<EnginePackage> {
 }
 
 /**
- * Copies PostgreSQL to DATA_DIR/engine/<version> if it is missing there. `npm ci` would delete the original while the
+ * Copies PostgreSQL to DATA_DIR/engine/<version> if it is missing there. npm deletes the original in an upgrade, while the
  * server runs, and PostgreSQL's user may not have access to Ownline's folder.
  */
 export async function installPrograms(
