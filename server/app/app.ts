@@ -10,7 +10,7 @@ import type { ProcessServices } from '#server/database/slice.ts';
 import { closeServer } from '#server/http/close-server.ts';
 import { withAppBasePath } from '#server/http/html.ts';
 import { createHttpServer } from '#server/http/http-server.ts';
-import { listen } from '#server/http/listen.ts';
+import { checkAddress, listen } from '#server/http/listen.ts';
 import { createRequestLog } from '#server/http/request-log.ts';
 import type { Route } from '#server/http/route.ts';
 import { securityHeaders } from '#server/http/send-error.ts';
@@ -61,6 +61,11 @@ export async function startApp(options: AppOptions): Promise<App> {
 
 async function open(options: AppOptions, lifecycle: Lifecycle): Promise<App> {
   const { config, logger } = options;
+  const refuseAddress = (error: unknown): never => {
+    throw toListenError(error, config);
+  };
+  // Later would be too late: a first start shows its link with the port once, and only then listens.
+  await checkAddress(config).catch(refuseAddress);
   const databaseUrl = config.databaseUrl ?? (await openEngine(config, logger, lifecycle));
   const runtime = await openDatabase(options, databaseUrl, lifecycle);
   const clockSync = new ClockSync(runtime);
@@ -108,9 +113,7 @@ async function open(options: AppOptions, lifecycle: Lifecycle): Promise<App> {
     await closeServer(server);
   });
   for (const sentence of explainUnreachableLinks(config)) logger.warn(sentence);
-  running.address = await listen(server, config).catch((error: unknown) => {
-    throw toListenError(error, config);
-  });
+  running.address = await listen(server, config).catch(refuseAddress);
   if (config.processRoles.has('api')) await recordAddress(config, logger, lifecycle);
   lifecycle.onClose('jobs that call this server', jobs.start({ afterListening: true }));
   return { lifecycle, address: running.address, routes, changes };

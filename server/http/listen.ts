@@ -42,16 +42,19 @@ export async function listen(
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<string> {
   if (process.platform !== 'linux') return server.listen({ host, port });
-  // Sockets that share a port never conflict. So a socket that does not share the port tests first whether it is in
-  // use.
-  const probe = createServer();
-  await startListening(probe, { host, port });
-  await new Promise((resolve) => probe.close(resolve));
+  await checkAddress({ host, port });
   // Fastify's types lack reusePort, but Fastify passes all options on to node:net.
   const options = { host, port, reusePort: true };
   const url = await server.listen(options);
   await server.extraListeners.open(server.server, listenersMax - 1);
   return url;
+}
+
+/** Checks that no other process listens there. Sockets that share a port never conflict, so one that does not share it tests. */
+export async function checkAddress(address: { readonly host: string; readonly port: number }): Promise<void> {
+  const probe = createServer();
+  await startListening(probe, address);
+  await new Promise((resolve) => probe.close(resolve));
 }
 
 async function startListening(server: Server, options: ListenOptions): Promise<void> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -54,17 +55,19 @@ describe('a failed start prints one sentence with the setting and advice', () =>
     return service.log().trim();
   }
 
-  it('a start on a PORT in use names the port and the other process', async () => {
+  it('a first start on a PORT in use names the port, and makes no key and no database', async () => {
     const listener = createServer();
     listeners.push(listener);
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     const address = listener.address();
     assert.ok(typeof address === 'object' && address !== null);
     const { port } = address;
+    const DATA_DIR = join(parent, 'of-a-port-in-use');
     assert.equal(
-      await failStart({}, { port }),
+      await failStart({ DATABASE_URL: '', DATA_DIR }, { port }),
       `PORT ${port} is in use: another process listens on 127.0.0.1:${port}. Stop that process, or set PORT to a free port.`,
     );
+    assert.equal(existsSync(DATA_DIR), false);
   });
 
   it('a start on a PORT that this user may not use advises a port of 1024 or more', {
