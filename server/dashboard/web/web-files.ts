@@ -80,8 +80,8 @@ export class WebFiles {
 
 const notBuilt = (cause: unknown) =>
   unavailable(
-    'The pages are not built, or can’t be read. The operator of this server runs `npm run build` in the folder of ' +
-      'Ownline; then load this page again.',
+    'The pages are not built, or can’t be read. The operator of this server installs Ownline again, or runs ' +
+      '`npm run build` in a clone; then load this page again.',
     { cause },
   );
 
