@@ -82,6 +82,7 @@ export async function buildImage(
     // buildah adds to an archive that exists.
     await rm(archive, { force: true });
     await buildah(...commit, container, `docker-archive:${archive}:ownline:${manifest.version}`);
+    // podman and buildah of Debian 12 can't read it: the documents load it by gunzip.
     await run('gzip', ['--force', '--no-name', archive]);
     return `${archive}.gz`;
   } finally {

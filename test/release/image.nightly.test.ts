@@ -62,7 +62,8 @@ describe('the container image', { skip: missing }, () => {
   given(
     async () => {
       const archive = await buildImage(await buildPackage(folder), folder);
-      await podman('load', '--quiet', '--input', archive);
+      await run('gunzip', [archive]);
+      await podman('load', '--quiet', '--input', archive.replace('.gz', ''));
       await start();
       return {};
     },
