@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repository, run } from './run.ts';
@@ -28,6 +28,9 @@ export async function buildClients(out: string): Promise<readonly string[]> {
 }
 
 async function buildTarball(folder: string, out: string): Promise<string> {
+  const manifest = join(folder, 'package.json');
+  const { scripts, devDependencies, ...kept } = JSON.parse(await readFile(manifest, 'utf8'));
+  await writeFile(manifest, `${JSON.stringify(kept, null, 2)}\n`);
   const build = ['run', '--silent', 'build', '--', '--outDir', join(folder, 'dist')];
   await run('npm', build, { cwd: join(repository, 'clients/typescript') });
   const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', out];

@@ -4,6 +4,7 @@ interface LockedPackage {
   readonly license?: string;
   readonly integrity?: string;
   readonly optional?: boolean;
+  readonly os?: readonly string[];
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }

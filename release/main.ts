@@ -35,6 +35,9 @@ async function release(names: readonly string[]): Promise<void> {
   const changed = await run('git', ['status', '--porcelain']);
   if (changed !== '')
     throw new Error(`A release is built from a commit. Commit or remove these first:\n${changed}`);
+  await run('npm', ['ls', '--all']).catch(() => {
+    throw new Error('node_modules has other versions than package-lock.json. Run `npm ci` first.');
+  });
   const { version } = await readManifest();
   const notes = await readNotes(version);
   await rm(out, { recursive: true, force: true });

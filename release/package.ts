@@ -112,8 +112,8 @@ async function writeManifest(folder: string): Promise<void> {
 
 /** Copies all libraries into the package. npm adds Node and PostgreSQL for its platform (decision 0057). */
 async function bundleLibraries(folder: string, { packages }: LockFile): Promise<void> {
-  for (const [path, { optional }] of Object.entries(packages))
-    if (path !== '' && !optional)
+  for (const [path, { os }] of Object.entries(packages))
+    if (path !== '' && !os)
       await cp(join(repository, path), join(folder, path), { recursive: true, filter: isUsed });
 }
 

@@ -18,6 +18,7 @@ it('manifests, documents, the compose file and the changelog have the version of
   );
   assert.ok(read('clients/python/pyproject.toml').includes(`\nversion = "${pythonVersion}"\n`));
   assert.notEqual(await readNotes(version), '');
+  await assert.rejects(readNotes('0.0.1'), /CHANGELOG\.md has no notes for 0\.0\.1/);
   const files = globSync(['*.md', 'docs/*.md', 'deploy/**/*.yaml', 'clients/*/README.md'], {
     cwd: repository,
   });
