@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,7 +18,7 @@ export async function bringReleases(root: string): Promise<void> {
     const clone = await mkdtemp(join(tmpdir(), 'ownline-release-'));
     try {
       await run('git', ['clone', '--quiet', '--shared', repository, clone]);
-      await symlink(join(repository, 'node_modules'), join(clone, 'node_modules'));
+      await run('npm', ['ci', '--ignore-scripts', '--prefer-offline'], { cwd: clone });
       if (name !== versions.current) await commitVersion(clone, name);
       await run('npm', ['run', 'release', '--', 'package', 'clients'], { cwd: clone });
       await cp(join(clone, 'dist-release'), join(root, 'root', name), { recursive: true });
