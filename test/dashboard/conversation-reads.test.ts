@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { roles } from '#contract/permissions.ts';
 import {
   countUnread,
   findConversation,
@@ -142,28 +141,5 @@ describe('read marks of members', () => {
       assert.equal(answer.status, 400, answer.text);
       assert.ok(field(answer.json, 'error.param'), answer.text);
     }
-  });
-
-  it('members of every role may move their read mark, and API keys and other sites may not', async () => {
-    const id = await receive(number, ada, '1');
-    const path = pathOf(member, number.phoneNumber, ada);
-    for (const role of roles) {
-      const person = await newMember(service, team, role);
-      for (const read of [
-        person.in('/conversations'),
-        person.in('/conversations/unread'),
-        `${path}/messages`,
-      ])
-        assert.equal((await person.get(read)).status, 200, `${role} ${read}`);
-      assert.equal((await mark(person, id)).unread_count, 0);
-    }
-    for (const read of [member.in('/conversations'), member.in('/conversations/unread'), `${path}/messages`])
-      assert.equal((await team.api.get(read)).status, 401, read);
-    const forged = await member.request('PUT', `${path}/read`, {
-      body: { message_id: id },
-      headers: { 'sec-fetch-site': 'cross-site' },
-    });
-    assert.equal(forged.status, 403);
-    assert.equal(await unread(member), 1);
   });
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { contactEventsOf } from '#test/support/events/stored-events.ts';
-import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
 import { assertEach } from '#test/support/service/assert-each.ts';
@@ -205,24 +204,5 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     assert.equal(optOuts.length, 5);
     for (const optOut of optOuts) assert.equal((await remove(String(optOut.contact))).status, 200);
     assert.deepEqual((await list()).opt_outs, []);
-  });
-
-  it('members may change opt-outs below /app/teams/:team_id as their role allows', async () => {
-    const member = await newMember(service, team, 'member');
-    const viewer = await newMember(service, team, 'viewer');
-    const path = `/opt-outs/${encodeURIComponent(contact)}`;
-    assert.equal((await viewer.request('PUT', viewer.in(path))).status, 403);
-    assert.equal((await member.request('PUT', member.in(path))).status, 200);
-    assert.equal(
-      field((await viewer.request('GET', viewer.in('/opt-outs'))).json, 'opt_outs.0.contact'),
-      contact,
-    );
-    assert.equal((await viewer.request('DELETE', viewer.in(path))).status, 403);
-    assert.equal((await member.request('DELETE', member.in(path))).status, 200);
-    const entries = (await storedAuditEntries(service, { teamId: team.id })).filter(({ action }) =>
-      action.startsWith('contact.'),
-    );
-    assert.ok(entries.some(({ actorKind, outcome }) => actorKind === 'member' && outcome === 'done'));
-    assert.ok(!JSON.stringify(entries).includes('14155550101'));
   });
 });

@@ -55,14 +55,6 @@ describe('owners, and leaving a team', () => {
       ]);
     });
 
-    it('no API key promotes or demotes an owner: /v1 has no such route', async () => {
-      for (const path of [`/v1/team/owners/${ada.memberId}`, '/v1/team/leave']) {
-        assert.equal((await team.api.put(path, {})).status, 404);
-        assert.equal((await team.api.post(path)).status, 404);
-      }
-      assertRefused(await team.api.put(ada.in(`/team/owners/${ada.memberId}`), {}), 401, 'unauthorized');
-    });
-
     it('the owner routes answer 404 for members who are not owners, for other teams and for unknown ids', async () => {
       const bob = await newMember(service, team, 'admin');
       const foreign = await newMember(service, await service.newTeam(), 'owner');
