@@ -1,4 +1,4 @@
-export const goals = ['R1', 'R2', 'R3', 'R4'] as const;
+export const goals = ['R1', 'R2', 'R3'] as const;
 export type Goal = (typeof goals)[number];
 
 export const megabyte = 1024 * 1024;
@@ -30,7 +30,7 @@ export function describe({ load, name, value, limit, unit, note }: Figure): stri
 /** Lists the broken limits of each goal, at most 25, and the number of the rest. */
 export function verdict(figures: readonly Figure[], perGoal = 25): string {
   const broken = figures.filter(isBroken);
-  if (broken.length === 0) return 'R1 to R4 hold.';
+  if (broken.length === 0) return 'R1 to R3 hold.';
   return goals
     .flatMap((goal) => {
       const found = broken.filter((figure) => figure.goal === goal);

@@ -39,7 +39,7 @@ export function unroutedProbes(caller: Caller): Probe[] {
   }));
 }
 
-export function requestOf(
+function requestOf(
   method: string,
   { path, headers, body }: Pick<Shape, 'path' | 'headers' | 'body'>,
   caller: Caller,

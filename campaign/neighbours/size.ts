@@ -13,9 +13,6 @@ export const fullSize = {
   sends: 5_000,
   heldReads: 5_000,
   webhooks: 100,
-  refusals: 10_000,
-  /** How long to wait for audit entries that are written at the end of a minute. */
-  refusalsWaitMs: 62_000,
 };
 
 export type CampaignSize = typeof fullSize;
@@ -31,6 +28,4 @@ export const quickSize: CampaignSize = {
   sends: 500,
   heldReads: 500,
   webhooks: 100,
-  refusals: 5_000,
-  refusalsWaitMs: 2_000,
 };
