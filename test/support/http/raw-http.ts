@@ -91,7 +91,7 @@ function readHead(text: string): Pick<RawAnswer, 'status' | 'headers'> {
   return { status: Number(first.split(' ')[1]), headers: new Map(headers) };
 }
 
-export interface PlainRequest {
+interface PlainRequest {
   readonly method: string;
   /** Path as in the request line. */
   readonly path: string;
