@@ -27,7 +27,7 @@ import { describe, type Figure, isBroken, verdict } from './figure.ts';
 import { costsAsText, drawAttacks, drawCosts } from './report.ts';
 import { nameOf, readRoutes } from './route-table.ts';
 import { fullSize, quickSize } from './size.ts';
-import { heldSeconds, runHeldPoll, runSlowReaders } from './slow-readers.ts';
+import { runSlowReaders } from './slow-readers.ts';
 import { Tenant } from './tenant.ts';
 
 /** `route` selects routes whose method and path contain this text. With a text only their requests are measured. */
@@ -46,7 +46,6 @@ requests. --repository: the service of another checkout. --keep: leaves log and 
 const settings = {
   EGRESS_ALLOW_CIDRS: '127.0.0.1/32',
   PACING: 'off',
-  DEVICE_HOLD_SECONDS: String(heldSeconds),
 };
 
 /** The number of each team's messages that are cancelled to create events. */
@@ -102,7 +101,7 @@ function runNeighbours(options: typeof defaults, signal: AbortSignal): Promise<b
       const strangers = makeStrangers(wrong.key, victim.known);
       report(`${measured.length} routes; the teams are made`);
 
-      const [first, second] = attackers;
+      const [first] = attackers;
       const plan = { ownline: unlimited, routes: measured, strangers, tenant: first, size, report };
       const figures: Figure[] = [];
       const bodies = await measureHeldBodies(plan, signal);
@@ -129,12 +128,8 @@ function runNeighbours(options: typeof defaults, signal: AbortSignal): Promise<b
       await attackAll(attacksOfProbes(stage, costs));
       if (options.route === '') {
         await settle(stage, signal);
-        const [readers, poll] = await Promise.all([
-          runSlowReaders(ownline, costs.costs, size.slowReaders, signal),
-          runHeldPoll(second, port),
-        ]);
+        figures.push(...(await runSlowReaders(ownline, costs.costs, size.slowReaders, signal)));
         report('sockets that do not read: done');
-        figures.push(...readers, poll);
         // After a minute the teams' rate limits are unused again.
         await pause(60_000, undefined, { signal });
         await attackAll(attacksOfTeams(stage, costs));

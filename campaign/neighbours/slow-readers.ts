@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { itemsOf } from '../api.ts';
-import { askOnce, newNetwork, openSockets } from '../http.ts';
+import { newNetwork, openSockets } from '../http.ts';
 import type { Ownline } from '../ownline.ts';
 import type { Cost } from './cost.ts';
 import { Meter } from './cpu-time.ts';
 import { type Figure, megabyte } from './figure.ts';
-import type { Tenant } from './tenant.ts';
 
 /** The kernel buffers up to 4 MB of an unread response, so only larger responses use memory of the service. */
 const askedBytes = 8 * megabyte;
@@ -93,34 +91,4 @@ function openSocketsOf(port: number): { readonly remote: string; readonly queued
       return isOurs && !remote.startsWith('0100007F') && openStates.includes(state);
     })
     .map(([, , remote = '', , queues = '']) => ({ remote, queued: queues.split(':')[0] ?? '' }));
-}
-
-/**
- * How long the service holds a long poll in this campaign: longer than the time after which slow readers are
- * disconnected.
- */
-export const heldSeconds = 45;
-const heldAtLeastSeconds = 40;
-const answerWithinMs = 70_000;
-
-/**
- * Goal R2: a client that waits for a long poll is not disconnected as a slow reader. The phone's number is paused, so
- * that no message ends the poll.
- */
-export async function runHeldPoll({ api, credentials }: Tenant, port: number): Promise<Figure> {
-  const [number] = itemsOf(await api.get('/v1/numbers'), 'numbers');
-  const setStatus = (status: string) =>
-    api.insist({ method: 'PUT', path: `/v1/numbers/${number?.id}`, body: { status } });
-  await setStatus('paused');
-  const startedMs = performance.now();
-  const headers = { 'x-device-token': credentials.deviceToken, 'content-type': 'application/json' };
-  const body = Buffer.from('{"session":"new","v":"1"}');
-  const poll = { method: 'POST', path: '/v1/device/poll', headers, body };
-  const { status } = await askOnce(port, poll, answerWithinMs).finally(() => setStatus('active'));
-  const seconds = (performance.now() - startedMs) / 1_000;
-  return {
-    ...{ goal: 'R2', load: 'a held poll', name: 'cut, refused or answered early', limit: 0 },
-    value: status === 200 && seconds >= heldAtLeastSeconds ? 0 : 1,
-    note: `status ${status || 'none'} after ${seconds.toFixed(0)} s`,
-  };
 }
