@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { claim, findNumber } from '#test/support/phones/test-phone.ts';
@@ -66,20 +66,6 @@ describe('commands and further processes beside a running server (specification 
     });
     assert.equal(code, 1);
     assert.match(errors, /npm start/);
-  });
-
-  it('secrets.key is readable by its owner only, and a process with another key is refused', async () => {
-    assert.equal((await stat(join(service.dataDir, 'secrets.key'))).mode & 0o777, 0o600);
-    const other = Buffer.alloc(32, 7).toString('base64');
-    await assert.rejects(
-      spawnService({
-        settings: { DATABASE_URL: databaseUrl, SECRETS_KEY: other, DATA_DIR: `${service.dataDir}-other` },
-      }),
-      /ended with 1:[\s\S]*The key in SECRETS_KEY is not the one this database was set up with/,
-    );
-    const { code, errors } = await ownline(['team', 'create', '--name', 'x'], { SECRETS_KEY: other });
-    assert.equal(code, 1);
-    assert.match(errors, /is not the one this database was set up with/);
   });
 
   it('ownline link prints a link that begins with the address of the settings, or else of the running service’s record', async () => {

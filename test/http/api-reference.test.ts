@@ -6,10 +6,8 @@ import { components } from '#contract/components.ts';
 import { SendMessageRequest } from '#contract/message.ts';
 import { explainedKeywords } from '#server/http/validation-error.ts';
 import { type ApiDocument, breakingChanges } from '#test/support/http/api-diff.ts';
-import { KeptConnections } from '#test/support/http/raw-http.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { assertEach } from '#test/support/service/assert-each.ts';
-import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
 /** Keywords that describe a value without constraining it. */
@@ -20,7 +18,6 @@ type Schema = Readonly<Record<string, unknown>>;
 describe('the reference of the API (specification sections 7.2, 8 and 9)', () => {
   let document: Record<string, unknown>;
   const service = givenService();
-  const connections = given(() => new KeptConnections(service.baseUrl, 8));
 
   before(async () => {
     document = (await (await fetch(`${service.baseUrl}/v1/openapi.json`)).json()) as typeof document;
@@ -95,35 +92,6 @@ describe('the reference of the API (specification sections 7.2, 8 and 9)', () =>
     assert.match(script.headers.get('content-type') ?? '', /javascript/);
     assert.equal(script.headers.get('x-content-type-options'), 'nosniff');
     assert.ok((await script.text()).length > 1_000_000);
-  });
-  const staticPaths = ['/v1/openapi.json', '/docs', '/docs/js/scalar.js'];
-  const get = (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
-    connections.ask({ method, path, headers: { 'accept-encoding': 'gzip', ...headers } });
-
-  it('static content is compressed, has a strong ETag, and is answered 304 if the client already has it', async () => {
-    for (const path of staticPaths) {
-      const { status, headers } = await get(path);
-      assert.equal(status, 200, path);
-      // The page of the reference is smaller than 1 KiB, so it is not compressed.
-      assert.equal(headers.get('content-encoding'), path === '/docs' ? undefined : 'gzip', path);
-      assert.equal(headers.get('vary'), 'accept-encoding', path);
-      assert.doesNotMatch(headers.get('cache-control') ?? '', /no-store/, path);
-      const etag = headers.get('etag') ?? '';
-      assert.match(etag, /^"[\w-]{43}"$/, path);
-      const again = await get(path, { 'if-none-match': etag });
-      assert.deepEqual([again.status, again.body, again.headers.get('etag')], [304, '', etag], path);
-      assert.match(again.headers.get('request-id') ?? '', /^req_/);
-    }
-  });
-
-  it('HEAD of static content has the headers of GET (§7.2/head-and-405)', async () => {
-    for (const path of staticPaths) {
-      const [head, full] = [await get(path, {}, 'HEAD'), await get(path)];
-      assert.deepEqual([head.status, head.body], [200, ''], path);
-      for (const name of ['content-length', 'content-encoding', 'etag', 'content-type']) {
-        assert.equal(head.headers.get(name), full.headers.get(name), `${name} of ${path}`);
-      }
-    }
   });
   /** Every schema in every body and query, with its path. */
   function* schemas(): Generator<{ readonly where: string; readonly schema: Schema }> {
