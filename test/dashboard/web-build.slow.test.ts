@@ -35,7 +35,7 @@ it('without a build the dashboard’s files get 503 with the build command; a ne
   const web = new WebFiles(built);
   await assert.rejects(web.read(), {
     status: 503,
-    message: /The operator of this server runs `npm run build`/,
+    message: /installs Ownline again, or runs `npm run build`/,
   });
 
   await mkdir(join(dist, 'unfinished-killed'), { recursive: true });
