@@ -1,6 +1,7 @@
 import { benchFilled } from './filled/bench-filled.ts';
 import { benchLife } from './life/bench-life.ts';
 import { benchPace } from './life/bench-pace.ts';
+import { benchProcesses } from './life/bench-processes.ts';
 import { benchPhones } from './phones/bench-phones.ts';
 import { benchRetention } from './retention/bench-retention.ts';
 import { benchCompare } from './send/bench-compare.ts';
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   lateness: benchLateness,
   life: benchLife,
   pace: benchPace,
+  processes: benchProcesses,
   phones: benchPhones,
   filled: benchFilled,
   retention: benchRetention,
