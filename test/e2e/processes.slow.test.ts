@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { claim, findNumber } from '#test/support/phones/test-phone.ts';
+import { claim } from '#test/support/phones/test-phone.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
 import { givenSpawnedService } from '#test/support/processes/given-spawned-service.ts';
 import { firstKey, spawnService } from '#test/support/processes/spawned-service.ts';
@@ -111,26 +111,6 @@ describe('commands and further processes beside a running server (specification 
       assert.equal(await third.kill('SIGTERM'), 0, third.output());
     }
     assert.ok(!second.output().includes('first API key'), 'only the first process on a database begins it');
-  });
-
-  it('a simulated phone with --count 1 reports one message, exits with 0 and leaves the next one queued', async () => {
-    const api = new ApiClient(service.baseUrl, await firstKey(service.dataDir));
-    const from = '+14155550104';
-    const verify = await api.post('/v1/numbers/verify', { phone_number: from });
-    const setupUrl = String(verify.json.setup_url);
-    const simulating = ownline(['phone', 'simulate', '--setup-url', setupUrl, '--count', '1', '--json']);
-    await until('the number is verified', async () => (await findNumber(api, from))?.verified === true);
-    const first = await api.send({ from, to: '+14155550101', content: 'first' });
-    const second = await api.send({ from, to: '+14155550101', content: 'second' });
-    const { code, output, errors } = await simulating;
-    assert.equal(code, 0, errors);
-    const did = output
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).did);
-    assert.deepEqual(did, ['claimed', 'sent', 'reported', 'reported'], output);
-    assert.equal((await api.get(`/v1/messages/${first}`)).json.status, 'delivered');
-    assert.equal((await api.get(`/v1/messages/${second}`)).json.status, 'queued');
   });
 
   it('number release makes a number available to another team', async () => {
