@@ -5,7 +5,7 @@ import { publicId } from '#server/platform/ids.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
 import { storedRowTexts } from '#test/support/database/stored-text.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
-import { KeptConnections } from '#test/support/http/raw-http.ts';
+import { httpRequest } from '#test/support/http/http-request.ts';
 import { newMagicLink } from '#test/support/people/given-links.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { countSignInRows, isSessionStored } from '#test/support/people/stored-accounts.ts';
@@ -212,10 +212,9 @@ const perMinute = 60;
 describe('unknown session cookies (§12.3/refused-sessions)', () => {
   const { service, team } = givenTeam({ RATE_LIMITS: 'on' });
   const member = given(() => newMember(service, team, 'member'));
-  const connections = given(() => new KeptConnections(service.baseUrl, 16));
 
   const ask = (value: string, path = '/app/account') =>
-    connections.ask({ method: 'GET', path, headers: { host: 'localhost', cookie: value } });
+    httpRequest(service.baseUrl + path, { method: 'GET', headers: { cookie: value } });
   const madeUp = () => `ownline=${randomBytes(32).toString('base64url')}`;
   const statusesOf = async (cookies: readonly string[]) => {
     const answers = await Promise.all(cookies.map((value) => ask(value)));
@@ -253,12 +252,11 @@ describe('unknown session cookies (§12.3/refused-sessions)', () => {
     const { cookie: ending } = await newMember(service, team, 'member');
     assert.equal((await ask(ending)).status, 200);
     const before = Array.from({ length: 20 }, () => ask(ending));
-    const out = await connections.ask({
+    const out = await httpRequest(`${service.baseUrl}/app/account/sign-out`, {
       method: 'POST',
-      path: '/app/account/sign-out',
-      headers: { host: 'localhost', origin: service.baseUrl, cookie: ending },
+      headers: { origin: service.baseUrl, cookie: ending },
     });
-    assert.ok(out.status < 300, `${out.status} ${out.body}`);
+    assert.ok(out.status < 300, `${out.status} ${out.text}`);
     assert.deepEqual(await statusesOf(Array.from({ length: 20 }, () => ending)), { 401: 20 });
     await Promise.all(before);
   });

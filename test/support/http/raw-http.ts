@@ -1,4 +1,3 @@
-import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 
 export interface RawAnswer {
@@ -89,56 +88,4 @@ function readHead(text: string): Pick<RawAnswer, 'status' | 'headers'> {
     return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
   });
   return { status: Number(first.split(' ')[1]), headers: new Map(headers) };
-}
-
-interface PlainRequest {
-  readonly method: string;
-  /** Path as in the request line. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array | undefined;
-}
-
-/** A pool of kept-alive connections, with requests that fetch would not send. */
-export class KeptConnections {
-  readonly #baseUrl: string;
-  readonly #agent: Agent;
-
-  constructor(baseUrl: string, connections: number) {
-    this.#baseUrl = baseUrl;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
-  }
-
-  ask({ method, path, headers, body }: PlainRequest): Promise<RawAnswer> {
-    const { hostname, port } = new URL(this.#baseUrl);
-    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-    return new Promise((resolve, reject) => {
-      const asked = request({
-        agent: this.#agent,
-        hostname,
-        port,
-        method,
-        path,
-        headers: { ...length, ...headers },
-      });
-      asked.once('error', reject);
-      asked.once('response', (response) => {
-        const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part));
-        response.once('error', reject);
-        response.once('end', () =>
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: new Map(Object.entries(response.headers).map(([name, value]) => [name, String(value)])),
-            body: Buffer.concat(parts).toString('utf8'),
-          }),
-        );
-      });
-      asked.end(body);
-    });
-  }
-
-  close(): void {
-    this.#agent.destroy();
-  }
 }
