@@ -3,10 +3,11 @@ import { errorCodeOf } from '#server/platform/error-code.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import type { ChangeRecorder } from './change.ts';
-import { markConnectErrors, NoConnectionError } from './no-connection.ts';
+import { NoConnectionError } from './no-connection.ts';
 import { NotifySender } from './notify-sender.ts';
 import { measurePools } from './pool-metrics.ts';
 import type { ChangeRecordingPool, Transaction } from './query.ts';
+import { seekConnections } from './seek-connection.ts';
 
 // int8 as a number: counts stay far below 2^53, and numbers as texts would compare wrongly. date as text, because a
 // calendar day is no moment.
@@ -171,7 +172,7 @@ function openPool(options: DatabaseOptions, own: OwnOptions, onLost: (error: Err
   // not listen. An error without a listener would end the process.
   pool.on('connect', (client) => client.on('error', onLost));
   pool.on('error', () => undefined);
-  markConnectErrors(pool);
+  seekConnections(pool, isDatabaseAway);
   return pool;
 }
 

@@ -15,28 +15,19 @@ export class NoConnectionError extends AppError {
 }
 
 type ConnectCallback = Parameters<pg.Pool['connect']>[0];
+type Connect = (callback: ConnectCallback) => void;
 
-/** Makes a pool fail with NoConnectionError if it has no connection for a caller. */
-export function markConnectErrors(pool: pg.Pool): void {
-  wrapConnect(pool, () => (error) => error && new NoConnectionError(error));
-}
-
-type End = (error: Error | undefined) => Error | undefined;
-
-/**
- * Wraps how a pool connects. A pool's `query` calls `connect` with a callback; transactions call it without one.
- * @param begin called for each caller. The returned function gets the error, and returns the one that the caller gets
- */
-export function wrapConnect(pool: pg.Pool, begin: () => End): void {
-  const connect = pool.connect.bind(pool);
-  const wrapped = (callback?: ConnectCallback): unknown => {
-    const end = begin();
-    if (callback) return connect((error, client, release) => callback(end(error), client, release));
-    const onSuccess = (client: pg.PoolClient) => {
-      end(undefined);
-      return client;
-    };
-    return connect().then(onSuccess, (error: Error) => Promise.reject(end(error)));
+/** Wraps how a pool connects. A pool's `query` calls `connect` with a callback; transactions call it without one. */
+export function wrapConnect(
+  pool: pg.Pool,
+  wrap: (connect: Connect, callback: ConnectCallback) => void,
+): void {
+  const connect: Connect = pool.connect.bind(pool);
+  const wrapped = (callback?: ConnectCallback) => {
+    if (callback) return wrap(connect, callback);
+    return new Promise((resolve, reject) => {
+      wrap(connect, (error, client) => (error ? reject(error) : resolve(client)));
+    });
   };
   pool.connect = wrapped as pg.Pool['connect'];
 }

@@ -5,7 +5,7 @@ import { wrapConnect } from './no-connection.ts';
 
 /**
  * Registers gauges of the pools' connections and waiting callers, and a histogram of how long callers wait for a
- * connection (specification section 10.4). The wait includes opening a new connection.
+ * connection (specification section 10.4). The wait includes seeking and opening a new connection.
  */
 export function measurePools(metrics: Metrics, pools: Readonly<Record<string, pg.Pool>>): void {
   labelledGauges({ metrics, label: 'pool' }, () => pools, {
@@ -28,12 +28,12 @@ export function measurePools(metrics: Metrics, pools: Readonly<Record<string, pg
   });
   for (const [name, pool] of Object.entries(pools)) {
     const series = waits.labels({ pool: name });
-    wrapConnect(pool, () => {
+    wrapConnect(pool, (connect, callback) => {
       const startedMs = performance.now();
-      return (error) => {
+      connect((...answer) => {
         series.observe((performance.now() - startedMs) / 1_000);
-        return error;
-      };
+        callback(...answer);
+      });
     });
   }
 }

@@ -115,13 +115,11 @@ describe('notifications of changes (decision 0018)', () => {
 
   it('notifications that fail are logged and dropped, and later ones are sent', async (t) => {
     const proxy = await startFreezingProxy(service.databaseUrl);
-    const name = new URL(service.databaseUrl.replace('@/', '@localhost/')).pathname;
-    const databaseUrl = `postgresql://ownline@127.0.0.1:${proxy.port}${name}`;
     const lines: unknown[] = [];
     const noting = Object.assign(createLogger('silent'), {
       warn: (_: unknown, line: string) => lines.push(line),
     });
-    const beyond = new Database({ databaseUrl, logger: noting, statementTimeoutMs: 200 });
+    const beyond = new Database({ databaseUrl: proxy.url, logger: noting, statementTimeoutMs: 200 });
     const told = async (noun: ResourceType) => (await ofTeam()).some((change) => change.resource === noun);
     t.after(() => beyond.close());
     t.after(() => proxy.close());

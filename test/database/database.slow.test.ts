@@ -114,8 +114,7 @@ describe('connections to the database (specification section 10.3)', () => {
 
   it('a connection that stops answering is discarded, even during a transaction', async (t) => {
     const proxy = await startFreezingProxy(test.url);
-    const name = new URL(test.url.replace('@/', '@localhost/')).pathname;
-    const databaseUrl = `postgresql://ownline@127.0.0.1:${proxy.port}${name}`;
+    const databaseUrl = proxy.url;
     const beyond = new Database({ databaseUrl, logger, poolSize: 2, statementTimeoutMs: 200 });
     const notifications = new NotificationListener(databaseUrl, logger);
     t.after(() => notifications.stop());

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Database } from '#server/database/database.ts';
+import { NoConnectionError } from '#server/database/no-connection.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { createTestDatabase } from '#test/support/database/test-database.ts';
+import { connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { startFreezingProxy } from '#test/support/proxies/freezing-proxy.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
+import { until } from '#test/support/service/until.ts';
+
+const logger = createLogger('silent');
+
+describe('connections that are sought while the database is away (specification section 7.2)', () => {
+  const test = given(createTestDatabase);
+  const proxy = given(() => startFreezingProxy(test.url));
+  const database = given(() => new Database({ databaseUrl: proxy.url, logger }));
+
+  /** Ends all connections, and refuses new ones. */
+  async function refuse(): Promise<void> {
+    proxy.refuse();
+    const pools = [database.hot, database.batches, database.pool];
+    await until('the pools know', () => pools.every(({ totalCount }) => totalCount === 0));
+  }
+
+  it('queries and transactions wait while each new connection ends at once, and then succeed (§7.2/unavailable)', async () => {
+    await database.hot.query('SELECT');
+    await refuse();
+    const before = proxy.refused();
+    const waiting = Promise.all([
+      database.hot.query('SELECT'),
+      database.transaction((trx) => trx.query('SELECT')),
+      database.batches.query('SELECT'),
+    ]);
+    await until('each has tried several times', () => proxy.refused() >= before + 9);
+    proxy.accept();
+    assert.deepEqual(
+      (await waiting).map(({ rowCount }) => rowCount),
+      [1, 1, 1],
+    );
+  });
+
+  it('after 5 s without a connection a query fails with 503 and retry-after (§7.2/unavailable)', async () => {
+    await refuse();
+    const startedMs = performance.now();
+    const failing = [database.pool.query('SELECT'), database.transaction((trx) => trx.query('SELECT'))];
+    const results = await Promise.allSettled(failing);
+    const tookMs = performance.now() - startedMs;
+    proxy.accept();
+    assert.ok(tookMs > 4_000 && tookMs < 6_000, `${tookMs} ms`);
+    for (const result of results) {
+      assert.ok(result.status === 'rejected' && result.reason instanceof NoConnectionError);
+      assert.deepEqual([result.reason.status, result.reason.headers], [503, { 'retry-after': '2' }]);
+    }
+  });
+
+  it('an unknown role or database, which no repeat mends, fails at once', async () => {
+    for (const [wrong, code] of [
+      [test.url.replace('//ownline@', '//nobody@'), '28000'],
+      [test.url.replace(/\/\w+\?/, '/missing?'), '3D000'],
+    ] as const) {
+      const other = new Database({ databaseUrl: wrong, logger });
+      const startedMs = performance.now();
+      await assert.rejects(other.hot.query('SELECT'), (error) => {
+        return error instanceof NoConnectionError && errorCodeOf(error.cause) === code;
+      });
+      assert.ok(performance.now() - startedMs < 2_000, code);
+      await other.close();
+    }
+  });
+});
+
+describe('requests during a switchover of the database', () => {
+  const { service, team } = givenTeam({ DEVICE_HOLD_SECONDS: '25' });
+  const number = given(() => connectNumber(service, team, '+14155550100'));
+
+  it('a send and a poll wait for a connection: the send gets 202, and the poll the message (§7.2/unavailable)', async (t) => {
+    const proxy = await startFreezingProxy(service.databaseUrl);
+    t.after(() => proxy.close());
+    const other = await service.startAnother(undefined, { DATABASE_URL: proxy.url });
+    t.after(() => other.close());
+    const api = new ApiClient(other.baseUrl, team.api.key);
+    const message = { from: number.phoneNumber, to: '+14155550101', content: 'Hello' };
+    assert.equal((await api.post('/v1/messages/send', message)).status, 202);
+    proxy.refuse();
+    const before = proxy.refused();
+    const sending = api.post('/v1/messages/send', message);
+    const phone = new DeviceWire(other.baseUrl, number.wire.token);
+    phone.session = number.wire.session;
+    const polling = phone.poll();
+    await until('many tries were refused', () => proxy.refused() >= before + 20);
+    proxy.accept();
+    assert.equal((await sending).status, 202);
+    assert.equal((await polling).action, 'send');
+  });
+});
