@@ -5,7 +5,7 @@ import { type DatabaseAddress, parseDatabaseUrl } from '#server/platform/setting
 import { StartError } from '#server/platform/start-error.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { describeFullDisk, walFreeMinBytes } from './data-dir.ts';
-import { connectionsMax, isDatabaseAway } from './database.ts';
+import { connectionsMax, isDatabaseAway, readOnlyCode } from './database.ts';
 import { NoConnectionError } from './no-connection.ts';
 
 /**
@@ -88,7 +88,7 @@ function refusal(code: string, message: string, address: DatabaseAddress): strin
       );
     case '42501':
       return mayNotChange(message, address);
-    case '25006':
+    case readOnlyCode:
       return `DATABASE_URL leads to a read-only PostgreSQL at ${server}, such as a standby. Use the address of the primary.`;
     case '53300':
       return `PostgreSQL at ${server} has no connection left. Raise its max_connections: each process of Ownline takes up to ${connectionsMax}.`;
@@ -132,9 +132,6 @@ function notAllowed(message: string, { server, role, database }: DatabaseAddress
 
 /** SQLSTATE of a statement that was rolled back because the disk is full. */
 export const diskFullCode = '53100';
-
-/** SQLSTATE of a write in a read-only transaction. */
-const readOnlyCode = '25006';
 
 /** How long the result of one disk check is reused, however many requests fail meanwhile. */
 const lookMs = 1_000;

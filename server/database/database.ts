@@ -185,7 +185,14 @@ const connectionErrors = [
   'ETIMEDOUT',
   'ENOTFOUND',
   'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ECONNABORTED',
 ];
+
+/** SQLSTATE of a write in a read-only transaction, as on a primary that became a standby. Nothing was stored. */
+export const readOnlyCode = '25006';
 
 /** True if the database sent nothing within a time-out, as on a half-open connection. */
 function isTimeout(error: Error): boolean {
@@ -228,8 +235,9 @@ async function runTransaction<T>(
     for (const run of committed) run();
     return result;
   } catch (error) {
-    // A connection that timed out or can't roll back is closed, which ends its transaction in PostgreSQL.
-    if (error instanceof Error && isTimeout(error)) broken = error;
+    // A connection that timed out or can't roll back is closed, which ends its transaction in PostgreSQL. One that leads
+    // to a standby is closed, because the next one may lead to the primary.
+    if (error instanceof Error && (isTimeout(error) || errorCodeOf(error) === readOnlyCode)) broken = error;
     else {
       await client.query('ROLLBACK').catch((rollbackError: Error) => {
         broken = rollbackError;
@@ -255,7 +263,7 @@ export function isStatementTimeout(error: unknown): boolean {
   return errorCodeOf(error) === '57014';
 }
 
-/** True if the database was unreachable or shutting down: a repeat of the request may succeed soon. */
+/** True if the database was unreachable, shutting down or read-only: a repeat of the request may succeed soon. */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof NoConnectionError) return true;
   const code = errorCodeOf(error);
@@ -263,7 +271,7 @@ export function isDatabaseAway(error: unknown): boolean {
     return (
       connectionErrors.includes(code) ||
       connectionClasses.includes(code.slice(0, 2)) ||
-      code === idleInTransaction
+      [idleInTransaction, readOnlyCode].includes(code)
     );
   return error instanceof Error && (isTimeout(error) || lostConnection.test(error.message));
 }

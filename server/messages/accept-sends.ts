@@ -1,5 +1,5 @@
 import { mediaFetchesChannel, phoneQueueChannel } from '#server/database/channels.ts';
-import { isDatabaseAway } from '#server/database/database.ts';
+import { isDatabaseAway, readOnlyCode } from '#server/database/database.ts';
 import { diskFullCode } from '#server/database/database-errors.ts';
 import { again } from '#server/database/group-commit.ts';
 import { NoConnectionError } from '#server/database/no-connection.ts';
@@ -161,8 +161,8 @@ async function findIdempotentRepeats(
 
 /** Throws the error of a batch. If the database went away, the error says that the message may have been accepted. */
 export function throwOutcomeUnknown(error: unknown): never {
-  const isStored = !(error instanceof NoConnectionError) && errorCodeOf(error) !== diskFullCode;
-  if (!isStored || !isDatabaseAway(error)) throw error;
+  const isRolledBack = [diskFullCode, readOnlyCode].includes(errorCodeOf(error) ?? '');
+  if (error instanceof NoConnectionError || isRolledBack || !isDatabaseAway(error)) throw error;
   throw new AppError(
     'internal_error',
     'The database went away while the message was being accepted. It may have been accepted: ' +

@@ -40,8 +40,10 @@ function sharedSettings(config: Config): Readonly<Record<string, string>> {
     QUEUE_EXPIRY_HOURS: String(config.queueExpiryMs),
     WEBHOOK_OFFSETS_SECONDS: config.webhookOffsetsMs.join(','),
     WEBHOOK_TIMEOUT_MS: String(config.webhookTimeoutMs),
+    RETENTION_DAYS: String(config.retentionMs ?? 0),
     DELIVERY_LOG_DAYS: String(config.deliveryLogMs),
     AUDIT_DAYS: String(config.auditMs ?? 0),
+    BACKUP_DIR: config.backup?.folder ?? '',
   };
 }
 

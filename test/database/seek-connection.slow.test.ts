@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Database } from '#server/database/database.ts';
+import { Database, isDatabaseAway } from '#server/database/database.ts';
 import { NoConnectionError } from '#server/database/no-connection.ts';
 import { errorCodeOf } from '#server/platform/error-code.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
@@ -70,6 +70,22 @@ describe('connections that are sought while the database is away (specification 
       assert.ok(performance.now() - startedMs < 2_000, code);
       await other.close();
     }
+  });
+
+  it('codes of a dead host and of a primary that became a standby count as away, and those of a statement do not', () => {
+    const codes = [
+      'EHOSTUNREACH',
+      'ENETUNREACH',
+      'EHOSTDOWN',
+      'ECONNABORTED',
+      'ECONNREFUSED',
+      '25006',
+      '57P03',
+    ];
+    for (const code of [...codes, '53300', '08006'])
+      assert.ok(isDatabaseAway(Object.assign(new Error(), { code })), code);
+    for (const code of ['23505', '42501', '28P01', '3D000', 'EACCES'])
+      assert.ok(!isDatabaseAway(Object.assign(new Error(), { code })), code);
   });
 });
 
