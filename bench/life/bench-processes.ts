@@ -91,8 +91,14 @@ async function measure(
       const { rows } = await runtime.database.pool.query<{ n: number }>(sessions);
       return rows[0]?.n === teamsMade * phonesOfTeam;
     });
+    // Each begins a little later, so that their sends are spread evenly.
     const send = (forSeconds: number) =>
-      Promise.all(senders.map((sender) => sender.atRate(rate / senders.length, forSeconds)));
+      Promise.all(
+        senders.map(async (sender, index) => {
+          await pause((index * 1_000) / rate);
+          await sender.atRate(rate / senders.length, forSeconds);
+        }),
+      );
     await send(settleSeconds);
     const [before, cpuBefore] = [ledger.handedOut, await readCpu(dataDir, processes)];
     await send(seconds);

@@ -28,7 +28,8 @@ export class Jobs {
 
   listen(notifications: NotificationListener): void {
     for (const { job, runner } of this.#jobs)
-      if (job.wokenBy !== undefined) notifications.on(job.wokenBy, (payload) => runner.notify(payload));
+      if (job.wokenBy !== undefined)
+        notifications.on(job.wokenBy, (payload) => runner.notify(payload), { leaderOnly: job.leaderOnly });
   }
 
   notify(): void {
