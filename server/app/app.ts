@@ -15,6 +15,7 @@ import { createRequestLog } from '#server/http/request-log.ts';
 import type { Route } from '#server/http/route.ts';
 import { securityHeaders } from '#server/http/send-error.ts';
 import { firstRun } from '#server/operations/first-run.ts';
+import { refusalWithoutApi } from '#server/operations/health-routes.ts';
 import { logRestoreHold } from '#server/operations/record-restore.ts';
 import { recordAddress } from '#server/operations/recorded-address.ts';
 import { rehashOptOuts } from '#server/opt-outs/opt-out-store.ts';
@@ -114,6 +115,10 @@ async function open(options: AppOptions, lifecycle: Lifecycle): Promise<App> {
   });
   for (const sentence of explainUnreachableLinks(config)) logger.warn(sentence);
   running.address = await listen(server, config).catch(refuseAddress);
+  const stopDelay = () =>
+    new Promise<void>((resolve) => void runtime.clock.after(config.stopDelayMs, resolve));
+  // The process serves on meanwhile, so that load balancers see /readyz?balancer fail before connections do.
+  if (config.stopDelayMs > 0) lifecycle.onClose('delay of the stop', stopDelay);
   if (config.processRoles.has('api')) await recordAddress(config, logger, lifecycle);
   lifecycle.onClose('jobs that call this server', jobs.start({ afterListening: true }));
   return { lifecycle, address: running.address, routes, changes };
@@ -133,6 +138,7 @@ function createServer(
     ...services,
     routes,
     authenticators: byAudience,
+    unrouted: refusalWithoutApi(config),
     limitNotFound: (request) => notFoundLimiter.take(request),
     limitConcurrency: createTeamConcurrencyLimiter(services),
     record: (answered) => {

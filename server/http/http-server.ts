@@ -1,5 +1,6 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { ErrorCode } from '#contract/errors.ts';
+import type { AppError } from '#server/platform/app-error.ts';
 import { WaitGroup } from '#server/platform/concurrency/wait-group.ts';
 import type { Ids } from '#server/platform/ids.ts';
 import { clientNetwork } from '#server/platform/network/ip-address.ts';
@@ -40,6 +41,8 @@ export interface HttpServerOptions extends RouteOptions {
   readonly routes: readonly Route[];
   /** Counts requests that no route serves, and throws 429; by default such requests have no limit. */
   readonly limitNotFound?: (request: FastifyRequest) => Promise<void>;
+  /** The error of each request that no route serves, in place of 404 and 405. */
+  readonly unrouted?: AppError | undefined;
   /** Called after each answer was sent, for metrics, logs and the audit of refusals. */
   readonly record: (answered: CompletedRequest) => void;
   readonly isStopping: () => boolean;
@@ -123,8 +126,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   });
   server.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
   const answerNotFound = async (request: FastifyRequest, reply: FastifyReply) => {
-    await options.limitNotFound?.(request);
-    sendError(options, paths.refusal(request), request, reply);
+    if (!options.unrouted) await options.limitNotFound?.(request);
+    sendError(options, options.unrouted ?? paths.refusal(request), request, reply);
     return reply;
   };
   server.setNotFoundHandler(answerNotFound);

@@ -121,6 +121,12 @@ async function readDisk(path: string): Promise<ReadinessDetails['disk']> {
     : null;
 }
 
+/** The refusal of a process without the process role `api` to all but the routes for operators; else undefined. */
+export function refusalWithoutApi({ processRoles }: ReadinessServices['config']): AppError | undefined {
+  if (processRoles.has('api')) return undefined;
+  return unavailable('This process has no role api. Put only processes with it behind the load balancer.');
+}
+
 /** Health, readiness and metrics, for load balancers and operators (specification section 10.4). */
 export function healthRoutes(services: ReadinessServices): Route[] {
   const { config, metrics, restoreHold, clockSync, isStopping, explainError } = services;
@@ -130,8 +136,11 @@ export function healthRoutes(services: ReadinessServices): Route[] {
     config.databaseUrl === undefined
       ? 'Ownline starts its PostgreSQL again by itself; postgres.log in DATA_DIR has the cause.'
       : 'Check that it runs and that DATABASE_URL is right.';
-  const requireReady = async () => {
+  const requireRunning = () => {
     if (isStopping()) throw unavailable('This process is stopping. Send requests to another one.');
+  };
+  const requireReady = async () => {
+    requireRunning();
     try {
       // The schema was applied before the server listened, so a database that answers and can write is ready.
       await databaseAnswers();
@@ -147,10 +156,14 @@ export function healthRoutes(services: ReadinessServices): Route[] {
     }),
     route('GET /readyz', {
       audience: 'operations',
-      query: Type.Object({ verbose: Type.Optional(Type.String({ maxLength: 10 })) }),
+      query: Type.Object({
+        verbose: Type.Optional(Type.String({ maxLength: 10 })),
+        balancer: Type.Optional(Type.String({ maxLength: 10 })),
+      }),
       answers: {
         200: Type.Union([
           ReadinessDetails,
+          answers[200],
           Type.Object({
             status: Type.Literal('ok'),
             clock: Type.Object({ settled: Type.Boolean(), step_seconds: Type.Number() }),
@@ -160,6 +173,13 @@ export function healthRoutes(services: ReadinessServices): Route[] {
         503: ReadinessDetails,
       },
       handle: async ({ query, request }) => {
+        if (query.balancer !== undefined) {
+          // No look at the database, which all processes share: all would leave the load balancer together.
+          requireRunning();
+          const refusal = refusalWithoutApi(config);
+          if (refusal) throw refusal;
+          return { body: { status: 'ok' } };
+        }
         if (query.verbose === undefined) {
           await requireReady();
           return { body: { status: 'ok', clock: clockSync.status, restore_hold: restoreHold.isHeld } };

@@ -135,6 +135,8 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
       () =>
         'METRICS_TOKEN must be visible ASCII characters without spaces, as `openssl rand -hex 32` prints them.',
     ),
+    /** STOP_DELAY_SECONDS; less than the time that a part has to close. */
+    stopDelayMs: settings.integer('STOP_DELAY_SECONDS', 0, 0, 15) * 1_000,
     /** Whether systemd waits for a notification that the service is ready. */
     notifiesSystemd: settings.text('NOTIFY_SOCKET') !== undefined,
     /** Retention of the audit log; undefined keeps the log for ever. */

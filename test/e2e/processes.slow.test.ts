@@ -84,7 +84,7 @@ describe('commands and further processes beside a running server (specification 
     assert.match(plain.errors, /^Links begin with \S+, which no iPhone can open: set BASE_URL to \S.*\n$/);
   });
 
-  it('a second process serves the same database, and a process without the role api serves only its health routes', async () => {
+  it('a second process serves the same database, and a process without the role api answers 503 to all but its health routes', async () => {
     const settings = { DATABASE_URL: databaseUrl, DATA_DIR: `${service.dataDir}-second` };
     const secretsKey = (await readFile(join(service.dataDir, 'secrets.key'), 'utf8')).trim();
     const second = await spawnService({ settings: { ...settings, SECRETS_KEY: secretsKey } });
@@ -105,7 +105,7 @@ describe('commands and further processes beside a running server (specification 
       assert.equal((await held).id, id, 'the poll that the other process holds is woken');
       assert.equal((await there.get(`/v1/messages/${id}`)).json.status, 'polling');
       assert.equal((await fetch(`${third.baseUrl}/readyz`)).status, 200);
-      assert.equal((await new ApiClient(third.baseUrl, key).get('/v1/numbers')).status, 404);
+      assert.equal((await new ApiClient(third.baseUrl, key).get('/v1/numbers')).status, 503);
     } finally {
       assert.equal(await second.kill('SIGTERM'), 0, second.output());
       assert.equal(await third.kill('SIGTERM'), 0, third.output());

@@ -9,6 +9,7 @@ import { Secrets } from '#server/platform/crypto.ts';
 import { makeReadOnly } from '#test/support/database/lost-connections.ts';
 import { takeTableAway } from '#test/support/database/table-faults.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
+import { httpRequest } from '#test/support/http/http-request.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
@@ -151,6 +152,11 @@ describe('GET /readyz, and the probe of ownline doctor (specification section 10
       return answer.status === 503 && readOnly.test(String(field(answer.json, 'error.message'))) && answer;
     });
     assert.equal(refused.headers.get('retry-after'), '2');
+    assert.equal(
+      (await ready.get('/readyz?balancer')).status,
+      200,
+      'the check for balancers needs no database',
+    );
     const { status, details } = await read();
     assert.deepEqual([status, details.status], [503, 'unavailable']);
     assert.match(details.message ?? '', readOnly);
@@ -178,6 +184,43 @@ describe('GET /readyz, and the probe of ownline doctor (specification section 10
         assert.equal((await fetch(`${baseUrl}/readyz`)).status, 200);
       }
     });
+  });
+
+  it('/readyz?balancer is 503 while the process stops, which serves on for STOP_DELAY_SECONDS', async () => {
+    const team = await service.newTeam();
+    const other = await service.startAnother(undefined, { STOP_DELAY_SECONDS: '10' });
+    const there = new ApiClient(other.baseUrl, '');
+    const { status, json } = await there.get('/readyz?balancer');
+    assert.deepEqual([status, json], [200, { status: 'ok' }]);
+    const closed = other.close().then(() => true);
+    const refused = await there.get('/readyz?balancer');
+    assert.deepEqual([refused.status, field(refused.json, 'error.code')], [503, 'internal_error']);
+    assert.equal((await new ApiClient(other.baseUrl, team.api.key).get('/v1/numbers')).status, 200);
+    await until('the delay begins and ends', () => {
+      service.clock.advance(10_000);
+      return Promise.race([closed, false]);
+    });
+    await assert.rejects(fetch(`${other.baseUrl}/healthz`));
+  });
+
+  it('a process without the role api answers 503 to all but /healthz, /readyz and /metrics', async (t) => {
+    const other = await service.startAnother(undefined, { ROLES: 'deliver,maintain' });
+    t.after(() => other.close());
+    const answers = async (method: string, path: string) => {
+      const { status, headers, text } = await httpRequest(`${other.baseUrl}${path}`, { method });
+      return [status, headers.get('retry-after'), /This process has no role api/.test(text)];
+    };
+    for (const path of ['/healthz', '/readyz']) assert.equal((await answers('GET', path))[0], 200, path);
+    assert.equal((await answers('GET', '/metrics'))[0], 401);
+    for (const [method, path] of [
+      ['GET', '/readyz?balancer'],
+      ['GET', '/v1/numbers'],
+      ['POST', '/v1/messages/send'],
+      ['POST', '/v1/device/poll'],
+      ['GET', '/'],
+      ['GET', '/nowhere'],
+    ] as const)
+      assert.deepEqual(await answers(method, path), [503, '2', true], path);
   });
 
   const call = (ticket: string, query = '', body = 'bytes') =>
