@@ -15,6 +15,9 @@ export const simulatedNumbersChannel = 'simulated_numbers';
 /** Channel for new sessions of phones; the payload lists number and session. */
 export const sessionsChannel = 'device_sessions';
 
+/** Channel on which the processes that serve polls hear of each other. */
+export const peersChannel = 'peers';
+
 /** Channel for messages whose media wait to be fetched. */
 export const mediaFetchesChannel = 'media_fetches';
 

@@ -1,15 +1,21 @@
+import { randomInt } from 'node:crypto';
 import { Type } from 'typebox';
 import { EndedTokenError } from '#server/devices/device-authenticator.ts';
 import type { HandOut } from '#server/messages/claim-statement.ts';
 import type { AppError } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids.ts';
+import { unavailableWaitSeconds } from './limits.ts';
 import type { PollResult } from './poll.ts';
 
 /** The schema of every answer: a shortcut reads fields that are texts. */
 export const flatStrings = Type.Record(Type.String(), Type.String());
 
 /** The answer when a poll can't be handled. It has neither action nor session: the shortcut repeats its poll. */
-export const unavailableAnswer = { ok: '0', reason: 'unavailable', wait: '15' } as const;
+export function unavailableAnswer(isServedElsewhere = false) {
+  const { min, max, elsewhere } = unavailableWaitSeconds;
+  const wait = isServedElsewhere ? elsewhere : randomInt(min, max + 1);
+  return { ok: '0', reason: 'unavailable', wait: String(wait) };
+}
 
 /** The answer to a poll: always HTTP 200, flat, strings only (specification section 11.4). */
 export function pollAnswer(result: PollResult): Readonly<Record<string, string>> {
@@ -29,7 +35,7 @@ export function pollAnswer(result: PollResult): Readonly<Record<string, string>>
     case 'stop':
       return { action: 'stop', session: 'none', reason: result.reason };
     case 'unavailable':
-      return unavailableAnswer;
+      return unavailableAnswer(result.isServedElsewhere);
   }
 }
 

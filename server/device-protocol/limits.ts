@@ -20,6 +20,15 @@ export function sessionLifeAfterAnswerMs(holdMs: number): number {
   return holdMs + 35_000;
 }
 
+/** How long a stop waits for an answer of another process; a notification takes milliseconds. */
+export const peersAnswerMs = 500;
+
+/** Pause before a poll is looked up again while the database is away. */
+export const lookUpPauseMs = 500;
+
+/** Seconds that a phone waits after `unavailable`: at random, so that not all phones come back at once. */
+export const unavailableWaitSeconds = { min: 5, max: 20, elsewhere: 1 };
+
 /** How long a poll over the rate limit waits for its answer. */
 export const overLimitHoldMs = 5_000;
 

@@ -18,10 +18,10 @@ export function pollRoute(services: PollServices): Route {
     looseBody: textFieldsSchema('session', 'last', 'last_status', 'last_error', 'device_name', 'os', 'v'),
     answers: { 200: flatStrings },
     failure: ({ code }) =>
-      code === 'unauthorized' ? pollAnswer({ kind: 'stop', reason: 'unauthorized' }) : unavailableAnswer,
+      code === 'unauthorized' ? pollAnswer({ kind: 'stop', reason: 'unauthorized' }) : unavailableAnswer(),
     handle: async ({ request, reply, device, withPermit }) => {
       const body = parseDeviceBody(request.body);
-      if (!body) return { body: unavailableAnswer };
+      if (!body) return { body: unavailableAnswer() };
       const disconnect = disconnectSignal(reply);
       const pollRequest = { ...readPoll(body), device, disconnect, withPermit };
       if (device.isOverLimit) {

@@ -1,4 +1,5 @@
 import { phoneQueueChannel } from '#server/database/channels.ts';
+import { isDatabaseAway } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { DeviceDescription } from '#server/devices/device-store.ts';
 import type { DeviceCaller, HandlerContext } from '#server/http/route.ts';
@@ -10,8 +11,9 @@ import { failpoint } from '#server/platform/failpoint.ts';
 import type { DeviceSessionId, MessageId } from '#server/platform/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { shortenDeviceSession, startDeviceSession } from './device-session.ts';
-import { pacedCheckMaxMs, pacedContactsCheckMinMs, repeatedPollMs } from './limits.ts';
+import { lookUpPauseMs, pacedCheckMaxMs, pacedContactsCheckMinMs, repeatedPollMs } from './limits.ts';
 import type { createLookUpBatcher, PollLookUpRow } from './look-up-polls.ts';
+import type { Peers } from './peers.ts';
 import { DevicePoll, type PollRegistry } from './poll-registry.ts';
 
 export interface PollRequest {
@@ -32,13 +34,14 @@ export type PollResult =
   | { readonly kind: 'send'; readonly claimant: ClaimingPoll; readonly handOut: HandOut }
   | { readonly kind: 'idle'; readonly sessionId: DeviceSessionId }
   | { readonly kind: 'stop'; readonly reason: StopReason }
-  | { readonly kind: 'unavailable' };
+  | { readonly kind: 'unavailable'; readonly isServedElsewhere: boolean };
 
 export type PollServices = Runtime & {
   readonly lookUps: ReturnType<typeof createLookUpBatcher>;
   readonly reports: ReturnType<typeof createReportBatcher>;
   readonly claims: ReturnType<typeof createClaimBatcher>;
   readonly polls: PollRegistry;
+  readonly peers: Peers;
 };
 
 /**
@@ -60,11 +63,8 @@ async function decide(
   request: PollRequest,
   longPoll: DevicePoll,
 ): Promise<PollResult> {
-  const { row } = await services.lookUps.lookUp({
-    ...request.device,
-    sessionId: request.sessionId,
-    isReporting: request.last !== undefined,
-  });
+  longPoll.endAfter(services.clock, services.config.deviceHoldMs);
+  const { row } = await lookUp(services, request, longPoll);
   const decision = decidePoll(row, services.clock.now());
   if (decision.kind === 'stop') return decision;
   if (!row) return { kind: 'stop', reason: 'unauthorized' };
@@ -74,6 +74,20 @@ async function decide(
   );
   if ('stop' in started) return { kind: 'stop', reason: started.stop };
   return waitForMessage(services, request, { ...row, current_session: started.sessionId, poll: 1 }, longPoll);
+}
+
+/** Looks up a poll, again and again while the database is away and the poll is held. A repeat raises only its number. */
+async function lookUp(services: PollServices, request: PollRequest, longPoll: DevicePoll) {
+  const { device, sessionId, last } = request;
+  for (;;) {
+    try {
+      return await services.lookUps.lookUp({ ...device, sessionId, isReporting: last !== undefined });
+    } catch (error) {
+      if (!isDatabaseAway(error)) throw error;
+      await new Promise<void>((resolve) => void services.clock.after(lookUpPauseMs, resolve));
+      if (longPoll.ended) throw error;
+    }
+  }
 }
 
 /** Records a poll's report about the message that the phone has just handled. Repeats change nothing. */
@@ -107,14 +121,14 @@ async function waitForMessage(
   };
   services.polls.identify(longPoll, claimant);
   if (row.has_waiting || isResolved) longPoll.wake();
-  longPoll.endAfter(services.clock, services.config.deviceHoldMs);
   const handOut = await claimWhenWoken(services, longPoll, claimant);
   if (handOut) return { kind: 'send', claimant, handOut };
   if (longPoll.ended === 'disconnected') {
     await request.withPermit(() => shortenDeviceSession(services, claimant));
   }
   if (longPoll.ended === 'superseded') return { kind: 'stop', reason: 'superseded' };
-  return longPoll.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
+  if (longPoll.ended === 'stopping') return { kind: 'unavailable', isServedElsewhere: services.peers.serve };
+  return { kind: 'idle', sessionId };
 }
 
 /** Tries to claim a message each time that the poll is woken. @returns undefined once the poll has ended */

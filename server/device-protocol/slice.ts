@@ -1,4 +1,10 @@
-import { idsOf, pacingChannel, phoneQueueChannel, sessionsChannel } from '#server/database/channels.ts';
+import {
+  idsOf,
+  pacingChannel,
+  peersChannel,
+  phoneQueueChannel,
+  sessionsChannel,
+} from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Slice, sweep } from '#server/database/slice.ts';
 import { createClaimBatcher, findNumbersWithMessages } from '#server/messages/claim-message.ts';
@@ -7,6 +13,7 @@ import type { NumberId } from '#server/platform/ids.ts';
 import { gauges } from '#server/platform/process/metrics.ts';
 import { sessionLifeAfterAnswerMs } from './limits.ts';
 import { createLookUpBatcher } from './look-up-polls.ts';
+import { Peers } from './peers.ts';
 import { PollRegistry } from './poll-registry.ts';
 import { deviceRoutes } from './routes.ts';
 
@@ -14,6 +21,7 @@ import { deviceRoutes } from './routes.ts';
 export function openDeviceProtocol(services: Runtime): Slice {
   const { config, database, metrics } = services;
   const polls = new PollRegistry();
+  const peers = new Peers(services);
   gauges({ metrics }, () => polls.numbers.length, {
     ownline_polls_held: ['Polls that this process holds.', Number],
   });
@@ -21,11 +29,13 @@ export function openDeviceProtocol(services: Runtime): Slice {
     routes: deviceRoutes({
       ...services,
       polls,
+      peers,
       lookUps: createLookUpBatcher(services),
       reports: createReportBatcher(services),
       claims: createClaimBatcher(services, sessionLifeAfterAnswerMs(config.deviceHoldMs)),
     }),
     jobs: [
+      { role: 'api', wokenBy: peersChannel, afterListening: true, worker: () => peers },
       sweep('api', 'wake held polls', 1_000, 'keeps', async () => {
         const numberIds = polls.numbersWithoutTimer;
         if (numberIds.length === 0) return;

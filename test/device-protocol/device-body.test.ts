@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { parseDeviceBody } from '#server/device-protocol/device-body.ts';
-import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
+import { assertUnavailable, connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
 const kibibyte = 1_024;
@@ -25,8 +25,7 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
     assert.deepEqual(await wire.call('inbound', withFields(33)), { ok: '0', reason: 'unreadable' });
     const poll = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41', ...withFields(31) };
     assert.equal((await wire.call('poll', poll)).reason, 'superseded');
-    const unavailable = { ok: '0', reason: 'unavailable', wait: '15' };
-    assert.deepEqual(await wire.call('poll', { ...poll, more: '' }), unavailable);
+    assertUnavailable(await wire.call('poll', { ...poll, more: '' }));
     assert.deepEqual(await wire.call('status', withFields(33)), { ok: '0', reason: 'unreadable' });
   });
 
@@ -87,7 +86,7 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
   it('a poll and a status may have 256 KiB (§8/body-sizes)', async () => {
     const poll = '{"session":"ses_01h2xcejqtf2nbrexx3vqjhp41"}'.padEnd(256 * kibibyte);
     assert.equal((await wire.call('poll', poll)).reason, 'superseded');
-    assert.deepEqual(await wire.call('poll', `${poll} `), { ok: '0', reason: 'unavailable', wait: '15' });
+    assertUnavailable(await wire.call('poll', `${poll} `));
     const status = '{"status":"read"}'.padEnd(256 * kibibyte);
     assert.equal((await wire.call('status', status)).reason, 'unknown_status');
     assert.deepEqual(await wire.call('status', `${status} `), { ok: '0', reason: 'too_large' });

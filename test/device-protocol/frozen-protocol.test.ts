@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';
+import {
+  assertUnavailable,
+  connectNumber,
+  DeviceWire,
+  type FlatAnswer,
+} from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 
 const to = '+14155550101';
@@ -45,11 +50,7 @@ describe('the device protocol is frozen (specification sections 9 and 11) (§9/f
       session: 'none',
       reason: 'unauthorized',
     });
-    assert.deepEqual(await wire.call('poll', 'unreadable'), {
-      ok: '0',
-      reason: 'unavailable',
-      wait: '15',
-    });
+    assertUnavailable(await wire.call('poll', 'unreadable'));
   });
 
   it('inbound and status are answered with ok and an id, or not ok and a reason', async () => {

@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pacingChannel } from '#server/database/channels.ts';
+import { cutBlocked } from '#test/support/database/blocked-statements.ts';
 import { hearNotifications } from '#test/support/database/hear-notifications.ts';
+import { holdTableLock } from '#test/support/database/row-lock.ts';
 import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { givenPhoneTeam } from '#test/support/phones/phone-team.ts';
-import { type ConnectedNumber, DeviceWire, heldPoll } from '#test/support/phones/test-phone.ts';
+import {
+  assertUnavailable,
+  type ConnectedNumber,
+  DeviceWire,
+  heldPoll,
+} from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
@@ -141,7 +148,18 @@ describe('hand-outs (specification section 11.4)', () => {
     wire.session = number.wire.session;
     const { answer } = await heldPoll(service, number, wire);
     await stopping.close();
-    assert.deepEqual(await answer, { ok: '0', reason: 'unavailable', wait: '15' });
+    assertUnavailable(await answer, [1, 20]);
+  });
+
+  it('a poll whose look-up loses the database is looked up again while it is held', async (t) => {
+    const number = await phones.connect();
+    const id = await phones.send(number, 'during a failover');
+    const lock = await holdTableLock(service, 'device_sessions');
+    t.after(() => lock.release());
+    const answer = number.wire.poll();
+    await cutBlocked(service, 'device-protocol.look-up-polls');
+    await lock.release();
+    assert.equal((await answer).id, id);
   });
 
   it('a poll of a paused number is held until its end, and resuming the number wakes it (§3.3/pause-and-resume)', async () => {

@@ -6,9 +6,8 @@ import { untilTriedAgain, watchStatements } from '#test/support/database/watch-s
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/direct-phone.ts';
+import { assertUnavailable } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-
-const unavailable = { ok: '0', reason: 'unavailable', wait: '15' };
 
 describe('phones of a team that call together (specification sections 11.4 and 11.5)', () => {
   // No sweep runs in the background, so messages change by calls of phones only.
@@ -110,8 +109,8 @@ describe('phones of a team that call together (specification sections 11.4 and 1
     const text = number.number.wire.call('inbound', { from: number.contact, text: 'Hello' });
     const [withSession, withNumber, ...free] = pollAll(phones);
     assert.deepEqual(await idsOf(free), ids.slice(2));
-    assert.deepEqual(await withSession, unavailable);
-    assert.deepEqual(await withNumber, unavailable);
+    assertUnavailable(await withSession);
+    assertUnavailable(await withNumber);
     assert.deepEqual(await text, { ok: '0', reason: 'unavailable' });
     await Promise.all(locks.map((lock) => lock.release()));
     assert.deepEqual(await idsOf(pollAll([session, number])), ids.slice(0, 2));

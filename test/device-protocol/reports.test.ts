@@ -6,7 +6,12 @@ import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { takeTableAway } from '#test/support/database/table-faults.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
-import { type ConnectedNumber, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import {
+  assertUnavailable,
+  type ConnectedNumber,
+  connectNumber,
+  DeviceWire,
+} from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
@@ -109,7 +114,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     const handOuts = await takeTableAway(service, 'hand_outs');
     try {
       const answer = await wire.poll({ last: id });
-      assert.deepEqual(answer, { ok: '0', reason: 'unavailable', wait: '15' });
+      assertUnavailable(answer);
     } finally {
       await handOuts.restore();
     }

@@ -7,7 +7,7 @@ import { cutBlocked } from '#test/support/database/blocked-statements.ts';
 import { holdTableLock } from '#test/support/database/row-lock.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { rawExchange, rawRequest } from '#test/support/http/raw-http.ts';
-import { claim, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { assertUnavailable, claim, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
 import { assertEach } from '#test/support/service/assert-each.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
@@ -124,7 +124,7 @@ describe('calls without a known device token (specification section 11.1)', () =
     });
     const answer = new DeviceWire(fresh.baseUrl, number.wire.token).call('poll', stale);
     await cutBlocked(service, 'devices.find-');
-    assert.deepEqual(await answer, { ok: '0', reason: 'unavailable', wait: '15' });
+    assertUnavailable(await answer);
   });
 });
 

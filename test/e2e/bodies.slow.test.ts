@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { before, describe, it } from 'node:test';
-import { claim } from '#test/support/phones/test-phone.ts';
+import { assertUnavailable, claim } from '#test/support/phones/test-phone.ts';
 import { givenSpawnedService } from '#test/support/processes/given-spawned-service.ts';
 import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
@@ -30,7 +30,7 @@ describe('bodies that are too large, or not sent to the end (specification secti
     for (let round = 0; round < times; round += 1) {
       assert.equal((await post('/v1/messages/send', ofKey)).status, 413);
       const poll = await post('/v1/device/poll', ofPhone);
-      assert.deepEqual(await poll.json(), { ok: '0', reason: 'unavailable', wait: '15' });
+      assertUnavailable(await poll.json());
       const inbound = await post('/v1/device/inbound', ofPhone);
       assert.deepEqual(await inbound.json(), { ok: '0', reason: 'too_large' });
     }

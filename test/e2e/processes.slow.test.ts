@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { claim } from '#test/support/phones/test-phone.ts';
+import { assertUnavailable, claim, DeviceWire, findNumber } from '#test/support/phones/test-phone.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
 import { givenSpawnedService } from '#test/support/processes/given-spawned-service.ts';
 import { firstKey, spawnService } from '#test/support/processes/spawned-service.ts';
@@ -118,5 +118,42 @@ describe('commands and further processes beside a running server (specification 
     assert.equal(released.released, true);
     const api = new ApiClient(service.baseUrl, await firstKey(service.dataDir));
     assert.ok(!(await api.get('/v1/numbers')).text.includes('+14155550100'));
+  });
+});
+
+describe('phones of several processes (specification section 10.3)', () => {
+  const service = givenSpawnedService({ ROLES: 'deliver,maintain' });
+
+  it('a stopped process sends its phones on at once if another one serves polls, and one that was killed does not count', async (t) => {
+    const { output } = await new CommandLine(service.dataDir).run(['database-url']);
+    const secretsKey = (await readFile(join(service.dataDir, 'secrets.key'), 'utf8')).trim();
+    const start = async (name: string) => {
+      const dataDir = { DATA_DIR: `${service.dataDir}-${name}` };
+      const settings = { DATABASE_URL: output.trim(), SECRETS_KEY: secretsKey, ROLES: 'api', ...dataDir };
+      const started = await spawnService({ settings });
+      t.after(() => started.kill('SIGKILL'));
+      return started;
+    };
+    const [first, second, third] = [await start('one'), await start('two'), await start('three')];
+    const api = new ApiClient(first.baseUrl, await firstKey(service.dataDir));
+    const from = '+14155550108';
+    const verify = await api.post('/v1/numbers/verify', { phone_number: from });
+    const phone = await claim(api, String(verify.json.setup_url));
+    const stop = async (stopping: typeof first) => {
+      const wire = new DeviceWire(stopping.baseUrl, phone.token);
+      wire.session = phone.session;
+      const answer = wire.poll();
+      await until('the poll is held', async () => (await findNumber(api, from))?.verified === true);
+      assert.equal(await stopping.kill('SIGTERM'), 0, stopping.output());
+      return answer;
+    };
+    const held = phone.poll();
+    await until('the number is verified', async () => (await findNumber(api, from))?.verified === true);
+    await api.send({ from, to: '+14155550101', content: 'Hello' });
+    const { id = '' } = await held;
+    await phone.poll({ last: id }, AbortSignal.timeout(1_000)).catch(() => undefined);
+    assertUnavailable(await stop(third), [1, 1]);
+    await second.kill('SIGKILL');
+    assertUnavailable(await stop(first), [5, 20]);
   });
 });

@@ -48,7 +48,10 @@ export function holdRowLock(
 }
 
 /** Locks a table against reads and writes. */
-export function holdTableLock(service: Service, table: 'api_keys' | 'devices' | 'members') {
+export function holdTableLock(
+  service: Service,
+  table: 'api_keys' | 'device_sessions' | 'devices' | 'members',
+) {
   return holdTransaction(service, `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`, []);
 }
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { publicId } from '#server/platform/ids.ts';
 import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
 import { httpRequest } from '#test/support/http/http-request.ts';
@@ -6,6 +7,13 @@ import type { TestService, TestTeam } from '#test/support/service/test-service.t
 import { until } from '#test/support/service/until.ts';
 
 export type FlatAnswer = Readonly<Record<string, string>>;
+
+/** Asserts that a poll was answered with `unavailable`, and a wait between two numbers of seconds. */
+export function assertUnavailable(answer: unknown, [least, most]: readonly [number, number] = [5, 20]): void {
+  const { wait = '', ...others } = answer as FlatAnswer;
+  assert.deepEqual(others, { ok: '0', reason: 'unavailable' });
+  assert.ok(Number(wait) >= least && Number(wait) <= most, wait);
+}
 
 /** Makes single device calls, for tests that read single answers. SimulatedPhone is a whole phone. */
 export class DeviceWire {
