@@ -10,6 +10,7 @@ npm test runs the fast tests, npm test -- teams those of a slice, npm test -- te
   --all                 the slow tests, too
   --slow                only the slow tests
   --nightly             only the tests that run before a release
+  --postgres URL        a running PostgreSQL instead of the embedded one, for a role that may create roles and databases
   --processes=5         test processes at a time; 4 by default with slow tests
   --file-limit=600      seconds that a file may take
   --run-limit=3600      seconds that the run may take
@@ -22,13 +23,19 @@ if (words.includes('--help')) {
   process.stdout.write(usage);
   process.exit();
 }
+const postgres = words.includes('--postgres') ? words.splice(words.indexOf('--postgres'), 2)[1] : undefined;
 const names = words.filter((word) => !word.startsWith('-'));
 const kind = (['all', 'slow', 'nightly'] as const).find((word) => words.includes(`--${word}`)) ?? 'fast';
 const numbers = new Map(words.flatMap((word) => readNumber(word) ?? []));
 const options = words.filter(
   (word) => word.startsWith('-') && !readNumber(word) && !/^--(all|slow|nightly)$/.test(word),
 );
-const found = findTestFiles(names, kind);
+const isOfEngine = (file: string) => /^test\/database\/(engine|explain-database|own-postgresql)/.test(file);
+const all = findTestFiles(names, kind);
+const found = postgres === undefined ? all : all.filter((file) => !isOfEngine(file));
+const skipped = all.filter((file) => !found.includes(file));
+if (skipped.length > 0)
+  process.stdout.write(`ℹ skipped, as they start the embedded engine: ${skipped.join(' ')}\n`);
 // Builds the dashboard once, before the test processes that serve it start.
 execFileSync(process.execPath, ['web/build.ts'], { stdio: 'inherit' });
 const cluster = found.filter(isSlow).length > 1 ? await makeTestCluster() : undefined;
@@ -46,6 +53,7 @@ try {
         processesAtOnce: numbers.get('processes'),
       }),
     found.some(isSlow) ? 'disk' : 'memory',
+    postgres,
   );
 } finally {
   await cluster?.remove();

@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
+const databaseName = /\/(\w+)\?/;
+
 export interface TestDatabase {
   readonly url: string;
   /** Drops the database. */
   readonly close: () => Promise<void>;
 }
 
-/** Makes a database with the current schema, cloned from the template that `npm test` made. */
+/** Makes a database with the current schema, cloned from the one that `npm test` made. */
 export function createTestDatabase(): Promise<TestDatabase> {
-  return createDatabase('TEMPLATE template_ownline STRATEGY FILE_COPY');
+  return createDatabase(
+    `TEMPLATE ${databaseName.exec(process.env.TEST_ENGINE_URL ?? '')?.[1]} STRATEGY FILE_COPY`,
+  );
 }
 
 /** Makes a database without tables. @param options of CREATE DATABASE */
@@ -24,7 +28,7 @@ async function createDatabase(options: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await asAdministrator(engineUrl, `CREATE DATABASE ${name} ${options}`);
   return {
-    url: engineUrl.replace('/ownline?', `/${name}?`),
+    url: engineUrl.replace(databaseName, `/${name}?`),
     // First the database is dropped without FORCE: PostgreSQL waits a few seconds for connections that are closing, and
     // FORCE would end these with an error. Later FORCE ends connections that were left open.
     close: () =>
@@ -35,7 +39,7 @@ async function createDatabase(options: string): Promise<TestDatabase> {
 }
 
 async function asAdministrator(engineUrl: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: engineUrl.replace('/ownline?', '/postgres?') });
+  const client = new pg.Client({ connectionString: engineUrl.replace(databaseName, '/postgres?') });
   await client.connect();
   try {
     await client.query(sql);

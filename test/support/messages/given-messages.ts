@@ -94,9 +94,9 @@ export async function putMessagesOfEvents(
        VALUES ($1, ($2::uuid[])[1], '+14155550199', to_timestamp(0), to_timestamp(0), to_timestamp(0)) ON CONFLICT DO NOTHING
      )
      INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, sent_at, hand_out_count)
-     SELECT $1, id, ($2::uuid[])[1], 'outbound', '+14155550199', '+14155550198', 'Hello', 'sent', uuid_extract_timestamp(id),
-       uuid_extract_timestamp(id), 1
-     FROM unnest($2::uuid[]) AS id ON CONFLICT DO NOTHING`,
+     SELECT $1, id, ($2::uuid[])[1], 'outbound', '+14155550199', '+14155550198', 'Hello', 'sent', made_at, made_at, 1
+     FROM unnest($2::uuid[]) AS id,
+       to_timestamp(('x' || left(translate(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0) AS made_at ON CONFLICT DO NOTHING`,
     [teamId, messageIds],
   );
 }

@@ -1,10 +1,12 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listenLocally } from './listen-locally.ts';
 
-/** A TCP proxy for a PostgreSQL on a Unix socket, whose connections can stop answering, or end. */
+/** A TCP proxy for PostgreSQL, whose connections can stop answering, or end. */
 export async function startFreezingProxy(databaseUrl: string) {
   const url = new URL(databaseUrl.replace('@/', '@localhost/'));
-  const path = `${url.searchParams.get('host') ?? ''}/.s.PGSQL.${url.searchParams.get('port') ?? (url.port || '5432')}`;
+  const host = url.searchParams.get('host') ?? '';
+  const port = Number(url.searchParams.get('port') ?? 5432);
+  const place = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port };
   const open = new Set<Socket>();
   let isRefusing = false;
   let refused = 0;
@@ -17,16 +19,17 @@ export async function startFreezingProxy(databaseUrl: string) {
       inner.destroy();
       return;
     }
-    const outer = connect(path);
+    const outer = connect(place);
     for (const socket of [inner, outer]) {
       open.add(socket);
       socket.on('error', () => undefined).on('close', () => open.delete(socket));
     }
     inner.pipe(outer).pipe(inner);
   });
-  const port = await listenLocally(server);
+  const proxyPort = await listenLocally(server);
   return {
-    url: `postgresql://${url.username}@127.0.0.1:${port}${url.pathname}`,
+    url: `postgresql://${url.username}@127.0.0.1:${proxyPort}${url.pathname}`,
+    port: proxyPort,
     /** Stops the traffic of all open connections, which stay open. */
     freeze: () => {
       for (const socket of open) socket.unpipe().pause();

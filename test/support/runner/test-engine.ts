@@ -1,12 +1,12 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { applySchema } from '#server/database/apply-schema.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { dropTableComments } from '#test/support/database/drop-table-comments.ts';
 import { findMemoryFolder } from './memory-folder.ts';
+import { borrowServer } from './own-server.ts';
 
 const parameters = {
   fsync: 'off',
@@ -27,38 +27,43 @@ export interface TestEngine {
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Starts one PostgreSQL for a whole run, from which every test file clones a database. It commits without fsync and
- * writes a minimal log. Tests of crashes and power loss start their own engines. PostgreSQL outlives the process that
- * started it. A signal therefore aborts `ending` instead of ending this process, and `run` has to end then.
+ * Starts one PostgreSQL for a whole run, from whose database `ownline` every test file clones one. It commits without
+ * fsync and writes a minimal log. Tests of crashes and power loss start their own engines. PostgreSQL outlives the
+ * process that started it. A signal therefore aborts `ending` instead of ending this process, and `run` has to end then.
  * @param storage of the databases: memory if the machine has enough (memory-folder.ts), disk for tests of large tables
+ * @param postgres URL of a running PostgreSQL that is used instead, for a role that may create roles and databases
  */
 export async function withTestEngine<T>(
   run: (engine: TestEngine, ending: AbortSignal) => Promise<T>,
   storage: 'memory' | 'disk' = 'memory',
+  postgres?: string,
 ): Promise<T> {
   const controller = new AbortController();
   const onSignal = () => controller.abort();
   for (const signal of endings) process.on(signal, onSignal);
-  const parent = (storage === 'memory' ? await findMemoryFolder() : undefined) ?? tmpdir();
-  const dataDir = await mkdtemp(join(parent, 'ownline-test-'));
-  const logger = createLogger('warn');
-  const engine = await startEngine({ dataDir, logger, createdb: true, parameters });
+  const server = await (postgres === undefined ? startServer(storage) : borrowServer(postgres));
   try {
-    await applySchema(engine.databaseUrl);
-    await dropTableComments(engine.databaseUrl);
-    const client = new pg.Client({ connectionString: engine.databaseUrl.replace('/ownline?', '/postgres?') });
-    await client.connect();
-    // The database `ownline` is the template of the next statement. PostgreSQL requires that a template has no
-    // connections.
-    await client.query('CREATE DATABASE template_ownline TEMPLATE ownline STRATEGY FILE_COPY');
-    await client.end();
-    const crashes = () => readCrashes(join(dataDir, 'postgres.log'));
-    return await run({ url: engine.databaseUrl, crashes }, controller.signal);
+    await applySchema(server.url);
+    await dropTableComments(server.url);
+    return await run(server, controller.signal);
   } finally {
-    await engine.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    await server.close();
     for (const signal of endings) process.off(signal, onSignal);
   }
+}
+
+async function startServer(storage: 'memory' | 'disk') {
+  const parent = (storage === 'memory' ? await findMemoryFolder() : undefined) ?? tmpdir();
+  const dataDir = await mkdtemp(join(parent, 'ownline-test-'));
+  const engine = await startEngine({ dataDir, logger: createLogger('warn'), createdb: true, parameters });
+  return {
+    url: engine.databaseUrl,
+    crashes: () => readCrashes(join(dataDir, 'postgres.log')),
+    close: async () => {
+      await engine.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
 }
 
 /**
