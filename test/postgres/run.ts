@@ -22,13 +22,19 @@ const settings =
 
 const chosen = process.argv.slice(2);
 const table: string[] = [];
+let isEnding = false;
+// Ctrl-C reaches the tests too, which end. Then their PostgreSQL is stopped.
+process.on('SIGINT', () => {
+  isEnding = true;
+});
 for (const version of versions) {
   const [major = ''] = version.split('.');
+  if (isEnding) break;
   if (chosen.length > 0 && !chosen.includes(major)) continue;
   const report = await testOn(version, major);
   const count = (name: string) => new RegExp(`^ℹ ${name} (\\d+)`, 'm').exec(report)?.[1] ?? '-';
   table.push(
-    [version.replace(/\.0-.*/, ''), ...['passed', 'failed', 'skipped', 'seconds'].map(count)].join('\t'),
+    [version.replace(/\.0-.*/, ''), ...['pass', 'fail', 'skipped', 'seconds'].map(count)].join('\t'),
   );
 }
 process.stdout.write(`version\tpassed\tfailed\tskipped\tseconds\n${table.join('\n')}\n`);
