@@ -1,6 +1,7 @@
 import { backupsCommand } from './backups/backups.ts';
 import { clocksCommand } from './clocks/clocks.ts';
 import type { Command } from './command.ts';
+import { failoverCommand } from './failover/failover.ts';
 import { killsCommand } from './kills.ts';
 import { neighboursCommand } from './neighbours/neighbours.ts';
 import { stopsCommand } from './stops/stops.ts';
@@ -9,6 +10,7 @@ import { stopsCommand } from './stops/stops.ts';
 const commands: Readonly<Record<string, Command>> = {
   backups: backupsCommand,
   clocks: clocksCommand,
+  failover: failoverCommand,
   kills: killsCommand,
   neighbours: neighboursCommand,
   stops: stopsCommand,

@@ -204,14 +204,16 @@ describe('the direction of imports (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('the campaign is a black-box test: it imports only its own files, Node and undici', () => {
+  it('the campaign is a black-box test: it imports only its own files, Node, undici and, in one file, pg', () => {
     const campaign = readSources('campaign/**/*.ts');
-    const foreign = (target: string) => !/^(node:|campaign\/|undici$)/.test(target);
+    const foreign = (target: string) => !/^(node:|campaign\/|undici$|pg$)/.test(target);
     assert.ok(campaign.length > 10);
     const found = campaign.filter(
       (file) => file.imports.some(foreign) || /\bimport\(|#\w+\//.test(file.text),
     );
     assertEach(found, (file) => file.path, []);
+    const readers = campaign.filter((file) => file.imports.includes('pg')).map((file) => file.path);
+    assert.deepEqual(readers, ['campaign/failover/probe.ts']);
   });
 
   it('every outgoing HTTP request goes through platform/outbound-http (decision 0015) (§6.5/all-requests)', () => {
