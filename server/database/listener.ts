@@ -22,8 +22,8 @@ const checkTimeoutMs = 5_000;
  * At the start and every 10 s it notifies itself. That detects a half-open connection, or a pooler that drops
  * notifications; such a connection is replaced.
  *
- * One of several processes leads: its connection holds a lock. What one process does for all is woken in the leader only
- * (decision 0060). The others ask for the lock every 10 s.
+ * One of several processes leads: its connection holds a lock. Only the leader is woken for the work that one process
+ * does for all (decision 0060). The others ask for the lock every 10 s.
  */
 export class NotificationListener {
   readonly #databaseUrl: string;

@@ -87,7 +87,7 @@ describe('connections to the database (specification section 10.3)', () => {
     assert.deepEqual(heard[2]?.split(',').sort(), ['one', 'two']);
   });
 
-  it('of several listeners one leads and is woken for the work of a leader, and another one leads once it has ended', async (t) => {
+  it('one of several listeners is woken for the work of a leader, and after its end another one is', async (t) => {
     const heard: string[] = [];
     const open = async (name: string) => {
       const notifications = new NotificationListener(test.url, logger);
