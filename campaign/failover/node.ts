@@ -62,8 +62,8 @@ export class DatabaseNode {
     this.#patroni.start();
   }
 
-  /** Whether Patroni says so of its node: GET /primary, /sync or /replica. */
-  async is(role: 'primary' | 'sync' | 'replica'): Promise<boolean> {
+  /** Whether Patroni says so of its node: GET /primary or /sync. */
+  async is(role: 'primary' | 'sync'): Promise<boolean> {
     const url = `http://127.0.0.1:${this.#options.ports.patroni}/${role}`;
     return fetch(url, { signal: AbortSignal.timeout(1_000) }).then(
       async (answer) => {
@@ -72,6 +72,14 @@ export class DatabaseNode {
       },
       () => false,
     );
+  }
+
+  /** The number of standbys that stream from this primary. */
+  async streams(): Promise<number> {
+    const url = `http://127.0.0.1:${this.#options.ports.patroni}/patroni`;
+    const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
+    const body = (await answer?.json()) as { readonly replication?: readonly { readonly state: string }[] };
+    return body?.replication?.filter(({ state }) => state === 'streaming').length ?? 0;
   }
 
   /** Hands the primary's role over to another node, as `patronictl switchover` does. */

@@ -112,19 +112,14 @@ export class Site implements Installation {
     await Promise.allSettled([...this.nodes, this.#haproxy, this.#etcd].map((part) => part.kill()));
   }
 
-  /** Whether one node is primary, one its synchronous standby and the third one follows. */
+  /** Whether the primary has a synchronous standby, and both other nodes stream from it. */
   async isWhole(): Promise<boolean> {
-    const roles = (['primary', 'sync', 'replica'] as const).map((role) => this.find(role));
-    return (await Promise.all(roles)).every((node) => node !== undefined);
+    const [primary, standby] = [await this.find('primary'), await this.find('sync')];
+    return standby !== undefined && (await primary?.streams()) === 2;
   }
 
-  /** The only node of a role; a synchronous standby is no `replica` here. */
-  async find(role: 'primary' | 'sync' | 'replica'): Promise<DatabaseNode | undefined> {
-    const are = await Promise.all(
-      this.nodes.map(
-        async (node) => (await node.is(role)) && (role !== 'replica' || !(await node.is('sync'))),
-      ),
-    );
+  async find(role: 'primary' | 'sync'): Promise<DatabaseNode | undefined> {
+    const are = await Promise.all(this.nodes.map((node) => node.is(role)));
     const found = this.nodes.filter((_, index) => are[index]);
     return found.length === 1 ? found[0] : undefined;
   }
