@@ -28,8 +28,7 @@ export async function startFreezingProxy(databaseUrl: string) {
   });
   const proxyPort = await listenLocally(server);
   return {
-    url: `postgresql://${url.username}@127.0.0.1:${proxyPort}${url.pathname}`,
-    port: proxyPort,
+    url: `postgresql://${url.username}${url.password && `:${url.password}`}@127.0.0.1:${proxyPort}${url.pathname}`,
     /** Stops the traffic of all open connections, which stay open. */
     freeze: () => {
       for (const socket of open) socket.unpipe().pause();
