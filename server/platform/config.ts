@@ -173,16 +173,28 @@ function readDeviceUrl(settings: SettingReader, baseUrl: string): string {
   return url;
 }
 
+/** A DATABASE_URL of several hosts or ports, or one that chooses among hosts. */
+const severalHosts =
+  /^postgres(ql)?:\/\/([^/?#]*@)?(?![^/?#]*@)[^/?#]*,|[?&](host|port)=[^&]*(,|%2c)|[?&]target_session_attrs=/i;
+
 function readDatabaseUrl(settings: SettingReader): string | undefined {
   const isPostgres = (text: string) => /^postgres(ql)?:\/\//.test(text);
+  const isOneHost = (text: string) => !severalHosts.test(text) && parseDatabaseUrl(text) !== undefined;
   return settings.parsed(
     'DATABASE_URL',
-    (text) => (isPostgres(text) && parseDatabaseUrl(text) !== undefined ? text : undefined),
-    (text) =>
-      isPostgres(text)
+    (text) => (isPostgres(text) && isOneHost(text) ? text : undefined),
+    (text) => {
+      if (isPostgres(text) && severalHosts.test(text)) {
+        return (
+          'DATABASE_URL names several hosts or target_session_attrs, and Ownline connects to one address only. Name that of a ' +
+          'haproxy that leads to the primary.'
+        );
+      }
+      return isPostgres(text)
         ? 'DATABASE_URL must be an address such as postgresql://role:password@db.example.com:5432/ownline; write special ' +
-          'characters of the password as %40, %2F and so on.'
-        : 'DATABASE_URL must begin with postgresql://. Leave it out, and Ownline runs its own PostgreSQL.',
+            'characters of the password as %40, %2F and so on.'
+        : 'DATABASE_URL must begin with postgresql://. Leave it out, and Ownline runs its own PostgreSQL.';
+    },
   );
 }
 

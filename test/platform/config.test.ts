@@ -150,6 +150,23 @@ describe('the settings (docs/configuration.md)', () => {
       assert.equal(readConfig({ DATABASE_URL: right }).databaseUrl, right);
   });
 
+  it('a DATABASE_URL of several hosts is refused with a sentence that names haproxy, and a comma in a password is not', () => {
+    for (const wrong of [
+      'postgresql://ownline@a.example.com,b.example.com/ownline',
+      'postgresql://ownline:p,w@a.example.com:5432,b.example.com:5433/ownline?target_session_attrs=read-write',
+      'postgresql:///ownline?host=a.example.com%2Cb.example.com',
+      'postgresql://ownline@/ownline?host=a.example.com&port=5432,5433',
+      'postgresql://ownline@a.example.com/ownline?sslmode=require&target_session_attrs=primary',
+    ])
+      assert.throws(
+        () => readConfig({ DATABASE_URL: wrong }),
+        /DATABASE_URL names several hosts .* haproxy/,
+        wrong,
+      );
+    const right = 'postgresql://ownline:p,w@a.example.com/ownline';
+    assert.equal(readConfig({ DATABASE_URL: right }).databaseUrl, right);
+  });
+
   it('the error for a misspelt variable names the most similar setting', () => {
     const meant = (names: readonly string[]) =>
       readConfig(Object.fromEntries(names.map((name) => [name, 'x']))).misspelt.map((sentence) =>
