@@ -18,7 +18,12 @@ export async function openRuntime(
   clock = new Clock(),
 ): Promise<Runtime> {
   const metrics = createMetrics();
-  const database = new Database({ databaseUrl, logger, metrics });
+  const database = new Database({
+    databaseUrl,
+    logger,
+    metrics,
+    dataDir: config.databaseUrl && config.dataDir,
+  });
   try {
     await initializeClock(database.pool, clock);
     const secrets = new Secrets(await loadSecretsKey(database.pool, config));

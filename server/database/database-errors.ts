@@ -7,6 +7,7 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { describeFullDisk, walFreeMinBytes } from './data-dir.ts';
 import { connectionsMax, isDatabaseAway, readOnlyCode } from './database.ts';
 import { NoConnectionError } from './no-connection.ts';
+import { olderDatabaseOf } from './timeline.ts';
 
 /**
  * Runs the first database work of a start or of a command.
@@ -32,6 +33,8 @@ const certificateCodes =
 function sentenceFor(thrown: unknown, address: DatabaseAddress): string | undefined {
   const error = thrown instanceof NoConnectionError ? thrown.cause : thrown;
   if (!(error instanceof Error) || error instanceof StartError) return undefined;
+  const older = olderDatabaseOf(error);
+  if (older) return older.message;
   const code = errorCodeOf(error) ?? '';
   const { message } = error;
   return connectionProblem(code, error, address) ?? refusal(code, message, address);
@@ -155,6 +158,8 @@ export function createWriteErrorMapper(
   return (error) => {
     const cause = error instanceof AppError ? error.cause : error;
     if (cause === undefined) return error;
+    const older = olderDatabaseOf(error);
+    if (older) return unavailable(older.message, { cause });
     if (errorCodeOf(cause) === diskFullCode) {
       const disk = isEmbedded ? `The disk of ${dataDir}` : 'The disk of the database in DATABASE_URL';
       return unavailable(

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { Gauge } from 'prom-client';
+import { Counter, Gauge } from 'prom-client';
 import { gauges, labelledGauges } from '#server/platform/process/metrics.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
 import { schemaVersion } from './apply-schema.ts';
@@ -23,6 +23,21 @@ export function registerDatabaseMetrics({ config, database, restoreHold, clock, 
     labelNames: ['version', 'schema'] as const,
     registers: [metrics],
   }).set({ version: productVersion, schema: schemaVersion }, 1);
+  gauges({ metrics }, () => database.timeline.highest, {
+    ownline_database_timeline: [
+      'The highest timeline of the database that this process has seen; each promotion of a standby begins a higher one.',
+      Number,
+    ],
+  });
+  new Counter({
+    name: 'ownline_older_database_refusals_total',
+    help: 'Connections that this process refused, because they led to an older copy of the database or to another cluster.',
+    registers: [metrics],
+    collect() {
+      this.reset();
+      this.inc(database.timeline.refusals);
+    },
+  });
   gauges({ metrics }, () => restoreHold.isHeld, {
     ownline_restore_held: [
       '1 from a restore until a person resumes it: nothing goes out meanwhile. Else 0.',

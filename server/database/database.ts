@@ -8,6 +8,7 @@ import { NotifySender } from './notify-sender.ts';
 import { measurePools } from './pool-metrics.ts';
 import type { ChangeRecordingPool, Transaction } from './query.ts';
 import { seekConnections } from './seek-connection.ts';
+import { Timeline } from './timeline.ts';
 
 // int8 as a number: counts stay far below 2^53, and numbers as texts would compare wrongly. date as text, because a
 // calendar day is no moment.
@@ -18,6 +19,8 @@ interface DatabaseOptions {
   readonly databaseUrl: string;
   readonly logger: Logger;
   readonly metrics?: Metrics;
+  /** Where the highest timeline of the database is kept. */
+  readonly dataDir?: string | undefined;
   /** Size of the pool for statements outside the hot path. */
   readonly poolSize?: number;
   /** Milliseconds after which a statement is cancelled. */
@@ -67,13 +70,15 @@ export class Database {
   readonly hot: ChangeRecordingPool;
   readonly pages: ChangeRecordingPool;
   readonly pool: ChangeRecordingPool;
+  readonly timeline: Timeline;
   readonly #notifying: pg.Pool;
   readonly #notifier: NotifySender;
   #isClosing = false;
 
   constructor(options: DatabaseOptions) {
+    this.timeline = new Timeline(options.logger, options.dataDir);
     const openPlain = (own: OwnOptions): pg.Pool =>
-      openPool(options, own, (error) => {
+      openPool(options, own, this.timeline, (error) => {
         // After `close` a lost connection is expected: connections end after close() returns, and the embedded
         // PostgreSQL may stop earlier.
         if (!this.#isClosing)
@@ -156,7 +161,12 @@ export class Database {
 
 type OwnOptions = Pick<pg.PoolConfig, 'max' | 'application_name' | 'options' | 'lock_timeout'>;
 
-function openPool(options: DatabaseOptions, own: OwnOptions, onLost: (error: Error) => void): pg.Pool {
+function openPool(
+  options: DatabaseOptions,
+  own: OwnOptions,
+  timeline: Timeline,
+  onLost: (error: Error) => void,
+): pg.Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
@@ -166,6 +176,7 @@ function openPool(options: DatabaseOptions, own: OwnOptions, onLost: (error: Err
     lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
+    onConnect: (client) => timeline.check(client),
     ...own,
   });
   // The pool replaces a broken connection. A connection may emit its error twice, or during a query, when the pool does

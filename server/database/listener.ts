@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Loop } from '#server/platform/concurrency/loop.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
+import { Timeline } from './timeline.ts';
 
 interface Listener {
   readonly run: (payload: string) => void;
@@ -28,6 +29,7 @@ const checkTimeoutMs = 5_000;
 export class NotificationListener {
   readonly #databaseUrl: string;
   readonly #logger: Logger;
+  readonly #timeline: Timeline;
   readonly #listeners = new Map<string, Listener>();
   readonly #loop: Loop;
   readonly #selfChannel = `self_${randomUUID().replaceAll('-', '')}`;
@@ -35,9 +37,10 @@ export class NotificationListener {
   #leads = false;
   #heard: (() => void) | undefined;
 
-  constructor(databaseUrl: string, logger: Logger) {
+  constructor(databaseUrl: string, logger: Logger, timeline = new Timeline(logger)) {
     this.#databaseUrl = databaseUrl;
     this.#logger = logger;
+    this.#timeline = timeline;
     this.#loop = new Loop({
       name: 'notifications',
       intervalMs: checkIntervalMs,
@@ -86,6 +89,10 @@ export class NotificationListener {
       else this.#call(notification.channel, notification.payload ?? '');
     });
     await client.connect();
+    await this.#timeline.check(client).catch(async (error: unknown) => {
+      await closeGracefully(client);
+      throw error;
+    });
     this.#client = client;
     for (const channel of [this.#selfChannel, ...this.#listeners.keys()])
       await client.query(`LISTEN ${channel}`);

@@ -6,6 +6,7 @@ import { readLastBackups } from '#server/backups/archive/backups-store.ts';
 import { schemaVersion } from '#server/database/apply-schema.ts';
 import { createReadiness } from '#server/database/readiness.ts';
 import type { ProcessServices } from '#server/database/slice.ts';
+import { olderDatabaseOf } from '#server/database/timeline.ts';
 import { type Route, route } from '#server/http/route.ts';
 import { toAppError } from '#server/http/send-error.ts';
 import { isMailFailing, type MailHealth } from '#server/mail/mail-health.ts';
@@ -145,7 +146,8 @@ export function healthRoutes(services: ReadinessServices): Route[] {
       // The schema was applied before the server listened, so a database that answers and can write is ready.
       await databaseAnswers();
     } catch (error) {
-      throw unavailable(`The database does not answer. ${remedy}`, { cause: error });
+      const reason = olderDatabaseOf(error)?.message ?? `The database does not answer. ${remedy}`;
+      throw unavailable(reason, { cause: error });
     }
   };
   return [

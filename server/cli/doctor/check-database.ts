@@ -67,7 +67,11 @@ export async function checkDatabase(config: Config): Promise<DatabaseFindings> {
       routingTag: undefined,
     };
   }
-  const database = new Database({ databaseUrl: url, logger: createLogger('silent') });
+  const database = new Database({
+    databaseUrl: url,
+    logger: createLogger('silent'),
+    dataDir: config.databaseUrl && config.dataDir,
+  });
   try {
     return await inspect(config, database);
   } finally {
