@@ -4,8 +4,10 @@ import type { Site } from './site.ts';
 
 /** Times of deploy/ha/patroni.yml, in seconds. */
 const [ttl, loopWait, walSenderTimeout] = [20, 5, 3];
-/** The leader's key expires, and Patroni needs up to four rounds until the new primary has a synchronous standby. */
-const replacedWithin = ttl + 4 * loopWait + 5;
+/** Patroni needs up to four rounds until a new primary has a synchronous standby. */
+const namedWithin = 4 * loopWait;
+/** Before that, the lost leader's key has to expire. */
+const replacedWithin = ttl + namedWithin + 5;
 
 export interface Scenario {
   readonly name: string;
@@ -44,7 +46,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'switchover',
     goal: 'H1',
-    silentFor: 2 * loopWait,
+    silentFor: namedWithin,
     harm: async (site) => {
       const [primary, standby] = [await site.get('primary'), await site.get('sync')];
       await primary.switchOver(standby);
