@@ -1,6 +1,8 @@
 import type { Changes } from '#server/dashboard/changes.ts';
 import { applySchema } from '#server/database/apply-schema.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
+import { explainConnectionLimit } from '#server/database/connection-limit.ts';
+import { connectionRemedy } from '#server/database/database.ts';
 import { createWriteErrorMapper, withDatabaseErrors } from '#server/database/database-errors.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { Jobs, registerJobMetrics } from '#server/database/jobs.ts';
@@ -97,7 +99,7 @@ async function open(options: AppOptions, lifecycle: Lifecycle): Promise<App> {
   for (const { channels = {} } of slices)
     for (const [channel, listener] of Object.entries(channels)) notifications.on(channel, listener);
   jobs.listen(notifications);
-  await notifications.start();
+  await withDatabaseErrors(config.databaseUrl, () => notifications.start());
   lifecycle.onClose('notifications', () => notifications.stop());
   running.loops = [...notifications.loops, ...jobs.loops];
   registerJobMetrics(runtime, running.loops);
@@ -168,6 +170,8 @@ async function openDatabase(
     return openRuntime(config, databaseUrl, logger, clock);
   });
   lifecycle.onClose('database', () => runtime.database.close());
+  const tooFew = await explainConnectionLimit(runtime.database.pool, 1);
+  if (tooFew !== undefined) logger.warn(`${tooFew} ${connectionRemedy}`);
   await rehashOptOuts(runtime);
   return runtime;
 }

@@ -5,8 +5,9 @@ import { type DatabaseAddress, parseDatabaseUrl } from '#server/platform/setting
 import { StartError } from '#server/platform/start-error.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { describeFullDisk, walFreeMinBytes } from './data-dir.ts';
-import { connectionsMax, isDatabaseAway, readOnlyCode } from './database.ts';
+import { connectionRemedy, isDatabaseAway, readOnlyCode } from './database.ts';
 import { NoConnectionError } from './no-connection.ts';
+import { tooManyCode } from './seek-connection.ts';
 import { olderDatabaseOf } from './timeline.ts';
 
 /**
@@ -93,8 +94,8 @@ function refusal(code: string, message: string, address: DatabaseAddress): strin
       return mayNotChange(message, address);
     case readOnlyCode:
       return `DATABASE_URL leads to a read-only PostgreSQL at ${server}, such as a standby. Use the address of the primary.`;
-    case '53300':
-      return `PostgreSQL at ${server} has no connection left. Raise its max_connections: each process of Ownline takes up to ${connectionsMax}.`;
+    case tooManyCode:
+      return `PostgreSQL at ${server} has no connection left. ${connectionRemedy}`;
     case '57P03':
       return `PostgreSQL at ${server}, which DATABASE_URL names, is starting or stopping. Repeat this in a moment.`;
     case '53100':

@@ -42,6 +42,11 @@ const otherConnections = 10;
 /** Database connections of a process at most: the pools, the one that sends notifications, and the one that listens. */
 export const connectionsMax = batchConnections + hotConnections + pagesConnections + otherConnections + 2;
 
+/** Says what to set if PostgreSQL has too few connections. */
+export const connectionRemedy =
+  'Raise max_connections of PostgreSQL, or the CONNECTION LIMIT of the role or of the database: each process of Ownline ' +
+  `takes up to ${connectionsMax}.`;
+
 /** How long a batch waits for a lock that no SKIP LOCKED avoids, such as that of a unique key. */
 const batchLockTimeoutMs = 50;
 
@@ -177,13 +182,22 @@ function openPool(
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
     onConnect: (client) => timeline.check(client),
+    keepAliveInitialDelayMillis: 10_000,
+    // A pool keeps its last connection: a process that is idle would not get it back where PostgreSQL has none left.
+    min: 1,
     ...own,
   });
   // The pool replaces a broken connection. A connection may emit its error twice, or during a query, when the pool does
   // not listen. An error without a listener would end the process.
   pool.on('connect', (client) => client.on('error', onLost));
   pool.on('error', () => undefined);
-  seekConnections(pool, isDatabaseAway);
+  seekConnections(pool, {
+    isAway: isDatabaseAway,
+    onReduced: () =>
+      options.logger.warn(
+        `PostgreSQL has no further connection for the pool "${own.application_name}", which does with those that it has. ${connectionRemedy}`,
+      ),
+  });
   return pool;
 }
 

@@ -1,7 +1,7 @@
 import { singleFlightQuery } from '#server/platform/concurrency/single-flight-query.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import type { Database } from './database.ts';
-import { transactionQuery } from './query.ts';
+import { query, transactionQuery } from './query.ts';
 
 /** Tests the disk: sorts more than fits into memory, so that PostgreSQL writes a temporary file of 116 KB. */
 const writeFile = transactionQuery(
@@ -24,16 +24,22 @@ const writeLog = transactionQuery(
    SELECT pg_logical_emit_message(true, 'ownline', 'ready') FROM (SELECT count(*) FROM refused_while_read_only) AS none`,
 ).run;
 
+const look = query('database.readiness-pool', 'SELECT 1 AS one').run;
+
 /** All callers share one check of the database per second (specification section 10.4). */
 const keptMs = 1_000;
 
-/** Creates a check that resolves if the database answers, and can write temporary files and a transaction. */
+/**
+ * Creates a check that resolves if the database answers in each pool that phones and sends need, and can write temporary
+ * files and a transaction.
+ */
 export function createReadiness(database: Database, clock: Clock): () => Promise<void> {
-  return singleFlightQuery(clock, keptMs, () =>
-    database.transaction(async (trx) => {
+  return singleFlightQuery(clock, keptMs, async () => {
+    const write = database.transaction(async (trx) => {
       await littleMemory(trx);
       await writeFile(trx);
       await writeLog(trx);
-    }),
-  );
+    });
+    await Promise.all([write, look(database.hot), look(database.batches)]);
+  });
 }

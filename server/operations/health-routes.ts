@@ -4,7 +4,9 @@ import { type Static, Type } from 'typebox';
 import { nullable, stringEnum } from '#contract/schema.ts';
 import { readLastBackups } from '#server/backups/archive/backups-store.ts';
 import { schemaVersion } from '#server/database/apply-schema.ts';
+import { connectionRemedy } from '#server/database/database.ts';
 import { createReadiness } from '#server/database/readiness.ts';
+import { tooManyCode } from '#server/database/seek-connection.ts';
 import type { ProcessServices } from '#server/database/slice.ts';
 import { olderDatabaseOf } from '#server/database/timeline.ts';
 import { type Route, route } from '#server/http/route.ts';
@@ -13,6 +15,7 @@ import { isMailFailing, type MailHealth } from '#server/mail/mail-health.ts';
 import { AppError, unavailable } from '#server/platform/app-error.ts';
 import { jobState, jobStates } from '#server/platform/concurrency/loop.ts';
 import { sha256 } from '#server/platform/crypto.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import { productCommit, productVersion } from '#server/platform/process/product-version.ts';
 
 /** The answer of `/readyz?verbose`, with status 200 or 503 (specification section 10.4). */
@@ -146,8 +149,13 @@ export function healthRoutes(services: ReadinessServices): Route[] {
       // The schema was applied before the server listened, so a database that answers and can write is ready.
       await databaseAnswers();
     } catch (error) {
-      const reason = olderDatabaseOf(error)?.message ?? `The database does not answer. ${remedy}`;
-      throw unavailable(reason, { cause: error });
+      const cause = error instanceof AppError ? error.cause : error;
+      const text =
+        olderDatabaseOf(error)?.message ??
+        (errorCodeOf(cause) === tooManyCode
+          ? `PostgreSQL has no connection left for this process. ${connectionRemedy}`
+          : `The database does not answer. ${remedy}`);
+      throw unavailable(text, { cause: error });
     }
   };
   return [

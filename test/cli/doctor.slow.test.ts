@@ -60,6 +60,7 @@ describe('ownline doctor', () => {
       'database ok',
       'schema ok',
       'database_latency ok',
+      'database_connections ok',
       'database_writes ok',
       'clock ok',
       'restore ok',
@@ -90,7 +91,7 @@ describe('ownline doctor', () => {
     const { output } = await commands.run(['doctor', '--quick'], settings);
     assert.match(output, /^✓ settings: All settings can be read\.\n✓ service: /);
     assert.match(output, /\n! address: .* no iPhone can reach it\.\n {4}Set BASE_URL to an https address/);
-    assert.match(output, /\n\n0 failed, 4 warnings, 23 ok\n$/);
+    assert.match(output, /\n\n0 failed, 4 warnings, 24 ok\n$/);
   });
 
   it('ownline doctor exits 1 if the service does not run, and checks the rest', async () => {

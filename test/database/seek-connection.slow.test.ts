@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { explainConnectionLimit } from '#server/database/connection-limit.ts';
 import { Database, isDatabaseAway } from '#server/database/database.ts';
 import { NoConnectionError } from '#server/database/no-connection.ts';
 import { errorCodeOf } from '#server/platform/error-code.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { limitConnections } from '#test/support/database/lost-connections.ts';
 import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
 import { startFreezingProxy } from '#test/support/proxies/freezing-proxy.ts';
-import { ApiClient } from '#test/support/service/api-client.ts';
+import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
@@ -111,5 +113,56 @@ describe('requests during a switchover of the database', () => {
     proxy.accept();
     assert.equal((await sending).status, 202);
     assert.equal((await polling).action, 'send');
+  });
+});
+
+describe('a PostgreSQL that has too few connections (specification section 10.4)', () => {
+  const { service, team } = givenTeam({ DEVICE_HOLD_SECONDS: '25' });
+  const number = given(() => connectNumber(service, team, '+14155550100'));
+
+  it('a pool that gets no further connection does with those that it has, and logs it once', async (t) => {
+    const test = await createTestDatabase();
+    const lines: string[] = [];
+    const noting = Object.assign(createLogger('silent'), { warn: (line: string) => lines.push(line) });
+    const small = new Database({ databaseUrl: test.url, logger: noting });
+    const { lift } = await limitConnections({ databaseUrl: test.url }, 2);
+    t.after(async () => {
+      await lift();
+      await small.close();
+      await test.close();
+    });
+    await small.hot.query('SELECT');
+    const queries = Array.from({ length: 40 }, () => small.hot.query('SELECT pg_backend_pid() AS pid'));
+    const pids = (await Promise.all(queries)).map(({ rows }) => rows[0].pid);
+    assert.ok(new Set(pids).size <= 2, `${new Set(pids).size} connections`);
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? '', /"ownline hot".*max_connections.*up to 30/);
+  });
+
+  it('phones get their messages while no further connection opens, and sends are accepted', async (t) => {
+    const message = { from: number.phoneNumber, to: '+14155550101', content: 'Hello' };
+    const { lift } = await limitConnections(service, 1);
+    t.after(lift);
+    const sends = Array.from({ length: 30 }, () => team.api.post('/v1/messages/send', message));
+    assert.deepEqual(new Set((await Promise.all(sends)).map(({ status }) => status)), new Set([202]));
+    assert.equal((await number.wire.poll()).action, 'send');
+  });
+
+  it('/readyz says which setting to raise if a pool of phones has no connection, and a limit too low for a process has a sentence', async (t) => {
+    const { lift } = await limitConnections(service, 0);
+    t.after(lift);
+    await service.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = 'ownline batches'`,
+    );
+    service.clock.advance(1_000);
+    const { status, json } = await new ApiClient(service.baseUrl, '').get('/readyz');
+    assert.equal(status, 503);
+    assert.match(
+      String(field(json, 'error.message')),
+      /no connection left.*max_connections.*CONNECTION LIMIT/,
+    );
+    const sentence = await explainConnectionLimit(service.runtime.database.pool, 0);
+    assert.equal(sentence, 'PostgreSQL allows 0 connections, and 1 process of Ownline may take 30.');
   });
 });

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { type LastBackups, readLastBackups } from '#server/backups/archive/backups-store.ts';
 import { schemaVersion } from '#server/database/apply-schema.ts';
 import { sampleDatabaseClock } from '#server/database/clock-store.ts';
-import { Database } from '#server/database/database.ts';
+import { explainConnectionLimit } from '#server/database/connection-limit.ts';
+import { connectionRemedy, Database } from '#server/database/database.ts';
 import { createWriteErrorMapper, withDatabaseErrors } from '#server/database/database-errors.ts';
 import { databaseUrlOf } from '#server/database/database-url.ts';
 import { engineLayout } from '#server/database/engine/engine-folders.ts';
@@ -102,6 +103,7 @@ async function inspect(config: Config, database: Database): Promise<DatabaseFind
             'Run Ownline in the network of its database: each send takes several round trips.',
           )
         : ok('database_latency', `A round trip to the database takes ${roundTripMs.toFixed(1)} ms.`),
+      await checkConnections(database),
     );
     if (found > 0) {
       checks.push(await checkWrites(config, database));
@@ -154,6 +156,13 @@ function checkSchema(found: number): Check {
         `The schema has version ${found}, of a newer release; this one has ${schemaVersion}.`,
         'Run the newer release, or restore a backup of before the upgrade.',
       );
+}
+
+async function checkConnections({ pool }: Database): Promise<Check> {
+  const tooFew = await explainConnectionLimit(pool, 0);
+  return tooFew === undefined
+    ? ok('database_connections', 'PostgreSQL allows as many connections as the processes may take.')
+    : warning('database_connections', tooFew, connectionRemedy);
 }
 
 async function checkWrites(config: Config, database: Database): Promise<Check> {

@@ -33,6 +33,20 @@ export async function denyConnections(service: Service): Promise<{ readonly allo
   };
 }
 
+/** Lets the service have no more than `max` connections, until `lift` is called. Open connections stay. */
+export async function limitConnections(service: Service, max: number) {
+  const { outside, name } = await connectOutside(service);
+  const limit = (connections: number) =>
+    outside.query(`ALTER DATABASE ${name} CONNECTION LIMIT ${connections}`);
+  await limit(max);
+  return {
+    lift: async () => {
+      await limit(-1);
+      await outside.end();
+    },
+  };
+}
+
 /** Makes every transaction of the service read-only, as on a standby, until `restore` is called. */
 export async function makeReadOnly(service: Service): Promise<{ readonly restore: () => Promise<void> }> {
   const { outside, name } = await connectOutside(service);
