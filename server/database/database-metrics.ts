@@ -12,6 +12,13 @@ const readSize = query<object, { bytes: number }>(
   'SELECT pg_database_size(current_database()) AS bytes',
 ).number;
 
+/** The pool of pages commits nothing, so its connections stay free while commits wait for a standby. */
+const countWaitingCommits = query<{ before: Date }, { waiting: number }>(
+  'database.count-waiting-commits',
+  `SELECT count(*) AS waiting FROM pg_stat_activity
+   WHERE datname = current_database() AND wait_event = 'SyncRep' AND state_change < :before`,
+).number;
+
 /** How long the database's size is cached: to measure it, PostgreSQL asks the file system for each file. */
 const sizeCacheMs = 60_000;
 
@@ -56,6 +63,12 @@ export function registerDatabaseMetrics({ config, database, restoreHold, clock, 
   });
   gauges({ metrics, clock, cacheMs: sizeCacheMs }, () => readSize(database.pool), {
     ownline_database_size_bytes: ['Size of the database, read once a minute at most.', Number],
+  });
+  gauges({ metrics, clock }, () => countWaitingCommits(database.pages, { before: clock.in(-5_000) }), {
+    ownline_commits_waiting: [
+      'Commits that have waited for a synchronous standby for more than 5 s.',
+      Number,
+    ],
   });
   gauges({ metrics, clock }, () => statfs(config.dataDir), {
     ownline_data_dir_free_bytes: [

@@ -82,8 +82,16 @@ export class Database {
 
   constructor(options: DatabaseOptions) {
     this.timeline = new Timeline(options.logger, options.dataDir);
+    // Commits of this pool wait for no standby, so one of its connections is soon free.
+    const isRunning = async (processId: number) => {
+      const { rowCount } = await this.#notifying.query(
+        "SELECT 1 AS one FROM pg_stat_activity WHERE pid = $1 AND state = 'active'",
+        [processId],
+      );
+      return rowCount === 1;
+    };
     const openPlain = (own: OwnOptions): pg.Pool =>
-      openPool(options, own, this.timeline, (error) => {
+      openPool(options, own, { timeline: this.timeline, isRunning }, (error) => {
         // After `close` a lost connection is expected: connections end after close() returns, and the embedded
         // PostgreSQL may stop earlier.
         if (!this.#isClosing)
@@ -166,10 +174,17 @@ export class Database {
 
 type OwnOptions = Pick<pg.PoolConfig, 'max' | 'application_name' | 'options' | 'lock_timeout'>;
 
+interface ConnectionChecks {
+  /** Refuses a new connection that leads to an older copy of the database. */
+  readonly timeline: Timeline;
+  /** Says if a backend of PostgreSQL still runs a statement. */
+  readonly isRunning: (processId: number) => Promise<boolean>;
+}
+
 function openPool(
   options: DatabaseOptions,
   own: OwnOptions,
-  timeline: Timeline,
+  { timeline, isRunning }: ConnectionChecks,
   onLost: (error: Error) => void,
 ): pg.Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
@@ -193,6 +208,8 @@ function openPool(
   pool.on('error', () => undefined);
   seekConnections(pool, {
     isAway: isDatabaseAway,
+    isTimeout,
+    isRunning,
     onReduced: () =>
       options.logger.warn(
         `PostgreSQL has no further connection for the pool "${own.application_name}", which does with those that it has. ${connectionRemedy}`,
@@ -220,8 +237,8 @@ const connectionErrors = [
 export const readOnlyCode = '25006';
 
 /** True if the database sent nothing within a time-out, as on a half-open connection. */
-function isTimeout(error: Error): boolean {
-  return error.message === 'Query read timeout';
+export function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
 }
 
 /** SQLSTATE: PostgreSQL ended a connection because its transaction was idle. */

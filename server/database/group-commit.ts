@@ -5,7 +5,8 @@ import { Batcher } from '#server/platform/concurrency/batcher.ts';
 import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/keyed-semaphore.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { isDatabaseAway, isLocked } from './database.ts';
+import { isDatabaseAway, isLocked, isTimeout } from './database.ts';
+import { NoConnectionError } from './no-connection.ts';
 
 /** Another transaction has locked or changed the row: the row is tried again, until its deadline. */
 export const again = Symbol('again');
@@ -97,7 +98,15 @@ export class GroupCommit<Row, Outcome> {
     this.#options = options;
     this.#retries = new KeyedSemaphore({ clock: new Clock(), runningMax: retriesOfLockMax });
     this.#retryQueue = { name, waitingMax, waitMaxMs: againMaxMs, refuse: locked };
-    const queue = { inFlightMax: batchesInFlightMax, waitingMax, queueOf: teamOf, refuse };
+    const queue = {
+      inFlightMax: batchesInFlightMax,
+      waitingMax,
+      queueOf: teamOf,
+      refuse,
+      // The next batch would time out as well, for instance while a synchronous standby is frozen.
+      refuseWaiting: (error: unknown) =>
+        isTimeout(error) ? new NoConnectionError(error as Error) : undefined,
+    };
     this.#shared = new Batcher({
       ...queue,
       sizeMax: rowsMax,

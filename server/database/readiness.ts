@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { unavailable } from '#server/platform/app-error.ts';
 import { singleFlightQuery } from '#server/platform/concurrency/single-flight-query.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import type { Database } from './database.ts';
@@ -29,12 +31,15 @@ const look = query('database.readiness-pool', 'SELECT 1 AS one').run;
 /** All callers share one check of the database per second (specification section 10.4). */
 const keptMs = 1_000;
 
+/** How long a caller waits for the check, which a frozen standby holds up until its time-out. */
+const answerMaxMs = 2_000;
+
 /**
  * Creates a check that resolves if the database answers in each pool that phones and sends need, and can write temporary
  * files and a transaction.
  */
 export function createReadiness(database: Database, clock: Clock): () => Promise<void> {
-  return singleFlightQuery(clock, keptMs, async () => {
+  const check = singleFlightQuery(clock, keptMs, async () => {
     const write = database.transaction(async (trx) => {
       await littleMemory(trx);
       await writeFile(trx);
@@ -42,4 +47,12 @@ export function createReadiness(database: Database, clock: Clock): () => Promise
     });
     await Promise.all([write, look(database.hot), look(database.batches)]);
   });
+  return () => Promise.race([check(), refuseLate()]);
+}
+
+async function refuseLate(): Promise<never> {
+  await pause(answerMaxMs, undefined, { ref: false });
+  throw unavailable(
+    'The database has not committed within 2 s. It is overloaded, or waits for its synchronous standby.',
+  );
 }

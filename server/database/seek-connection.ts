@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { errorCodeOf } from '#server/platform/error-code.ts';
+import { keepSlot, type SlotOptions } from './keep-slot.ts';
 import { NoConnectionError, wrapConnect } from './no-connection.ts';
 
 /** How long a connection is sought for a caller, so that a switchover of the database delays requests and fails none. */
@@ -12,7 +13,7 @@ export const tooManyCode = '53300';
 /** How long a pool does with the connections that it has, before it tries to open further ones. */
 const reducedMs = 60_000;
 
-interface SeekOptions {
+interface SeekOptions extends SlotOptions {
   /** True for an error that a repeat may mend. */
   readonly isAway: (error: Error) => boolean;
   /** Called when PostgreSQL refuses a further connection, at most once a minute. */
@@ -25,7 +26,8 @@ interface SeekOptions {
  *
  * If PostgreSQL has no connection left, callers wait for one that the pool has.
  */
-export function seekConnections(pool: pg.Pool, { isAway, onReduced }: SeekOptions): void {
+export function seekConnections(pool: pg.Pool, options: SeekOptions): void {
+  const { isAway, onReduced } = options;
   const reduce = createReduction(pool, onReduced);
   wrapConnect(pool, (connect, callback) => {
     const untilMs = performance.now() + seekMaxMs;
@@ -47,8 +49,9 @@ export function seekConnections(pool: pg.Pool, { isAway, onReduced }: SeekOption
           return;
         }
         clearTimeout(deadline);
-        if (error) fail(error);
-        else callback(undefined, client, release);
+        if (error) return fail(error);
+        if (client) keepSlot(pool, client, options);
+        callback(undefined, client, release);
       });
     seek();
   });

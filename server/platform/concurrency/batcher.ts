@@ -21,6 +21,8 @@ interface BatcherOptions<Input, Output> {
   /** The queue of an input; batches take from the queues round robin. By default all inputs share one queue. */
   readonly queueOf?: (input: Input) => unknown;
   readonly refuse: () => Error;
+  /** The error of all waiting inputs after a batch failed; undefined if they go into the next batches. */
+  readonly refuseWaiting?: (error: unknown) => Error | undefined;
 }
 
 interface Waiting<Input, Output> {
@@ -77,6 +79,8 @@ export class Batcher<Input, Output> {
         return resolveCalls(batch, outputs, this.#overlaps ? resultsPerTick : batch.length);
       },
       (error) => {
+        const refusal = this.#options.refuseWaiting?.(error);
+        if (refusal) for (const { reject } of this.#waiting.take(this.#waiting.size)) reject(refusal);
         this.#onBatchDone(batch.length);
         for (const { reject } of batch) reject(error);
       },
