@@ -28,7 +28,7 @@ const refusedCodes = ['42501', '42883', '0A000', '55000'];
 const fileName = 'timeline.json';
 
 /** A connection was refused, because it leads to an older copy of the database or to another cluster. */
-export class OlderDatabaseError extends Error {}
+class OlderDatabaseError extends Error {}
 
 /** The error that refused a connection, if it is the cause of `error`. */
 export function olderDatabaseOf(error: unknown): OlderDatabaseError | undefined {
