@@ -53,6 +53,7 @@ export function createReadiness(database: Database, clock: Clock): () => Promise
 async function refuseLate(): Promise<never> {
   await pause(answerMaxMs, undefined, { ref: false });
   throw unavailable(
-    'The database has not committed within 2 s. It is overloaded, or waits for its synchronous standby.',
+    'The database has not committed within 2 s. It is overloaded, waits for its synchronous standby, or has no connection left ' +
+      'for this process: the log of this process says which.',
   );
 }

@@ -28,7 +28,7 @@ describe('a former primary that comes back (specification section 10.4)', () => 
   const connect = (dir?: string) =>
     new Database({ databaseUrl: proxy.url, logger, ...(dir && { dataDir: dir }) });
 
-  it('each connection to an older copy is refused with 503, and counted; a listener is refused as well (§10/older-database)', async (t) => {
+  it('each connection to an older copy is refused with 503, and counted; a listener is refused as well', async (t) => {
     toNewer();
     const database = connect();
     t.after(() => database.close());
@@ -60,7 +60,7 @@ describe('a former primary that comes back (specification section 10.4)', () => 
     assert.match(rows[0].file, /^00000002/);
   });
 
-  it('a restarted process refuses the older copy, until its operator removes timeline.json (§10/older-database)', async () => {
+  it('a restarted process refuses the older copy, until its operator removes timeline.json', async () => {
     const follow = async () => {
       const database = connect(dataDir);
       try {
