@@ -63,7 +63,6 @@ async function decide(
   request: PollRequest,
   longPoll: DevicePoll,
 ): Promise<PollResult> {
-  longPoll.endAfter(services.clock, services.config.deviceHoldMs);
   const { row } = await lookUp(services, request, longPoll);
   const decision = decidePoll(row, services.clock.now());
   if (decision.kind === 'stop') return decision;
@@ -79,13 +78,14 @@ async function decide(
 /** Looks up a poll, again and again while the database is away and the poll is held. A repeat raises only its number. */
 async function lookUp(services: PollServices, request: PollRequest, longPoll: DevicePoll) {
   const { device, sessionId, last } = request;
+  const giveUpAt = Number(services.clock.now()) + services.config.deviceHoldMs;
   for (;;) {
     try {
       return await services.lookUps.lookUp({ ...device, sessionId, isReporting: last !== undefined });
     } catch (error) {
       if (!isDatabaseAway(error)) throw error;
       await new Promise<void>((resolve) => void services.clock.after(lookUpPauseMs, resolve));
-      if (longPoll.ended) throw error;
+      if (longPoll.ended || Number(services.clock.now()) >= giveUpAt) throw error;
     }
   }
 }
@@ -121,6 +121,7 @@ async function waitForMessage(
   };
   services.polls.identify(longPoll, claimant);
   if (row.has_waiting || isResolved) longPoll.wake();
+  longPoll.endAfter(services.clock, services.config.deviceHoldMs);
   const handOut = await claimWhenWoken(services, longPoll, claimant);
   if (handOut) return { kind: 'send', claimant, handOut };
   if (longPoll.ended === 'disconnected') {
