@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { unavailable } from '#server/platform/app-error.ts';
 import { singleFlightQuery } from '#server/platform/concurrency/single-flight-query.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import type { Database } from './database.ts';
@@ -52,8 +51,7 @@ export function createReadiness(database: Database, clock: Clock): () => Promise
 
 async function refuseLate(): Promise<never> {
   await pause(answerMaxMs, undefined, { ref: false });
-  throw unavailable(
-    'The database has not committed within 2 s. It is overloaded, waits for its synchronous standby, or has no connection left ' +
-      'for this process: the log of this process says which.',
+  throw new Error(
+    'The database has not committed within 2 s. It is overloaded, waits for its synchronous standby, or has no connection left.',
   );
 }

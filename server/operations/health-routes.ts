@@ -155,7 +155,7 @@ export function healthRoutes(services: ReadinessServices): Route[] {
         olderDatabaseOf(error)?.message ??
         (errorCodeOf(cause) === tooManyCode
           ? `PostgreSQL has no connection left for this process. ${connectionRemedy}`
-          : `The database does not answer. ${remedy}`);
+          : `The database does not answer in time. ${remedy} It may be overloaded, wait for its synchronous standby, or have no connection left.`);
       throw unavailable(text, { cause: error });
     }
   };
