@@ -16,7 +16,7 @@ export interface LockFile {
 
 /** Lists what a release contains, and what npm installs with it. */
 export interface ReleaseContents {
-  /** What is left of it for the release, without tools and workspaces. */
+  /** The lock file of the package: that of the clone without tools and workspaces. */
   readonly releaseLock: LockFile;
   /** package-lock.json of the clone, which also has the dashboard's libraries. */
   readonly lock: LockFile;

@@ -6,7 +6,7 @@ import { Timeline } from './timeline.ts';
 
 interface Listener {
   readonly run: (payload: string) => void;
-  /** True if it is called in the leader only, except after a reconnect. */
+  /** True if notifications call it in the leader only. After a reconnect every process calls it. */
   readonly leaderOnly: boolean;
 }
 

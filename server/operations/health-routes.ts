@@ -149,7 +149,6 @@ export function healthRoutes(services: ReadinessServices): Route[] {
       // The schema was applied before the server listened, so a database that answers and can write is ready.
       await databaseAnswers();
     } catch (error) {
-      if (error instanceof AppError && error.cause === undefined) throw error;
       const cause = error instanceof AppError ? error.cause : error;
       const text =
         olderDatabaseOf(error)?.message ??
