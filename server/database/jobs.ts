@@ -28,8 +28,7 @@ export class Jobs {
 
   listen(notifications: NotificationListener): void {
     for (const { job, runner } of this.#jobs)
-      if (job.wokenBy !== undefined)
-        notifications.on(job.wokenBy, (payload) => runner.notify(payload), { leaderOnly: job.leaderOnly });
+      if (job.wokenBy !== undefined) notifications.on(job.wokenBy, (payload) => runner.notify(payload));
   }
 
   notify(): void {

@@ -4,14 +4,7 @@ import { Loop } from '#server/platform/concurrency/loop.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { Timeline } from './timeline.ts';
 
-interface Listener {
-  readonly run: (payload: string) => void;
-  /** True if notifications call it in the leader only. After a reconnect every process calls it. */
-  readonly leaderOnly: boolean;
-}
-
-/** Key of the advisory lock that the leader's connection holds until it ends. */
-const leaderLockId = 4_018;
+type Listener = (payload: string) => void;
 
 const checkIntervalMs = 10_000;
 const checkTimeoutMs = 5_000;
@@ -22,9 +15,6 @@ const checkTimeoutMs = 5_000;
  *
  * At the start and every 10 s it notifies itself. That detects a half-open connection, or a pooler that drops
  * notifications; such a connection is replaced.
- *
- * One of several processes leads: its connection holds a lock. Only the leader is woken for the work that one process
- * does for all (decision 0060). The others ask for the lock every 10 s.
  */
 export class NotificationListener {
   readonly #databaseUrl: string;
@@ -34,7 +24,6 @@ export class NotificationListener {
   readonly #loop: Loop;
   readonly #selfChannel = `self_${randomUUID().replaceAll('-', '')}`;
   #client: pg.Client | undefined;
-  #leads = false;
   #heard: (() => void) | undefined;
 
   constructor(databaseUrl: string, logger: Logger, timeline = new Timeline(logger)) {
@@ -54,12 +43,8 @@ export class NotificationListener {
   }
 
   /** Call before `start`. One listener per channel. */
-  on(
-    channel: string,
-    run: Listener['run'],
-    { leaderOnly = false }: { readonly leaderOnly?: boolean | undefined } = {},
-  ): void {
-    this.#listeners.set(channel, { run, leaderOnly });
+  on(channel: string, listener: Listener): void {
+    this.#listeners.set(channel, listener);
   }
 
   async start(): Promise<void> {
@@ -86,7 +71,7 @@ export class NotificationListener {
     client.on('end', () => this.#disconnect(client));
     client.on('notification', (notification) => {
       if (notification.channel === this.#selfChannel) this.#heard?.();
-      else this.#call(notification.channel, notification.payload ?? '');
+      else this.#listeners.get(notification.channel)?.(notification.payload ?? '');
     });
     await client.connect();
     await this.#timeline.check(client).catch(async (error: unknown) => {
@@ -96,27 +81,12 @@ export class NotificationListener {
     this.#client = client;
     for (const channel of [this.#selfChannel, ...this.#listeners.keys()])
       await client.query(`LISTEN ${channel}`);
-    await this.#seekLead(client);
-    for (const { run } of this.#listeners.values()) run('');
-  }
-
-  #call(channel: string, payload: string): void {
-    const listener = this.#listeners.get(channel);
-    if (listener && (this.#leads || !listener.leaderOnly)) listener.run(payload);
-  }
-
-  async #seekLead(client: pg.Client): Promise<void> {
-    if (![...this.#listeners.values()].some(({ leaderOnly }) => leaderOnly)) return;
-    const { rows } = await client.query<{ leads: boolean }>('SELECT pg_try_advisory_lock($1) AS leads', [
-      leaderLockId,
-    ]);
-    this.#leads = rows[0]?.leads ?? false;
+    for (const listener of this.#listeners.values()) listener('');
   }
 
   #disconnect(client: pg.Client): void {
     if (this.#client !== client) return;
     this.#client = undefined;
-    this.#leads = false;
     this.#logger.warn('the notification connection was lost; it is replaced');
     this.#loop.notify();
   }
@@ -132,10 +102,8 @@ export class NotificationListener {
     client.query('SELECT pg_notify($1, $2)', [this.#selfChannel, '']).catch(() => resolve(false));
     const heard = await promise;
     clearTimeout(timer);
-    if (this.#client !== client) return;
-    if (heard) return this.#leads ? undefined : this.#seekLead(client);
+    if (heard || this.#client !== client) return;
     this.#client = undefined;
-    this.#leads = false;
     this.#logger.warn('a test notification did not arrive: the notification connection is replaced');
     void closeGracefully(client);
     await this.#reconnect();

@@ -57,8 +57,6 @@ interface JobOptions {
   readonly role?: ProcessRole;
   /** The channel that requests a round at once. */
   readonly wokenBy?: string;
-  /** True if one process does the work for all: notifications then wake it in the leader only (decision 0060). */
-  readonly leaderOnly?: true;
 }
 
 /**

@@ -14,12 +14,7 @@ export function openEvents(services: Runtime): Slice {
   return {
     routes: eventRoutes({ ...services, feedPolls }),
     jobs: [
-      {
-        role: 'maintain',
-        wokenBy: unpublishedEventsChannel,
-        leaderOnly: true,
-        worker: () => createPublisher(services),
-      },
+      { role: 'maintain', wokenBy: unpublishedEventsChannel, worker: () => createPublisher(services) },
       sweep('api', 'wake held readers of events', 1_000, 'keeps', async () => {
         const { positions } = feedPolls;
         if (positions.length > 0)

@@ -87,39 +87,6 @@ describe('connections to the database (specification section 10.3)', () => {
     assert.deepEqual(heard[2]?.split(',').sort(), ['one', 'two']);
   });
 
-  it('one of several listeners is woken for the work of a leader, and after its end another one is', async (t) => {
-    const heard: string[] = [];
-    const open = async (name: string) => {
-      const notifications = new NotificationListener(test.url, logger);
-      notifications.on('led_channel', (payload) => heard.push(`${name} ${payload}`), { leaderOnly: true });
-      notifications.on('read_channel', () => heard.push(`${name} read`));
-      t.after(() => notifications.stop());
-      await notifications.start();
-      return notifications;
-    };
-    const first = await open('first');
-    const second = await open('second');
-    const wakes = async (wanted: string) => {
-      heard.length = 0;
-      database.notify('led_channel', ['work']);
-      await until('the notification arrives', () => heard.length > 0);
-      database.notify('read_channel', []);
-      await until('the later one arrives', () => heard.filter((text) => text.endsWith('read')).length > 0);
-      assert.deepEqual(
-        heard.filter((text) => text.endsWith('work')),
-        [wanted],
-      );
-    };
-    await wakes('first work');
-    await first.stop();
-    // The second one asks for the lock in its next check.
-    await until('the second one is woken', () => {
-      second.loops[0]?.notify();
-      database.notify('led_channel', ['work']);
-      return heard.includes('second work');
-    });
-  });
-
   it('notifications of one tick are sent as one, which has no ids if any of them has none', async (t) => {
     const heard = await listenTo(t, 'merged_channel', 'other_channel');
     for (const [together, merged] of [
