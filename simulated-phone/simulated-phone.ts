@@ -143,7 +143,7 @@ export class SimulatedPhone {
     });
     if (this.#leaving.signal.aborted) return undefined;
     if (answer.action === undefined) {
-      await this.#wait(answer.reason ?? problem, answer.wait ?? '15');
+      await this.#wait(answer.reason ?? problem, '15');
       return undefined;
     }
     await this.#reported();

@@ -10,7 +10,7 @@ export interface PhoneCounts {
   stops: number;
 }
 
-/** Seconds until a phone polls again after a lost connection, as `SimulatedPhone` waits. */
+/** Seconds until a phone polls again after a lost connection or `unavailable`, as `SimulatedPhone` waits. */
 const repeatSeconds = 15;
 
 /** Speaks the device protocol as `SimulatedPhone` does, over one keep-alive connection and with less CPU. */
@@ -76,15 +76,17 @@ export class RawPhone {
 
   async #act(answer: Flat): Promise<void> {
     const { action, id = '', session = this.#session, wait = '0' } = answer;
-    if (action === undefined) this.#counts.unavailable += 1;
-    else if (action === 'stop') {
+    if (action === undefined) {
+      this.#counts.unavailable += 1;
+      await pause(repeatSeconds * 1_000);
+    } else if (action === 'stop') {
       this.#counts.stops += 1;
       this.#off ??= Promise.withResolvers();
     } else {
       this.#session = session;
       this.#last = action === 'send' ? id : 'none';
       if (action === 'send') this.#onMessage(id);
+      if (wait !== '0') await pause(Number(wait) * 1_000);
     }
-    if (wait !== '0') await pause(Number(wait) * 1_000);
   }
 }

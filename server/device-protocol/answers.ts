@@ -11,10 +11,9 @@ import type { PollResult } from './poll.ts';
 export const flatStrings = Type.Record(Type.String(), Type.String());
 
 /** The answer when a poll can't be handled. It has neither action nor session: the shortcut repeats its poll. */
-export function unavailableAnswer(isServedElsewhere = false) {
-  const { min, max, elsewhere } = unavailableWaitSeconds;
-  const wait = isServedElsewhere ? elsewhere : randomInt(min, max + 1);
-  return { ok: '0', reason: 'unavailable', wait: String(wait) };
+export function unavailableAnswer() {
+  const { min, max } = unavailableWaitSeconds;
+  return { ok: '0', reason: 'unavailable', wait: String(randomInt(min, max + 1)) };
 }
 
 /** The answer to a poll: always HTTP 200, flat, strings only (specification section 11.4). */
@@ -31,11 +30,11 @@ export function pollAnswer(result: PollResult): Readonly<Record<string, string>>
         wait: '0',
       };
     case 'idle':
-      return { action: 'idle', session: publicId('ses', result.sessionId), wait: '0' };
+      return { action: 'idle', session: publicId('ses', result.sessionId), wait: String(result.waitSeconds) };
     case 'stop':
       return { action: 'stop', session: 'none', reason: result.reason };
     case 'unavailable':
-      return unavailableAnswer(result.isServedElsewhere);
+      return unavailableAnswer();
   }
 }
 

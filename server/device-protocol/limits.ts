@@ -26,8 +26,11 @@ export const peersAnswerMs = 500;
 /** Pause before a poll is looked up again while the database is away. */
 export const lookUpPauseMs = 500;
 
-/** Seconds that a phone waits after `unavailable`: at random, so that not all phones come back at once. */
-export const unavailableWaitSeconds = { min: 5, max: 20, elsewhere: 1 };
+/** Seconds of `unavailable`: at random, so that not all clients come back at once. The shortcut always waits 15 s. */
+export const unavailableWaitSeconds = { min: 5, max: 20 };
+
+/** Seconds that a phone waits if this process stops and another one serves polls. */
+export const elsewhereWaitSeconds = 1;
 
 /** How long a poll over the rate limit waits for its answer. */
 export const overLimitHoldMs = 5_000;

@@ -11,7 +11,13 @@ import { failpoint } from '#server/platform/failpoint.ts';
 import type { DeviceSessionId, MessageId } from '#server/platform/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { shortenDeviceSession, startDeviceSession } from './device-session.ts';
-import { lookUpPauseMs, pacedCheckMaxMs, pacedContactsCheckMinMs, repeatedPollMs } from './limits.ts';
+import {
+  elsewhereWaitSeconds,
+  lookUpPauseMs,
+  pacedCheckMaxMs,
+  pacedContactsCheckMinMs,
+  repeatedPollMs,
+} from './limits.ts';
 import type { createLookUpBatcher, PollLookUpRow } from './look-up-polls.ts';
 import type { Peers } from './peers.ts';
 import { DevicePoll, type PollRegistry } from './poll-registry.ts';
@@ -32,9 +38,9 @@ export interface PollRequest {
 
 export type PollResult =
   | { readonly kind: 'send'; readonly claimant: ClaimingPoll; readonly handOut: HandOut }
-  | { readonly kind: 'idle'; readonly sessionId: DeviceSessionId }
+  | { readonly kind: 'idle'; readonly sessionId: DeviceSessionId; readonly waitSeconds: number }
   | { readonly kind: 'stop'; readonly reason: StopReason }
-  | { readonly kind: 'unavailable'; readonly isServedElsewhere: boolean };
+  | { readonly kind: 'unavailable' };
 
 export type PollServices = Runtime & {
   readonly lookUps: ReturnType<typeof createLookUpBatcher>;
@@ -128,8 +134,10 @@ async function waitForMessage(
     await request.withPermit(() => shortenDeviceSession(services, claimant));
   }
   if (longPoll.ended === 'superseded') return { kind: 'stop', reason: 'superseded' };
-  if (longPoll.ended === 'stopping') return { kind: 'unavailable', isServedElsewhere: services.peers.serve };
-  return { kind: 'idle', sessionId };
+  if (longPoll.ended !== 'stopping') return { kind: 'idle', sessionId, waitSeconds: 0 };
+  // The report is committed, so the phone may go on with another process. After `unavailable` it would wait for 15 s.
+  if (services.peers.serve) return { kind: 'idle', sessionId, waitSeconds: elsewhereWaitSeconds };
+  return { kind: 'unavailable' };
 }
 
 /** Tries to claim a message each time that the poll is woken. @returns undefined once the poll has ended */

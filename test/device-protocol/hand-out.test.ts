@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pacingChannel } from '#server/database/channels.ts';
+import { pacingChannel, peersChannel } from '#server/database/channels.ts';
 import { cutBlocked } from '#test/support/database/blocked-statements.ts';
 import { hearNotifications } from '#test/support/database/hear-notifications.ts';
 import { holdTableLock } from '#test/support/database/row-lock.ts';
 import { findDeviceSession } from '#test/support/devices/stored-devices.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { givenPhoneTeam } from '#test/support/phones/phone-team.ts';
-import {
-  assertUnavailable,
-  type ConnectedNumber,
-  DeviceWire,
-  heldPoll,
-} from '#test/support/phones/test-phone.ts';
+import { type ConnectedNumber, DeviceWire, heldPoll } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
@@ -141,14 +136,17 @@ describe('hand-outs (specification section 11.4)', () => {
     assert.ok(tookMs >= 25_000 && tookMs < 45_000, String(tookMs));
   });
 
-  it('a process that stops answers its held polls with unavailable, never with idle or stop', async () => {
+  it('a process that stops while another one serves polls answers its held polls with idle and a wait of 1 s', async () => {
     const number = await phones.connect();
+    const peers = await hearNotifications(service, peersChannel);
     const stopping = await service.startAnother();
+    await until('a peer answers', () => peers.heard.some(({ payload }) => payload.startsWith('serves')));
+    await peers.stop();
     const wire = new DeviceWire(stopping.baseUrl, number.wire.token);
     wire.session = number.wire.session;
     const { answer } = await heldPoll(service, number, wire);
     await stopping.close();
-    assertUnavailable(await answer, [1, 20]);
+    assert.deepEqual(await answer, { action: 'idle', session: number.wire.session, wait: '1' });
   });
 
   it('a poll whose look-up loses the database is looked up again while it is held', async (t) => {
