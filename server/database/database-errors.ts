@@ -6,8 +6,7 @@ import { StartError } from '#server/platform/start-error.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { describeFullDisk, walFreeMinBytes } from './data-dir.ts';
 import { connectionRemedy, isDatabaseAway, readOnlyCode } from './database.ts';
-import { NoConnectionError } from './no-connection.ts';
-import { tooManyCode } from './seek-connection.ts';
+import { NoConnectionError, tooManyCode } from './seek-connection.ts';
 import { olderDatabaseOf } from './timeline.ts';
 
 /**

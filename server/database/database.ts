@@ -3,11 +3,10 @@ import { errorCodeOf } from '#server/platform/error-code.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import type { ChangeRecorder } from './change.ts';
-import { NoConnectionError } from './no-connection.ts';
 import { NotifySender } from './notify-sender.ts';
 import { measurePools } from './pool-metrics.ts';
 import type { ChangeRecordingPool, Transaction } from './query.ts';
-import { seekConnections } from './seek-connection.ts';
+import { NoConnectionError, seekConnections } from './seek-connection.ts';
 import { Timeline } from './timeline.ts';
 
 // int8 as a number: counts stay far below 2^53, and numbers as texts would compare wrongly. date as text, because a

@@ -6,7 +6,7 @@ import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/k
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { isDatabaseAway, isLocked, isTimeout } from './database.ts';
-import { NoConnectionError } from './no-connection.ts';
+import { NoConnectionError } from './seek-connection.ts';
 
 /** Another transaction has locked or changed the row: the row is tried again, until its deadline. */
 export const again = Symbol('again');

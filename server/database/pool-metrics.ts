@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { Histogram } from 'prom-client';
 import { labelledGauges, type Metrics } from '#server/platform/process/metrics.ts';
-import { wrapConnect } from './no-connection.ts';
+import { wrapConnect } from './seek-connection.ts';
 
 /**
  * Registers gauges of the pools' connections and waiting callers, and a histogram of how long callers wait for a

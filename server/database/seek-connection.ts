@@ -1,7 +1,38 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import { AppError } from '#server/platform/app-error.ts';
 import { errorCodeOf } from '#server/platform/error-code.ts';
-import { keepSlot, type SlotOptions } from './keep-slot.ts';
-import { NoConnectionError, wrapConnect } from './no-connection.ts';
+
+/** A pool had no free connection in time, or could not open one. No statement was sent, so nothing was stored. */
+export class NoConnectionError extends AppError {
+  constructor(cause: Error) {
+    const isBusy = cause.message === 'timeout exceeded when trying to connect';
+    const reason = isBusy ? 'The server is over capacity.' : 'The database does not answer.';
+    super('internal_error', `${reason} Repeat the request in a moment.`, {
+      status: 503,
+      headers: { 'retry-after': '2' },
+      cause,
+    });
+  }
+}
+
+type ConnectCallback = Parameters<pg.Pool['connect']>[0];
+type Connect = (callback: ConnectCallback) => void;
+
+/** Wraps how a pool connects. A pool's `query` calls `connect` with a callback; transactions call it without one. */
+export function wrapConnect(
+  pool: pg.Pool,
+  wrap: (connect: Connect, callback: ConnectCallback) => void,
+): void {
+  const connect: Connect = pool.connect.bind(pool);
+  const wrapped = (callback?: ConnectCallback) => {
+    if (callback) return wrap(connect, callback);
+    return new Promise((resolve, reject) => {
+      wrap(connect, (error, client) => (error ? reject(error) : resolve(client)));
+    });
+  };
+  pool.connect = wrapped as pg.Pool['connect'];
+}
 
 /** How long a connection is sought for a caller, so that a switchover of the database delays requests and fails none. */
 const seekMaxMs = 5_000;
@@ -13,9 +44,12 @@ export const tooManyCode = '53300';
 /** How long a pool does with the connections that it has, before it tries to open further ones. */
 const reducedMs = 60_000;
 
-interface SeekOptions extends SlotOptions {
+interface SeekOptions {
   /** True for an error that a repeat may mend. */
   readonly isAway: (error: Error) => boolean;
+  readonly isTimeout: (error: Error) => boolean;
+  /** Asks PostgreSQL, on another connection, whether a backend runs a statement. */
+  readonly isRunning: (processId: number) => Promise<boolean>;
   /** Called when PostgreSQL refuses a further connection, at most once a minute. */
   readonly onReduced: () => void;
 }
@@ -79,4 +113,33 @@ function createReduction(pool: pg.Pool, onReduced: () => void): () => void {
       pool.options.max = max;
     }, reducedMs).unref();
   };
+}
+
+/** How often PostgreSQL is asked whether the statement of a connection still runs. */
+const lookMs = 1_000;
+
+/**
+ * A connection whose statement timed out keeps its slot in the pool until that statement has ended in PostgreSQL. So the
+ * commits that wait for a synchronous standby are never more than the slots.
+ *
+ * Such a commit is not cancelled: it would be visible before the standby has it. A repeat of its send would be 202, and
+ * a failover would lose that message.
+ */
+function keepSlot(pool: pg.Pool, client: pg.PoolClient, { isTimeout, isRunning }: SeekOptions): void {
+  const release = client.release;
+  client.release = (error) => {
+    if (!(error instanceof Error && isTimeout(error))) return release(error);
+    void untilEnded(pool, client, isRunning).then(() => release(error));
+  };
+}
+
+async function untilEnded(pool: pg.Pool, client: pg.PoolClient, isRunning: SeekOptions['isRunning']) {
+  const { processID } = client as unknown as { readonly processID: number };
+  const ended = new AbortController();
+  const { signal } = ended;
+  const end = () => ended.abort();
+  client.connection.once('readyForQuery', end).once('end', end);
+  const isWaiting = async () =>
+    !signal.aborted && !pool.ending && (await isRunning(processID).catch(() => false));
+  while (await isWaiting()) await pause(lookMs, undefined, { ref: false, signal }).catch(() => undefined);
 }

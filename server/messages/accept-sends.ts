@@ -2,9 +2,9 @@ import { mediaFetchesChannel, phoneQueueChannel } from '#server/database/channel
 import { isDatabaseAway, readOnlyCode } from '#server/database/database.ts';
 import { diskFullCode } from '#server/database/database-errors.ts';
 import { again } from '#server/database/group-commit.ts';
-import { NoConnectionError } from '#server/database/no-connection.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { NoConnectionError } from '#server/database/seek-connection.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { errorCodeOf } from '#server/platform/error-code.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { explainConnectionLimit } from '#server/database/connection-limit.ts';
 import { Database, isDatabaseAway } from '#server/database/database.ts';
-import { NoConnectionError } from '#server/database/no-connection.ts';
+import { NoConnectionError } from '#server/database/seek-connection.ts';
 import { errorCodeOf } from '#server/platform/error-code.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { limitConnections } from '#test/support/database/lost-connections.ts';
