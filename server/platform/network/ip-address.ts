@@ -44,13 +44,6 @@ export function isInRange(address: Uint8Array, { bytes, prefix }: AddressRange):
   });
 }
 
-/** Formats a range as `10.0.0.0/8` or `fd00::/8`; `parseAddressRange` parses it. */
-export function formatAddressRange({ bytes, prefix }: AddressRange): string {
-  if (bytes.length === 4) return `${bytes.join('.')}/${prefix}`;
-  const groups = Buffer.from(bytes).toString('hex').match(/.{4}/g) ?? [];
-  return `${new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)}/${prefix}`;
-}
-
 /**
  * The client network of an address, by which attempts are counted (specification section 12.2). It is an IPv4 address,
  * or the /64 network of an IPv6 address, because one client may use all addresses of such a network. A port that a

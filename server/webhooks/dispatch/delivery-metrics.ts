@@ -1,10 +1,6 @@
-import { hostname } from 'node:os';
 import { Counter, Histogram } from 'prom-client';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { RepeatLimiter } from '#server/platform/concurrency/repeat-limiter.ts';
-import { type DeliveryId, publicId } from '#server/platform/ids.ts';
-import { formatAddressRange } from '#server/platform/network/ip-address.ts';
 import { ageSeconds, gauges, labelledGauges } from '#server/platform/process/metrics.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 
@@ -80,32 +76,5 @@ export function createDeliveryMetrics(
       lateness.observe(Math.max(0, startedAt.getTime() - claimed.due_at.getTime()) / 1_000);
     },
     disabled: (webhooks) => disabled.inc(webhooks),
-  };
-}
-
-/** Failures that the settings or network of one process may cause, while other processes succeed. */
-const processFailures: ReadonlySet<AttemptResult['outcome']> = new Set(['forbidden_address', 'no_network']);
-
-/**
- * Logs failures that the settings of one process may cause, so that differing settings are noticed (specification
- * section 10.4). Each class gets one line a minute; further failures are counted.
- */
-export function createProcessFailureLog({ config, logger }: Runtime) {
-  const ownProcess = {
-    hostname: hostname(),
-    pid: process.pid,
-    EGRESS_ALLOW_CIDRS: config.egressAllowed.map(formatAddressRange).join(','),
-  };
-  const message = 'an attempt failed, which may be due to the settings or the network of this process';
-  const repeats = new RepeatLimiter<object>({
-    max: 1,
-    windowMs: 60_000,
-    kindsMax: processFailures.size,
-    summarize: (latest, count) => logger.warn({ ...latest, repeats: count }, message),
-  });
-  return (outcome: AttemptResult['outcome'], deliveryId: DeliveryId): void => {
-    if (!processFailures.has(outcome)) return;
-    const fields = { failure: outcome, delivery: publicId('dlv', deliveryId), ...ownProcess };
-    if (repeats.pass(outcome, fields)) logger.warn(fields, message);
   };
 }

@@ -22,7 +22,7 @@ import {
   releaseDelivery,
   skipDelivery,
 } from './claim-deliveries.ts';
-import { createDeliveryMetrics, createProcessFailureLog, type DeliveryMetrics } from './delivery-metrics.ts';
+import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts';
 import { createLastTriggered } from './record-results.ts';
 import { ResultWriter } from './result-writer.ts';
 import { WaitingWebhooks } from './waiting-webhooks.ts';
@@ -56,7 +56,6 @@ export class Dispatcher {
   readonly #lastTriggeredLoop: Loop;
   readonly #writer: ResultWriter;
   readonly #metrics: DeliveryMetrics;
-  readonly #logProcessFailure: ReturnType<typeof createProcessFailureLog>;
   readonly #attemptServices: AttemptServices;
   readonly #attempts = new Set<Promise<void>>();
   /** The number of attempts in progress, by team. */
@@ -74,7 +73,6 @@ export class Dispatcher {
     this.#attemptServices = { ...services, openSecrets: createOpenSecrets(services.secrets) };
     this.#lastTriggered = createLastTriggered(services);
     this.#metrics = createDeliveryMetrics(services, () => this.#attempts.size);
-    this.#logProcessFailure = createProcessFailureLog(services);
     this.#writer = new ResultWriter(services, this.#metrics.disabled);
     const loop = { intervalMs: sweepMs, logger };
     this.#loop = new Loop({ ...loop, name: 'make deliveries', run: () => this.#fillSlots() });
@@ -227,7 +225,6 @@ export class Dispatcher {
       const result = await attemptDelivery(this.#attemptServices, claimed, body, this.#abort.signal);
       this.#lastTriggered.record(webhookId, result.startedAt);
       this.#metrics.attempted(result);
-      this.#logProcessFailure(result.outcome, claimed.delivery_id);
       await this.#writer.write(result);
       // The retry may be due below the lane's mark, but not before the start of this attempt.
       if (result.outcome !== 'succeeded')

@@ -4,7 +4,7 @@ import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Dispatcher } from '#server/webhooks/dispatch/dispatcher.ts';
 
 /**
- * Makes a dispatcher that can be paused, with its HTTP client, the errors and the fields of the warnings that it logs.
+ * Makes a dispatcher that can be paused, with its HTTP client, and the errors that it logs.
  * @param pause runs after each claim and result of the dispatcher, before it reads the statement's answer
  */
 export function pausedAfter(runtime: Runtime, pause: (statement: string) => Promise<void>) {
@@ -20,11 +20,9 @@ export function pausedAfter(runtime: Runtime, pause: (statement: string) => Prom
   };
   const paused = Object.create(database, { hot: pausing('hot'), batches: pausing('batches') });
   const errors: unknown[] = [];
-  const warnings: object[] = [];
   const logger = Object.create(runtime.logger, {
     error: { value: (what: unknown) => errors.push(what) },
-    warn: { value: (what: object) => warnings.push(what) },
   });
   const services = { ...runtime, metrics: createMetrics(), database: paused, outbound, logger };
-  return { outbound, dispatcher: new Dispatcher(services), errors, warnings };
+  return { outbound, dispatcher: new Dispatcher(services), errors };
 }
