@@ -1,4 +1,5 @@
 import { Database } from '#server/database/database.ts';
+import { requireSettings } from '#server/database/require-settings.ts';
 import { RestoreHold } from '#server/database/restore-hold.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { loadSecretsKey } from '#server/database/secrets-key.ts';
@@ -25,6 +26,7 @@ export async function openRuntime(
     dataDir: config.databaseUrl && config.dataDir,
   });
   try {
+    await requireSettings(database);
     await initializeClock(database.pool, clock);
     const secrets = new Secrets(await loadSecretsKey(database.pool, config));
     const restoreHold = await RestoreHold.read(database.pool);

@@ -6,6 +6,7 @@ import { StartError } from '#server/platform/start-error.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { describeFullDisk, walFreeMinBytes } from './data-dir.ts';
 import { connectionRemedy, isDatabaseAway, readOnlyCode } from './database.ts';
+import { poolerRemedy } from './require-settings.ts';
 import { NoConnectionError, tooManyCode } from './seek-connection.ts';
 import { olderDatabaseOf } from './timeline.ts';
 
@@ -79,6 +80,9 @@ function refusal(code: string, message: string, address: DatabaseAddress): strin
   if (/password must be a (non-empty )?string/.test(message)) {
     return `PostgreSQL at ${server} asks for a password, and DATABASE_URL has none for the role ${role}. Add it.`;
   }
+  // With a pooler a prepared statement of one connection exists on another one, or is missing on its own.
+  if (/unsupported startup parameter/.test(message) || ['42P05', '26000'].includes(code))
+    return `A pooler such as PgBouncer answers at ${server} (${message}). ${poolerRemedy}`;
   switch (code) {
     case '28P01':
       return `PostgreSQL at ${server} refuses the password of the role ${role}. Correct it in DATABASE_URL.`;

@@ -1,6 +1,7 @@
 import { readSchemaVersion } from './apply-schema.ts';
 import type { Database } from './database.ts';
 import { query } from './query.ts';
+import { requireSettings } from './require-settings.ts';
 
 /** Facts about a database, for `ownline doctor`. */
 export interface DatabaseFacts {
@@ -22,12 +23,17 @@ const roundTrips = 5;
 
 const ping = query('database.ping', 'SELECT 1 AS one').run;
 
-/** @returns the facts, the schema version (0 before the first start) and the shortest round trip in milliseconds */
-export async function inspectDatabase({ pool }: Pick<Database, 'pool'>): Promise<{
+/**
+ * @returns the facts, the schema version (0 before the first start) and the shortest round trip in milliseconds
+ * @throws StartError if a pooler dropped settings
+ */
+export async function inspectDatabase(database: Pick<Database, 'batches' | 'pool'>): Promise<{
   readonly facts: DatabaseFacts;
   readonly schemaVersion: number;
   readonly roundTripMs: number;
 }> {
+  await requireSettings(database);
+  const { pool } = database;
   const facts = await readFacts(pool);
   const schemaVersion = await readSchemaVersion(pool);
   let roundTripMs = Number.POSITIVE_INFINITY;

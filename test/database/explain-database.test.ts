@@ -7,9 +7,14 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { pino } from 'pino';
+import { openRuntime } from '#server/app/open-runtime.ts';
 import { applySchema } from '#server/database/apply-schema.ts';
+import { Database } from '#server/database/database.ts';
 import { withDatabaseErrors } from '#server/database/database-errors.ts';
 import { type Engine, startEngine } from '#server/database/engine/engine.ts';
+import { inspectDatabase } from '#server/database/inspect-database.ts';
+import { readConfig } from '#server/platform/config.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
 import { StartError } from '#server/platform/start-error.ts';
 import { listenLocally } from '#test/support/proxies/listen-locally.ts';
 import { until } from '#test/support/service/until.ts';
@@ -87,6 +92,14 @@ describe('errors of a start with a wrong DATABASE_URL', () => {
     return `${host}:${await listenLocally(listener, host)}`;
   }
 
+  /** Starts a pooler that refuses each connection. @returns the URL of a database behind it */
+  async function poolerThatAnswers(code: string, message: string): Promise<string> {
+    const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
+    const answer = Buffer.concat([Buffer.from('E\0\0\0\0'), fields]);
+    answer.writeUInt32BE(answer.length - 1, 1);
+    return url('guests', { at: await listen((socket) => socket.once('data', () => socket.end(answer))) });
+  }
+
   it('a correct DATABASE_URL gets the schema without an error', async () => {
     const right = url('guests');
     assert.equal(await withDatabaseErrors(right, () => applySchema(right)), true);
@@ -141,6 +154,14 @@ describe('errors of a start with a wrong DATABASE_URL', () => {
     'names an sslmode that the server requires': [
       () => url('encrypted'),
       /takes encrypted connections only, add sslmode=verify-full to DATABASE_URL/,
+    ],
+    'says that a pooler refuses the settings of a connection': [
+      () => poolerThatAnswers('08P01', 'unsupported startup parameter: statement_timeout'),
+      /^A pooler such as PgBouncer answers at \S+ .*connect to PostgreSQL or to haproxy\.$/,
+    ],
+    'says that a pooler mixes prepared statements up': [
+      () => poolerThatAnswers('42P05', 'prepared statement "clock.read" already exists'),
+      /^A pooler such as PgBouncer answers at \S+ .*connect to PostgreSQL or to haproxy\.$/,
     ],
     'names a file of a certificate that can’t be read': [
       () => url('guests', { query: '?sslrootcert=/nowhere.pem' }),
@@ -219,6 +240,19 @@ describe('errors of a start with a wrong DATABASE_URL', () => {
       await explained(url('guests')),
       /The schema of this database differs from that of this release/,
     );
+  });
+
+  it('the error of a start and of ownline doctor says that the connection lacks Ownline’s settings', async (t) => {
+    const lacking = { name: 'StartError', message: /^A pooler dropped Ownline's settings, or DATABASE_URL/ };
+    const logger = createLogger('silent');
+    for (const query of ['?options=-c%20jit%3Doff', '?statement_timeout=1000']) {
+      const databaseUrl = url('guests', { query });
+      const config = readConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir });
+      await assert.rejects(openRuntime(config, databaseUrl, logger), lacking, query);
+      const database = new Database({ databaseUrl, logger });
+      t.after(() => database.close());
+      await assert.rejects(inspectDatabase(database), lacking, query);
+    }
   });
 
   it('the error says that PostgreSQL has no connection left', async () => {
