@@ -19,8 +19,13 @@ import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { FixedWindowLimiter, NetworkRateLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import { createMemberAuthenticator } from '#server/teams/members/member-authenticator.ts';
-import { teamMembersRateMultiple } from '#server/usage/limits.ts';
 import { TeamRateLimiter } from '#server/usage/team-limiter.ts';
+
+/**
+ * The rate limit of a team's members, as a multiple of the limit of its keys, because a page sends several requests at
+ * once.
+ */
+const teamMembersRateMultiple = 5;
 
 /* Limits of requests that need no credential (specification section 7.2). */
 

@@ -9,13 +9,20 @@ import {
   type QueueBounds,
 } from '#server/platform/concurrency/keyed-semaphore.ts';
 import type { TeamId } from '#server/platform/ids.ts';
-import {
-  deviceBodyWaitMaxMs,
-  fileBodiesMax,
-  fileBodiesOfTeamMax,
-  fileBodyMinBytes,
-  largeDeviceBodiesMax,
-} from './limits.ts';
+
+/** How many large bodies of one device token are in memory at a time. Large means larger than an ordinary request. */
+export const largeDeviceBodiesMax = 4;
+
+/** Size above which a body contains a file: no other body is this large. */
+export const fileBodyMinBytes = 1_024 * 1_024;
+
+/** How many bodies with a file are in memory at a time: of a team, and of a process. */
+const fileBodiesOfTeamMax = 2;
+
+const fileBodiesMax = 6;
+
+/** How long a large body may wait until it is read: as long as iOS waits for an answer. */
+const deviceBodyWaitMaxMs = 60_000;
 
 const queue: QueueBounds = {
   name: 'body',

@@ -14,7 +14,12 @@ import {
   lockOpenSetupLink,
   type SetupLinkRow,
 } from './device-store.ts';
-import { setupLinkMs, setupLinkRetentionMs } from './limits.ts';
+
+/** How long a setup link works. */
+const setupLinkMs = 24 * 3_600_000;
+
+/** How long a setup link that no phone used is kept after it expired. */
+const setupLinkRetentionMs = 30 * 86_400_000;
 
 /** The address that a phone calls, with the routing tag of its team in place of `{team}` (specification section 11.1). */
 export function deviceUrlOf({ deviceUrl }: Pick<Config, 'deviceUrl'>, routingTag: string): string {

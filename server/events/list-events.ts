@@ -5,7 +5,17 @@ import { LongPoll, LongPolls } from '#server/platform/concurrency/long-poll.ts';
 import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { cutPage } from '#server/platform/paging.ts';
 import { estimatePosition, type FeedPosition, findPosition, readFeed } from './feed-store.ts';
-import { heldFeedRequestsMax, publishWaitMaxMs } from './limits.ts';
+
+/**
+ * Maximum number of long polls for events that a process holds: for one team, and in all (specification section 4.5).
+ */
+export const heldFeedRequestsMax = { ofKey: 20, ofProcess: 2_000 } as const;
+
+/**
+ * Time-out of the wait for an event's position. Events get a position within milliseconds, so a longer wait means that
+ * publishing is broken.
+ */
+const publishWaitMaxMs = 5_000;
 
 export class FeedPoll extends LongPoll {
   readonly position: FeedPosition;

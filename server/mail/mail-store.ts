@@ -4,8 +4,13 @@ import { type Queryable, query, type Transaction, transactionQuery } from '#serv
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Secrets } from '#server/platform/crypto.ts';
 import { type MailId, publicId } from '#server/platform/ids.ts';
-import { mailLeaseMs } from './limits.ts';
 import type { RenderedMail } from './mail-template.ts';
+
+/**
+ * Duration of a lease: longer than an attempt and the write of its outcome, so that only a dead process loses its
+ * lease.
+ */
+export const mailLeaseMs = 120_000;
 
 const minute = 60_000;
 const hour = 60 * minute;

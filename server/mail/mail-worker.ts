@@ -1,18 +1,12 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { QueueWorker } from '#server/platform/concurrency/queue-worker.ts';
 import { firstIdAt, publicId } from '#server/platform/ids.ts';
-import {
-  mailAttemptMs,
-  mailAttemptsInFlightMax,
-  mailLeaseMs,
-  mailRetentionMs,
-  mailStopMs,
-} from './limits.ts';
 import type { MailAttemptResult, MailHealth } from './mail-health.ts';
 import {
   type ClaimedMail,
   claimMails,
   deleteMails,
+  mailLeaseMs,
   nextMailAttemptAt,
   obsoleteMailReason,
   openMail,
@@ -22,6 +16,18 @@ import {
   staleMs,
 } from './mail-store.ts';
 import type { MailSendOutcome, SendMail } from './smtp-sender.ts';
+
+/** Upper bound on concurrent attempts of a process. */
+const mailAttemptsInFlightMax = 4;
+
+/** Time-out of a whole attempt, however slowly the mail server answers. */
+const mailAttemptMs = 60_000;
+
+/** How long a stop waits for attempts in progress before it aborts them. */
+const mailStopMs = 5_000;
+
+/** Retention of a mail's row, sent or not (specification section 10.6). */
+const mailRetentionMs = 30 * 24 * 3_600_000;
 
 const sweepMs = 1_000;
 

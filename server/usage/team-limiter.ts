@@ -7,12 +7,21 @@ import { BoundedMap } from '#server/platform/bounded-map.ts';
 import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/keyed-semaphore.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { windowSecondsLeft } from '#server/platform/network/fixed-window-limiter.ts';
-import {
-  deviceCallWaitMaxMs,
-  teamRequestsRunningMax,
-  teamRequestsWaitingMax,
-  teamRequestWaitMaxMs,
-} from './limits.ts';
+
+/** How many requests of one team run at once in this process: half of the connections for pages. */
+export const teamRequestsRunningMax = 3;
+
+/** How many requests of a team may wait in each queue: of its keys, and of its members. */
+export const teamRequestsWaitingMax = 1_000;
+
+/** Time-out of a waiting request: as long as a statement may take, and shorter than the time-out of most clients. */
+export const teamRequestWaitMaxMs = 10_000;
+
+/**
+ * Time-out of a phone's waiting call: as long as iOS waits for an answer, because a phone may not repeat a refused
+ * text. The rate limits of a device token bound the number of such calls.
+ */
+const deviceCallWaitMaxMs = 60_000;
 
 /**
  * Concurrency limiter: a semaphore per team that each request passes (specification section 8), so that no team takes

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { heldFeedRequestsMax } from '#server/events/limits.ts';
-import { FeedPoll, FeedPollRegistry } from '#server/events/list-events.ts';
+import { FeedPoll, FeedPollRegistry, heldFeedRequestsMax } from '#server/events/list-events.ts';
 import { Ids, type TeamId } from '#server/platform/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 

@@ -12,7 +12,7 @@ import { examplesOfEveryOperation, examplesOfRoute } from '#server/http/refusal-
 import { createSimulatedNumber } from '#server/numbers/create-simulated-number.ts';
 import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids.ts';
-import { teamRequestsRunningMax, teamRequestsWaitingMax } from '#server/usage/limits.ts';
+import { teamRequestsRunningMax, teamRequestsWaitingMax } from '#server/usage/team-limiter.ts';
 import { deliveryHeaderTexts } from '#server/webhooks/dispatch/request-texts.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { refuseInsertsOf } from '#test/support/database/table-faults.ts';

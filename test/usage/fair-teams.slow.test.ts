@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { lockTimeoutMs } from '#server/database/database.ts';
-import { heldFeedRequestsMax } from '#server/events/limits.ts';
+import { heldFeedRequestsMax } from '#server/events/list-events.ts';
 import {
   teamRequestsRunningMax,
   teamRequestsWaitingMax,
   teamRequestWaitMaxMs,
-} from '#server/usage/limits.ts';
+} from '#server/usage/team-limiter.ts';
 import { holdReads } from '#test/support/database/hold-reads.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { newMember } from '#test/support/people/people.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { teamRequestsRunningMax } from '#server/usage/limits.ts';
+import { teamRequestsRunningMax } from '#server/usage/team-limiter.ts';
 import { countBlocked, untilBlocked } from '#test/support/database/blocked-statements.ts';
 import {
   type MovableDatabaseClock,

@@ -26,10 +26,12 @@ import {
   recordAcceptance,
 } from '#server/teams/invitations/invitation-store.ts';
 import { joinTeam } from '#server/teams/invitations/join-team.ts';
-import { doubleSubmitMs } from '#server/teams/limits.ts';
 import { findMembership } from '#server/teams/members/members.ts';
 import { lockTeam } from '#server/teams/team/team.ts';
 import { type LoadedInvitation, loadInvitation } from './load-invitation.ts';
+
+/** Time after the first submit in which a second one counts as a double submit. */
+const doubleSubmitMs = 60_000;
 
 /** A submit of the form of an invitation's page. */
 interface Acceptance {

@@ -7,7 +7,6 @@ import { cancelMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';
-import { invitationMs } from '#server/teams/limits.ts';
 import type { MemberProfileRow } from '#server/teams/members/members.ts';
 import { requireBelowPlanLimit } from '#server/teams/team/plans.ts';
 import type { TeamRow } from '#server/teams/team/team.ts';
@@ -18,6 +17,8 @@ import {
   markSupersededInvitationsRevoked,
   type SupersededInvitations,
 } from './invitation-store.ts';
+
+const invitationMs = 7 * 24 * 3_600_000;
 
 export interface NewInvitation {
   readonly team: TeamRow;

@@ -16,7 +16,6 @@ import type { AuditActor } from '#server/platform/actor.ts';
 import { conflict, notFound } from '#server/platform/app-error.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { readPage } from '#server/platform/paging.ts';
-import { endedInvitationRetentionMs } from '#server/teams/limits.ts';
 import { mailKeyChange } from '#server/teams/members/mail-key-change.ts';
 import { findMemberByNormalizedEmail, runTeamChange } from '#server/teams/members/members.ts';
 import {
@@ -39,6 +38,9 @@ import {
   mailInvitation,
   needsShownLink,
 } from './mail-invitation.ts';
+
+/** Retention of ended invitations (accepted, revoked or expired). It is short, because they name people. */
+const endedInvitationRetentionMs = 30 * 24 * 3_600_000;
 
 /** The Invitation object of the API. The API never shows owner links. */
 function invitationView(invitation: InvitationRow): Invitation {

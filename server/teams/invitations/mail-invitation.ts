@@ -9,10 +9,14 @@ import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
 import { rateLimited } from '#server/platform/app-error.ts';
 import { publicId, type TeamId } from '#server/platform/ids.ts';
 import { dayForPeople } from '#server/platform/time/calendar.ts';
-import { invitationMailsPerAddressAndHour, invitationMailsPerTeamAndHour } from '#server/teams/limits.ts';
 import type { MemberProfileRow } from '#server/teams/members/members.ts';
 import type { TeamRow } from '#server/teams/team/team.ts';
 import type { InvitationRow } from './invitation-store.ts';
+
+/** Limits of invitation mails per hour: to one address by all teams together, and by one team. */
+const invitationMailsPerAddressAndHour = 5;
+
+const invitationMailsPerTeamAndHour = 100;
 
 /** Explains Ownline to invited people who have not heard of it. */
 export const ownlineDescription =

@@ -5,9 +5,11 @@ import { isMailEnabled, queueMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { rateLimited } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids.ts';
-import { keyChangesPerTeamAndHour } from '#server/teams/limits.ts';
 import type { TeamRow } from '#server/teams/team/team.ts';
 import { listEmailsOf } from './members.ts';
+
+/** How many changes of a team's people or name its API keys may make per hour; owners get a mail about each. */
+const keyChangesPerTeamAndHour = 100;
 
 /**
  * Mails the owners that an API key changed the people or the name of the team, in the transaction of the change
