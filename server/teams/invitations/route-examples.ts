@@ -1,17 +1,12 @@
 import { exampleIds as ids } from '#contract/example-values.ts';
-import { conflictExample, type Examples, planLimitExample } from '#server/http/example.ts';
+import { conflictExample, type Examples, planLimitExample, success } from '#server/http/example.ts';
 
 const own = { params: { id: ids.invitation } };
 const body = { email: 'mary@example.com', role: 'viewer' };
 const invitation = { invitation_id: ids.invitation, ...body, expires_at: '2026-11-28T08:40:00.000Z' };
 
 export const inviteMemberExamples: Examples = {
-  invited: {
-    summary: 'An invitation for 7 days',
-    body,
-    status: 201,
-    answer: invitation,
-  },
+  invited: success('An invitation for 7 days', invitation, { body }, 201),
   plan_limit: planLimitExample(
     'The plan allows no further member',
     'The plan free allows 1 member, open invitations included. Remove a member, revoke an invitation',
@@ -27,27 +22,18 @@ export const inviteMemberExamples: Examples = {
 };
 
 export const listInvitationsExamples: Examples = {
-  one: {
-    summary: 'One open invitation',
-    status: 200,
-    answer: { invitations: [invitation], cursor: ids.invitation, has_more: false },
-  },
+  one: success('One open invitation', { invitations: [invitation], cursor: ids.invitation, has_more: false }),
 };
 
 export const resendInvitationExamples: Examples = {
-  sent_again: {
-    summary: 'A new invitation replaces the old one',
-    ...own,
-    status: 201,
-    answer: { ...invitation, invitation_id: ids.newInvitation },
-  },
+  sent_again: success(
+    'A new invitation replaces the old one',
+    { ...invitation, invitation_id: ids.newInvitation },
+    own,
+    201,
+  ),
 };
 
 export const revokeInvitationExamples: Examples = {
-  revoked: {
-    summary: 'The link no longer works',
-    params: { id: ids.newInvitation },
-    status: 200,
-    answer: { deleted: true },
-  },
+  revoked: success('The link no longer works', { deleted: true }, { params: { id: ids.newInvitation } }),
 };

@@ -1,5 +1,5 @@
 import { exampleTime as at, exampleIds as ids } from '#contract/example-values.ts';
-import type { Examples } from '#server/http/example.ts';
+import { type Examples, success } from '#server/http/example.ts';
 
 const team = {
   id: ids.team,
@@ -25,34 +25,26 @@ const member = {
 };
 const ofMember = { params: { id: ids.member } };
 
-export const getTeamExamples: Examples = {
-  pro: { summary: 'A team on the plan pro', status: 200, answer: team },
-};
+export const getTeamExamples: Examples = { pro: success('A team on the plan pro', team) };
 
 export const updateTeamExamples: Examples = {
-  renamed: { summary: 'A new name', body: { name: 'Example Ltd' }, status: 200, answer: team },
+  renamed: success('A new name', team, { body: { name: 'Example Ltd' } }),
 };
 
-export const listMembersExamples: Examples = {
-  two: { summary: 'A team of two', status: 200, answer: { members: [owner, member] } },
-};
+export const listMembersExamples: Examples = { two: success('A team of two', { members: [owner, member] }) };
 
 export const changeRoleExamples: Examples = {
-  member: {
-    summary: 'Let the person send messages',
-    ...ofMember,
-    body: { role: 'member' },
-    status: 200,
-    answer: { ...member, role: 'member' },
-  },
+  member: success(
+    'Let the person send messages',
+    { ...member, role: 'member' },
+    { ...ofMember, body: { role: 'member' } },
+  ),
 };
 
 export const removeMemberExamples: Examples = {
-  removed: {
-    summary: 'Remove the person, and revoke the keys that they made',
-    ...ofMember,
-    query: { revoke_keys: true },
-    status: 200,
-    answer: { deleted: true },
-  },
+  removed: success(
+    'Remove the person, and revoke the keys that they made',
+    { deleted: true },
+    { ...ofMember, query: { revoke_keys: true } },
+  ),
 };
