@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 import {
   type BackupRun,
-  type BackupState,
   insertBackupRun,
+  type LastBackups,
   purgeBackupRuns,
-  readBackupState,
+  readLastBackups,
 } from '#server/backups/archive/backups-store.ts';
 import {
   externalDatabase,
@@ -33,13 +33,13 @@ const retryMs = hour / 2;
  * 03:00. At any time it is due if the latest one is older than 26 hours. A failed backup is repeated after half an
  * hour.
  */
-export function isBackupDue({ success_at, failure_at, is_failing }: BackupState, now: Date): boolean {
-  if (is_failing && failure_at && now.getTime() - failure_at.getTime() < retryMs) return false;
-  if (!success_at || now.getTime() - success_at.getTime() > lateMs) return true;
+export function isBackupDue({ latest, success, failure }: LastBackups, now: Date): boolean {
+  if (failure && latest === failure && now.getTime() - failure.finished_at.getTime() < retryMs) return false;
+  if (!success || now.getTime() - success.started_at.getTime() > lateMs) return true;
   const night = new Date(now.getTime());
   night.setHours(nightHour, 0, 0, 0);
   const sinceMs = now.getTime() - night.getTime();
-  return sinceMs >= 0 && sinceMs < nightHours * hour && success_at < night;
+  return sinceMs >= 0 && sinceMs < nightHours * hour && success.started_at < night;
 }
 
 const footnote =
@@ -102,7 +102,7 @@ export class NightlyBackup {
     if (!this.#isCleaned) await this.#removeScratch();
     this.#isCleaned = true;
     if (!backup || this.#running || this.#stopping.signal.aborted) return;
-    if (!isBackupDue(await readBackupState(database.pool), clock.now())) return;
+    if (!isBackupDue(await readLastBackups(database.pool), clock.now())) return;
     this.#running = this.#backUp(backup)
       .catch((error: unknown) => logger.error({ err: error }, 'the end of a nightly backup was not recorded'))
       .finally(() => {
@@ -198,7 +198,8 @@ export class NightlyBackup {
     else if (isDone) logger.info({ file, bytes, unproved }, 'the nightly backup was written and read back');
     else logger.error({ reason: error, stack }, 'the nightly backup failed; it is tried again in 30 minutes');
     await database.transaction(async (trx) => {
-      const { is_failing: wasFailing } = await readBackupState(trx);
+      const { latest: before } = await readLastBackups(trx);
+      const wasFailing = typeof before?.error === 'string';
       await insertBackupRun(trx, run);
       await purgeBackupRuns(trx, { before: clock.in(-runsKeptMs) });
       if (!isDone && !wasFailing) await mailBackupFailed(trx, this.#services, run);

@@ -137,3 +137,22 @@ export function flushedBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: StreamHandle | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 }
+
+/** Wait group: counts the tasks in flight; `drain` resolves once none is left. */
+export class WaitGroup {
+  #count = 0;
+  #waiting: (() => void)[] = [];
+
+  begin(): void {
+    this.#count += 1;
+  }
+
+  end(): void {
+    this.#count -= 1;
+    if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  async drain(): Promise<void> {
+    if (this.#count > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+}

@@ -1,12 +1,11 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { ErrorCode } from '#contract/errors.ts';
 import type { AppError } from '#server/platform/app-error.ts';
-import { WaitGroup } from '#server/platform/concurrency/wait-group.ts';
 import type { Ids } from '#server/platform/ids.ts';
 import { clientNetwork } from '#server/platform/network/ip-address.ts';
 import { createProxyWarning, createTrustProxy } from '#server/platform/network/trusted-proxies.ts';
 import { ClientErrorResponder, framingError } from './client-error.ts';
-import { OpenSockets } from './close-server.ts';
+import { OpenSockets, WaitGroup } from './close-server.ts';
 import { bodyMaxBytes, pathMaxCharacters } from './limits.ts';
 import { ExtraListeners } from './listen.ts';
 import { isPathTooLong, PathIndex, unroutedPath } from './path-index.ts';

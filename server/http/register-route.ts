@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunc
 import { Compile, type Validator } from 'typebox/compile';
 import { strictObject } from '#contract/schema.ts';
 import type { Actor, AuditActor } from '#server/platform/actor.ts';
-import type { WaitGroup } from '#server/platform/concurrency/wait-group.ts';
+import type { WaitGroup } from './close-server.ts';
 import { readJsonBody } from './read-json-body.ts';
 import {
   type Audience,

@@ -218,7 +218,7 @@ describe('ownline doctor', () => {
     const check = async (changed: object, last: Partial<BackupRun> = {}, backupFolder = folder) => {
       const backup = { folder: backupFolder, keep: 7, passphraseFile: undefined };
       const config = { backup, dataDir: service.dataDir, databaseUrl: undefined, ...changed };
-      const both = { latest: { ...run, ...last }, success: { ...run, ...last } };
+      const both = { latest: { ...run, ...last }, success: { ...run, ...last }, failure: undefined };
       return statesOf(await Array.fromAsync(checkBackups(config, both, now)));
     };
     assert.deepEqual(await check({ databaseUrl: service.databaseUrl }), ['backup_folder ok', 'backup ok']);
@@ -241,7 +241,7 @@ describe('ownline doctor', () => {
         dataDir: service.dataDir,
         databaseUrl: '',
       };
-      const last = { latest: run, success: run };
+      const last = { latest: run, success: run, failure: undefined };
       const [check] = await Array.fromAsync(checkBackups(config, last, at.getTime()));
       return check?.message ?? '';
     };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { inboundPerMinute, statusesPerMinute } from '#server/device-protocol/limits.ts';
-import { fileBodyMinBytes, largeDeviceBodiesMax } from '#server/devices/body-limiter.ts';
+import { fileBodyMinBytes, largeDeviceBodiesMax } from '#server/devices/device-authenticator.ts';
 import { rawRequest } from '#test/support/http/raw-http.ts';
 import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';

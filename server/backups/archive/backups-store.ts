@@ -13,17 +13,12 @@ export interface BackupRun {
   readonly unproved: string | null;
 }
 
-/** The state of nightly backups, for the next run, for metrics and for operators. */
-export interface BackupState {
-  /** When the newest successful run began: its backup has the data of that moment. */
-  readonly success_at: Date | null;
-  readonly failure_at: Date | null;
-  readonly is_failing: boolean;
-}
-
+/** The last runs of the nightly backup; undefined where there is none. */
 export interface LastBackups {
   readonly latest: BackupRun | undefined;
+  /** Its backup has the data of the moment when it began. */
   readonly success: BackupRun | undefined;
+  readonly failure: BackupRun | undefined;
 }
 
 /** The application_name of a backup's connection, which PostgreSQL shows in pg_stat_activity. */
@@ -42,14 +37,6 @@ export const purgeBackupRuns = transactionQuery<{ before: Date }>(
   'DELETE FROM backups WHERE finished_at < :before',
 ).run;
 
-export const readBackupState = query<object, BackupState>(
-  'backups.read-state',
-  `SELECT
-     (SELECT started_at FROM backups WHERE error IS NULL ORDER BY finished_at DESC LIMIT 1) AS success_at,
-     (SELECT finished_at FROM backups WHERE error IS NOT NULL ORDER BY finished_at DESC LIMIT 1) AS failure_at,
-     coalesce((SELECT error IS NOT NULL FROM backups ORDER BY finished_at DESC LIMIT 1), false) AS is_failing`,
-).one;
-
 /**
  * How many seconds ago a running backup of this database, or the check of one, began to read, by the database's clock;
  * 0 if none runs. Both keep dead rows of this database from being removed, because a snapshot in this database counts
@@ -64,14 +51,20 @@ export const readRunningSeconds = query<object, { seconds: number }>(
    WHERE own.pid = pg_backend_pid()`,
 ).number;
 
+/** The newest successful run and the newest failed run, the latest of them first. */
 const readLast = query<object, BackupRun>(
   'backups.read-last',
-  `SELECT DISTINCT ON (error IS NULL) started_at, finished_at, file, bytes, error, unproved FROM backups
-   ORDER BY error IS NULL, finished_at DESC`,
+  `SELECT * FROM (
+     SELECT DISTINCT ON (error IS NULL) started_at, finished_at, file, bytes, error, unproved FROM backups
+     ORDER BY error IS NULL, finished_at DESC
+   ) last ORDER BY finished_at DESC`,
 ).rows;
 
 export async function readLastBackups(db: Queryable): Promise<LastBackups> {
   const runs = await readLast(db);
-  const [latest] = runs.toSorted((a, b) => b.finished_at.getTime() - a.finished_at.getTime());
-  return { latest, success: runs.find(({ error }) => error === null) };
+  return {
+    latest: runs[0],
+    success: runs.find(({ error }) => error === null),
+    failure: runs.find(({ error }) => error !== null),
+  };
 }
