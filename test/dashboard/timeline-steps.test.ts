@@ -187,17 +187,6 @@ describe('the steps of a message', () => {
     });
   }
 
-  it('an inbound message has the step “received” by the contact, and a step for an opt-out by its text', () => {
-    const received = { ...message, direction: 'inbound', status: 'received', from: '+14155550101' } as const;
-    assert.deepEqual(lines({ message: received, events: [event('message.received', 0)] }), [
-      '0 received by contact +14155550101',
-    ]);
-    assert.deepEqual(lines({ message: received, optedOutAt: time(0) }), [
-      '0 received by contact +14155550101',
-      '0 opted_out by contact +14155550101',
-    ]);
-  });
-
   it('steps of the same time are in their logical order', () => {
     const at = lines({
       message: { ...message, status: 'delivered' },

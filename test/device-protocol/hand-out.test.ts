@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pacingChannel, peersChannel } from '#server/database/channels.ts';
+import { pacingChannel } from '#server/database/channels.ts';
 import { cutBlocked } from '#test/support/database/blocked-statements.ts';
 import { hearNotifications } from '#test/support/database/hear-notifications.ts';
 import { holdTableLock } from '#test/support/database/row-lock.ts';
@@ -134,19 +134,6 @@ describe('hand-outs (specification section 11.4)', () => {
     assert.equal((await answer).action, 'idle');
     const tookMs = service.clock.nowMs() - startedAtMs;
     assert.ok(tookMs >= 25_000 && tookMs < 45_000, String(tookMs));
-  });
-
-  it('a process that stops while another one serves polls answers its held polls with idle and a wait of 1 s', async () => {
-    const number = await phones.connect();
-    const peers = await hearNotifications(service, peersChannel);
-    const stopping = await service.startAnother();
-    await until('a peer answers', () => peers.heard.some(({ payload }) => payload.startsWith('serves')));
-    await peers.stop();
-    const wire = new DeviceWire(stopping.baseUrl, number.wire.token);
-    wire.session = number.wire.session;
-    const { answer } = await heldPoll(service, number, wire);
-    await stopping.close();
-    assert.deepEqual(await answer, { action: 'idle', session: number.wire.session, wait: '1' });
   });
 
   it('a poll whose look-up loses the database is looked up again while it is held', async (t) => {

@@ -29,7 +29,7 @@ import { type MadeWebhook, newWebhook } from '#test/support/webhooks/make-webhoo
 import { answering, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 
 /** Sends every example of the API reference, in an order in which a team would do so. */
-describe('the examples of the API reference (§9/openapi)', () => {
+describe('the examples of the API reference (§2.1/timestamps, §2.1/empty-values, §9/openapi)', () => {
   const service = givenService(
     {
       BASE_URL: exampleServer,
@@ -77,11 +77,11 @@ describe('the examples of the API reference (§9/openapi)', () => {
     await tell('getTeam', 'pro');
     await newMember(service, team, 'owner', { email: 'ada@example.com', name: 'Ada Example' });
     await newMember(service, team, 'viewer', { email: 'grace@example.com', name: 'Grace Example' });
+    const free = await newFreeTeam();
+    await newMember(service, free, 'owner');
     await tell('listMembers', 'two');
     await tell('changeRole', 'member');
     for (const name of ['a_member', 'invited']) await tell('inviteMember', name);
-    const free = await newFreeTeam();
-    await newMember(service, free, 'owner');
     await tell('inviteMember', 'plan_limit', free.api);
     await tell('listInvitations', 'one');
     await tell('resendInvitation', 'sent_again');

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { healthCauseTexts } from '#contract/number-health.ts';
 import { createSendBatcher, sendMessage } from '#server/messages/send-message.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { holdInserts } from '#test/support/database/table-faults.ts';
-import { pacingOff } from '#test/support/numbers/default-pacing.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
-import { field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { sentByDay } from '#test/support/usage/stored-usage.ts';
@@ -18,50 +15,6 @@ const phone = '+14155550100';
 describe('GET /v1/numbers (specification section 4.2)', () => {
   const { service, team } = givenTeamBesideCanary();
   const number = given(() => connectNumber(service, team, phone));
-
-  it('the list of a team without numbers is empty', async () => {
-    const other = await service.newTeam();
-    assert.equal((await other.api.get('/v1/numbers')).text, '{"numbers":[]}');
-  });
-
-  it('a listed number has every field, with empty strings and null times for missing values (§2.1/timestamps, §2.1/empty-values)', async () => {
-    const answer = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550109' });
-    assert.equal(answer.status, 200);
-    const list = await team.api.get('/v1/numbers');
-    const [connected, pending] = list.json.numbers as Record<string, unknown>[];
-    const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-    assert.match(String(connected?.created_at), instant);
-    assert.match(String(connected?.last_seen_at), instant);
-    assert.match(String(connected?.id), /^num_[0-9a-hjkmnp-tv-z]{26}$/);
-    assert.deepEqual(
-      { ...connected, created_at: '', last_seen_at: '' },
-      {
-        id: number.numberId,
-        phone_number: phone,
-        label: '',
-        status: 'active',
-        verified: true,
-        device_name: 'Test iPhone',
-        last_seen_at: '',
-        messages_today: 0,
-        created_at: '',
-      },
-    );
-    assert.deepEqual(
-      { ...pending, id: '', created_at: '' },
-      {
-        id: '',
-        phone_number: '+14155550109',
-        label: '',
-        status: 'active',
-        verified: false,
-        device_name: '',
-        last_seen_at: null,
-        messages_today: 0,
-        created_at: '',
-      },
-    );
-  });
 
   const toMidnight = () => new Date(service.clock.nowMs()).setUTCHours(24, 0, 0, 0) - service.clock.nowMs();
 
@@ -130,68 +83,5 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
       assert.equal(list.find((message) => message.id === id)?.created_at, createdAt);
       assert.deepEqual(await send(content), { message: answer, replayed: true });
     }
-  });
-});
-
-const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-
-describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
-  const { service, team } = givenTeamBesideCanary();
-
-  it('a number is shown with the fields of the list and on_unconfirmed', async () => {
-    const number = await connectNumber(service, team, '+14155550100');
-    await team.api.send({ from: number.phoneNumber, to, content: 'one' });
-    await number.wire.call('inbound', { from: to, text: 'two' });
-    await connectNumber(service, team, '+14155550110');
-    const change = { label: 'Support 😀', status: 'paused', on_unconfirmed: 'retry_once' };
-    await team.api.put(`/v1/numbers/${number.numberId}`, change);
-    const answer = await team.api.get(`/v1/numbers/${number.numberId}`);
-    assert.equal(answer.status, 200);
-    assert.match(String(answer.json.created_at), instant);
-    assert.match(String(answer.json.last_seen_at), instant);
-    assert.deepEqual(answer.json, {
-      id: number.numberId,
-      phone_number: number.phoneNumber,
-      label: 'Support 😀',
-      status: 'paused',
-      verified: true,
-      device_name: 'Test iPhone',
-      last_seen_at: answer.json.last_seen_at,
-      messages_today: 2,
-      created_at: answer.json.created_at,
-      on_unconfirmed: 'retry_once',
-      inbound_coverage: 'unknown',
-      health: {
-        state: 'online',
-        since: field(answer.json, 'health.since'),
-        last_seen_at: answer.json.last_seen_at,
-        cause: null,
-        advice: '',
-      },
-      device_change: null,
-      ...pacingOff,
-    });
-    assert.partialDeepStrictEqual(answer.json, await findNumber(team.api, number.phoneNumber));
-  });
-
-  it('a pending number is shown with the fields of the list, and on_unconfirmed fail', async () => {
-    await team.api.post('/v1/numbers/verify', { phone_number: '+14155550120' });
-    const listed = await findNumber(team.api, '+14155550120');
-    const { cause, advice } = healthCauseTexts.setup_link_unopened;
-    const answer = await team.api.get(`/v1/numbers/${listed?.id}`);
-    assert.deepEqual(answer.json, {
-      ...listed,
-      on_unconfirmed: 'fail',
-      inbound_coverage: 'unknown',
-      health: {
-        state: 'pending',
-        since: answer.json.created_at,
-        last_seen_at: null,
-        cause: 'setup_link_unopened',
-        advice: `${cause} ${advice}`,
-      },
-      device_change: null,
-      ...pacingOff,
-    });
   });
 });

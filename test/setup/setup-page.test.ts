@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { optOutWords } from '#contract/opt-out-words.ts';
 import { getRoutingTag } from '#server/teams/team/team.ts';
 import { type BuildAction, buildList } from '#shortcut/build-list.ts';
-import { missedWords } from '#shortcut/inbound-coverage/coverage.ts';
 import { shortcuts } from '#shortcut/shortcuts.ts';
 import { countDevices } from '#test/support/devices/stored-devices.ts';
 import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
@@ -136,12 +134,6 @@ describe('the setup page (specification section 11.8)', () => {
       ['27', true],
     ] as const)
       assert.equal(/Any Network/.test((await openPage(setupUrl, `/by-hand?ios=${ios}`)).html), has, ios);
-  });
-
-  it('the required automations catch every opt-out word but one, and the full set catches all words', () => {
-    const words = Object.values(optOutWords).flat();
-    assert.deepEqual(missedWords(words, 'needed'), ['DURDUR']);
-    assert.deepEqual(missedWords(words, 'full'), []);
   });
 
   it('the page loads its script, and without JavaScript links to the list to build by hand', async () => {

@@ -193,18 +193,6 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     }
   });
 
-  it('a run ends when Messages does not accept a message', async () => {
-    const end = await runShortcut(workflowOf([...show('one'), ...show('two')]), {
-      clock: new PhoneClock(),
-      deviceName: '',
-      systemVersion: '',
-      sendMessage: () => {
-        throw new Error('not delivered');
-      },
-    });
-    assert.equal(end.kind === 'failed' && end.index, 4);
-  });
-
   it('If compares a text by is, is not, begins with and contains, and runs Otherwise if that is false or there is no text', async () => {
     const holds = async (held: string, condition: Condition, operand: string) => {
       const shown = await shownBy([
