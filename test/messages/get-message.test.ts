@@ -50,17 +50,6 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     assert.match(String(delivered.delivered_at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it('a failed message has its error code and the error text of the phone', async () => {
-    const id = await team.api.send({ from: number.phoneNumber, to, content: 'Not this one' });
-    const poll = await number.wire.poll();
-    assert.equal(poll.id, id);
-    await number.wire.poll({ last: id, last_status: 'failed', last_error: 'No iMessage here' });
-    const failed = await get(id);
-    assert.deepEqual([failed.status, failed.error_code, failed.sent_at], ['failed', 'device_error', null]);
-    assert.match(String(failed.error_message), /No iMessage here/);
-    assert.match(String(failed.failed_at), /Z$/);
-  });
-
   it('a queued message has the reason why it waits: earlier message, busy phone, paused number, offline phone (§2.5/last-seen-at, §4.3/waiting-reason)', async () => {
     const first = await team.api.send({ from: number.phoneNumber, to, content: 'first' });
     const second = await team.api.send({ from: number.phoneNumber, to, content: 'second' });
@@ -77,19 +66,6 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     assert.equal((await get(second)).waiting_reason, null);
     await passServedTime(service, 5 * minuteMs + 1_000);
     assert.equal((await get(second)).waiting_reason, 'phone_offline');
-  });
-
-  it('an inbound message has the status received', async () => {
-    const inbound = await number.wire.call('inbound', { from: '+1 (415) 555-0102', text: 'Hi there' });
-    const message = await get(inbound.id);
-    assert.deepEqual(
-      [message.status, message.direction, message.from, message.to, message.content],
-      ['received', 'inbound', '+14155550102', number.phoneNumber, 'Hi there'],
-    );
-    assert.deepEqual(
-      [message.error_code, message.waiting_reason, message.may_have_been_sent],
-      [null, null, false],
-    );
   });
 });
 

@@ -40,15 +40,6 @@ describe('the file of Ownline Inbound, run against the service (specification se
     assert.deepEqual(await contents(line), ['Yes']);
   });
 
-  it("Ownline Inbound waits 15 s after a proxy's error page and posts the text again (§11.11/inbound)", async () => {
-    const line = await world.newLine();
-    world.proxy.next('error_page', 'inbound');
-    const run = line.phone.receive(message('in a deploy'));
-    await line.phone.clock.pass(15_000);
-    assert.deepEqual(await endOf(run), { kind: 'completed' });
-    assert.deepEqual(await contents(line), ['in a deploy']);
-  });
-
   it('a received text whose answers were lost for a minute is stored once (§11.11/inbound)', async () => {
     const line = await world.newLine();
     for (let lost = 0; lost < 4; lost += 1) world.proxy.next('lose_answer', 'inbound');

@@ -53,32 +53,6 @@ describe('the file of Ownline Outbox, run against the service (specification sec
     await world.untilStatus(await world.send(line, 'three'), 'sent');
   });
 
-  it("Ownline Outbox waits 15 s after a proxy's error page and opens its session with the next poll", async () => {
-    const line = await world.newLine();
-    world.proxy.next('error_page');
-    void line.phone.startOutbox();
-    await line.phone.clock.pass(15_000);
-    await world.untilVerified(line);
-    await world.untilStatus(await world.send(line, 'after the page'), 'sent');
-  });
-
-  it("Ownline Outbox reports again after a proxy's error page in place of the answer (§11.11/outbox)", async () => {
-    let polls = 0;
-    const line = await world.newLine({
-      onSend: () => {
-        polls += 1;
-        world.proxy.next('error_page');
-      },
-    });
-    void line.phone.startOutbox();
-    await world.untilVerified(line);
-    const id = await world.send(line, 'reported late');
-    await line.phone.clock.pass(15_000);
-    await world.untilStatus(id, 'sent');
-    assert.equal(polls, 1);
-    assert.deepEqual(line.phone.texts, ['reported late']);
-  });
-
   it('Ownline Outbox repeats a poll in the same session after a restart of the service (§11.11/outbox)', async () => {
     const other = await world.service.startAnother();
     world.proxy.retarget(other.baseUrl);
