@@ -60,7 +60,7 @@ describe('the file of Ownline Outbox, run against the service (specification sec
     await world.untilStatus(await world.send(line, 'before'), 'sent');
     const closing = other.close();
     world.proxy.retarget(world.service.baseUrl);
-    await line.phone.clock.pass(15_000);
+    await line.phone.clock.pass(1_000);
     await closing;
     await world.untilStatus(await world.send(line, 'after'), 'sent');
     assert.deepEqual(line.phone.texts, ['before', 'after']);
