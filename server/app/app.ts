@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { Changes } from '#server/dashboard/changes.ts';
 import { applySchema } from '#server/database/apply-schema.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
@@ -9,6 +10,7 @@ import { Jobs, registerJobMetrics } from '#server/database/jobs.ts';
 import { NotificationListener } from '#server/database/listener.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { ProcessServices } from '#server/database/slice.ts';
+import { Timeline } from '#server/database/timeline.ts';
 import { closeServer } from '#server/http/close-server.ts';
 import { withAppBasePath } from '#server/http/html.ts';
 import { createHttpServer } from '#server/http/http-server.ts';
@@ -166,7 +168,9 @@ async function openDatabase(
   lifecycle: Lifecycle,
 ): Promise<Runtime> {
   const runtime = await withDatabaseErrors(config.databaseUrl, async () => {
-    await applySchema(databaseUrl, { logger, signal: lifecycle.signal });
+    const timeline = new Timeline(logger, config.databaseUrl && config.dataDir);
+    const check = (client: pg.Client) => timeline.check(client);
+    await applySchema(databaseUrl, { logger, signal: lifecycle.signal, check });
     return openRuntime(config, databaseUrl, logger, clock);
   });
   lifecycle.onClose('database', () => runtime.database.close());

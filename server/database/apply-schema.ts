@@ -46,6 +46,8 @@ interface SchemaOptions {
   /** Logs a wait for another process, and how long the creation took. */
   readonly logger?: Logger;
   readonly lockWait?: typeof schemaLockWait;
+  /** Refuses a connection, for instance to an older copy of the database. */
+  readonly check?: (client: pg.Client) => Promise<unknown>;
   /** Aborts the creation: the transaction is rolled back. */
   readonly signal?: AbortSignal;
 }
@@ -75,9 +77,10 @@ export async function applySchema(databaseUrl: string, options: SchemaOptions = 
 
 async function applyOn(
   client: pg.Client,
-  { logger, lockWait = schemaLockWait }: SchemaOptions,
+  { logger, lockWait = schemaLockWait, check }: SchemaOptions,
 ): Promise<boolean> {
   await client.connect();
+  await check?.(client);
   await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockWait.maxMs}`);
   const notice = setTimeout(() => {
     logger?.warn('another process creates or restores the database; this one waits until it has ended');

@@ -96,7 +96,7 @@ export class ClockSync {
 
   /** Reads the clock once, and corrects or holds the service's time accordingly. Before, it reads the timeline. */
   async run(): Promise<void> {
-    await this.#services.database.timeline.follow(this.#services.database.pool);
+    await this.#services.database.followTimeline();
     this.#align();
     for (let reads = 0; reads < readsMax; reads += 1) if (await this.#read()) break;
     await this.#note();

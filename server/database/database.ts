@@ -3,6 +3,7 @@ import { errorCodeOf } from '#server/platform/error-code.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import type { ChangeRecorder } from './change.ts';
+import { createClient } from './create-client.ts';
 import { NotifySender } from './notify-sender.ts';
 import { measurePools } from './pool-metrics.ts';
 import type { ChangeRecordingPool, Transaction } from './query.ts';
@@ -75,11 +76,13 @@ export class Database {
   readonly pages: ChangeRecordingPool;
   readonly pool: ChangeRecordingPool;
   readonly timeline: Timeline;
+  readonly #databaseUrl: string;
   readonly #notifying: pg.Pool;
   readonly #notifier: NotifySender;
   #isClosing = false;
 
   constructor(options: DatabaseOptions) {
+    this.#databaseUrl = options.databaseUrl;
     this.timeline = new Timeline(options.logger, options.dataDir);
     // Commits of this pool wait for no standby, so one of its connections is soon free.
     const isRunning = async (processId: number) => {
@@ -155,6 +158,25 @@ export class Database {
     } catch (error) {
       if (!isDeadlock(error)) throw error;
       return runTransaction(this, work, pool);
+    }
+  }
+
+  /** Reads the timeline on a new connection, because the open ones do not lead to a new primary. */
+  async followTimeline(): Promise<void> {
+    const client = createClient({
+      connectionString: this.#databaseUrl,
+      application_name: 'ownline timeline',
+      connectionTimeoutMillis: 5_000,
+      query_timeout: 5_000,
+    });
+    try {
+      await client.connect();
+      await this.timeline.follow(client);
+    } catch (error) {
+      // A refusal of an older copy is reported. Whether the database is away shows elsewhere.
+      if (!isDatabaseAway(error)) throw error;
+    } finally {
+      client.connection.stream.destroy();
     }
   }
 

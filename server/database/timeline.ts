@@ -13,12 +13,16 @@ interface Copy {
   readonly timeline: number;
 }
 
+/** Whether a commit waits for a standby, so that a failover to it loses none. */
+type Reading = Copy & { readonly isSynchronous: boolean };
+
 // CASE, because a standby refuses to name a file of the write-ahead log. pg_control_checkpoint() would still have the
 // former timeline for a while after a promotion.
-const readCopy = query<object, { system: string; timeline: string }>(
+const readCopy = query<object, { system: string; timeline: string; is_synchronous: boolean }>(
   'database.timeline',
   `SELECT system_identifier::text AS system,
-     CASE WHEN pg_is_in_recovery() THEN '0' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline
+     CASE WHEN pg_is_in_recovery() THEN '0' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline,
+     current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') NOT IN ('off', 'local') AS is_synchronous
    FROM pg_control_system()`,
 ).one;
 
@@ -40,10 +44,16 @@ export function olderDatabaseOf(error: unknown): OlderDatabaseError | undefined 
  * Timeline: refuses connections to an older copy of the database, such as a former primary that came back. It knows the
  * cluster and the highest timeline that this process, or an earlier one with the same DATA_DIR, has seen. It replaces
  * no fencing: a process that never saw the newer copy goes on with the older one.
+ *
+ * It also knows up to which timeline this process has checked the promotions (decision 0060).
  */
 export class Timeline {
   /** Counts refused connections. */
   refusals = 0;
+  /** The timeline on which this process may claim messages; 0 before the first one. */
+  checked = 0;
+  /** Whether commits waited for a standby when `follow` last read the checked timeline. */
+  wasSynchronous = false;
   readonly #logger: Logger;
   readonly #file: string | undefined;
   /** The open connections, with the timeline of each. */
@@ -64,11 +74,26 @@ export class Timeline {
     return this.#highest?.timeline ?? 0;
   }
 
+  /** The copy with the highest timeline that was seen. */
+  get copy(): Copy | undefined {
+    return this.#highest;
+  }
+
+  /** Whether the highest timeline is checked. Without the right to read timelines there is nothing to check. */
+  get isChecked(): boolean {
+    return !this.#mayRead || this.checked === this.highest;
+  }
+
+  /** Whether a connection leads to the checked timeline. One that was opened to a standby does not, even once promoted. */
+  leadsToChecked(client: pg.ClientBase): boolean {
+    return !this.#mayRead || this.#connections.get(client) === this.checked;
+  }
+
   /** Checks an open connection. @throws OlderDatabaseError if it must not be used */
-  async check(client: pg.ClientBase): Promise<void> {
-    if (!this.#mayRead) return;
+  async check(client: pg.ClientBase): Promise<Reading | undefined> {
+    if (!this.#mayRead) return undefined;
     const copy = await this.#read(client);
-    if (copy === undefined) return;
+    if (copy === undefined) return undefined;
     const problem = this.#problemOf(copy);
     if (problem !== undefined) {
       this.refusals += 1;
@@ -78,28 +103,21 @@ export class Timeline {
     this.#connections.set(client, copy.timeline);
     if (copy.timeline > this.highest) this.#rise(copy);
     this.#highest ??= copy;
+    return copy;
   }
 
-  /** Reads the timeline of one connection again, and keeps the highest one in DATA_DIR. */
-  async follow(pool: pg.Pool): Promise<void> {
-    const client = await pool.connect();
-    let refused: Error | undefined;
-    try {
-      await this.check(client);
-    } catch (error) {
-      refused = error as Error;
-      throw error;
-    } finally {
-      client.release(refused);
-    }
+  /** Checks a new connection, and keeps the highest timeline in DATA_DIR. */
+  async follow(client: pg.ClientBase): Promise<void> {
+    const reading = await this.check(client);
+    if (reading?.timeline === this.checked) this.wasSynchronous = reading.isSynchronous;
     this.#keep();
   }
 
-  async #read(client: pg.ClientBase): Promise<Copy | undefined> {
+  async #read(client: pg.ClientBase): Promise<Reading | undefined> {
     try {
       // No transaction is needed, because the statement declares no change.
-      const { system, timeline } = await readCopy(client as Transaction);
-      return { system, timeline: Number.parseInt(timeline, 16) };
+      const { system, timeline, is_synchronous: isSynchronous } = await readCopy(client as Transaction);
+      return { system, timeline: Number.parseInt(timeline, 16), isSynchronous };
     } catch (error) {
       if (!refusedCodes.includes(errorCodeOf(error) ?? '')) throw error;
       if (this.#mayRead) {
@@ -134,12 +152,12 @@ export class Timeline {
   }
 
   /** Ends the connections of lower timelines: what is written there would be lost. */
-  #rise(copy: Copy): void {
+  #rise({ system, timeline: highest }: Copy): void {
     const isFirst = this.highest === 0;
-    this.#highest = copy;
+    this.#highest = { system, timeline: highest };
     for (const [client, timeline] of this.#connections)
-      if (timeline < copy.timeline) (client as pg.Client).connection.stream.destroy();
-    if (!isFirst) this.#logger.warn({ timeline: copy.timeline }, 'the database has a new primary');
+      if (timeline < highest) (client as pg.Client).connection.stream.destroy();
+    if (!isFirst) this.#logger.warn({ timeline: highest }, 'the database has a new primary');
   }
 
   #keep(): void {

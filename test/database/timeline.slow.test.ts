@@ -3,6 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import pg from 'pg';
+import { checkDatabase } from '#server/cli/doctor/check-database.ts';
 import { Database } from '#server/database/database.ts';
 import { createWriteErrorMapper, withDatabaseErrors } from '#server/database/database-errors.ts';
 import { NotificationListener } from '#server/database/listener.ts';
@@ -13,6 +14,8 @@ import { Clock } from '#server/platform/time/clock.ts';
 import { startDatabasePair } from '#test/support/database/database-pair.ts';
 import { startMovingProxy } from '#test/support/proxies/moving-proxy.ts';
 import { given, givenFolder } from '#test/support/service/given.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const logger = createLogger('silent');
 const olderCopy =
@@ -32,7 +35,7 @@ describe('a former primary that comes back (specification section 10.4)', () => 
     toNewer();
     const database = connect();
     t.after(() => database.close());
-    await database.timeline.follow(database.pool);
+    await database.followTimeline();
     assert.equal(database.timeline.highest, 2);
     toOlder();
     const refusal = await database.hot.query('SELECT').catch((error: unknown) => error);
@@ -60,11 +63,42 @@ describe('a former primary that comes back (specification section 10.4)', () => 
     assert.match(rows[0].file, /^00000002/);
   });
 
+  it('a process whose connections are all idle notices a newer copy', async (t) => {
+    toOlder();
+    const database = connect();
+    t.after(() => database.close());
+    await database.pool.query('SELECT');
+    toNewer();
+    await database.followTimeline();
+    assert.equal(database.timeline.highest, 2);
+  });
+
+  it('/readyz and ownline doctor name an older copy, and a start on it changes nothing', async (t) => {
+    toNewer();
+    const service = await startTestService({ DATABASE_URL: proxy.url });
+    t.after(() => service.close());
+    t.after(toNewer);
+    toOlder();
+    proxy.cut();
+    const message = await until('/readyz refuses', async () => {
+      service.clock.advance(1_001);
+      const answer = await fetch(`${service.baseUrl}/readyz`);
+      const { error } = (await answer.json()) as { error?: { message: string } };
+      return answer.status === 503 && olderCopy.test(error?.message ?? '') && error?.message;
+    });
+    assert.match(message, olderCopy);
+    const { checks } = await checkDatabase(service.runtime.config);
+    assert.partialDeepStrictEqual(checks[0], { name: 'database', state: 'failed' });
+    assert.match(checks[0]?.message ?? '', olderCopy);
+    const { dataDir: DATA_DIR } = service;
+    await assert.rejects(startTestService({ DATABASE_URL: proxy.url, DATA_DIR }), olderCopy);
+  });
+
   it('a restarted process refuses the older copy, until its operator removes timeline.json', async () => {
     const follow = async () => {
       const database = connect(dataDir);
       try {
-        await withDatabaseErrors(proxy.url, () => database.timeline.follow(database.pool));
+        await withDatabaseErrors(proxy.url, () => database.followTimeline());
       } finally {
         await database.close();
       }
@@ -95,7 +129,7 @@ describe('a former primary that comes back (specification section 10.4)', () => 
     await superuser.query('REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC');
     const database = connect();
     t.after(() => database.close());
-    await database.timeline.follow(database.pool);
+    await database.followTimeline();
     assert.equal(database.timeline.highest, 0);
   });
 });

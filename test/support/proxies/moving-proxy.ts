@@ -19,13 +19,18 @@ export async function startMovingProxy() {
     }
   });
   const port = await listenLocally(server);
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   return {
     url: `postgresql://ownline@127.0.0.1:${port}/ownline`,
     leadTo: (socketFolder: string) => {
       folder = socketFolder;
     },
+    /** Ends the open connections. */
+    cut,
     close: () => {
-      for (const socket of sockets) socket.destroy();
+      cut();
       server.close();
     },
   };

@@ -42,6 +42,7 @@ export type TestService = Awaited<ReturnType<typeof startTestService>>;
 /**
  * Starts a service. `settings` in the words of docs/configuration.md replace those of the tests: `{
  * DEVICE_HOLD_SECONDS: '1' }`. `{port}` in a setting is the port: `{ APP_URL: 'http://localhost:{port}' }`.
+ * DATABASE_URL names another database than a new one.
  * @param prepare is called with the new database before anything connects to it
  */
 export async function startTestService(
@@ -49,7 +50,8 @@ export async function startTestService(
   outbound: Partial<OutboundHttpOptions> = {},
   prepare: (databaseUrl: string) => Promise<void> = async () => undefined,
 ) {
-  const database = await createTestDatabase();
+  const { DATABASE_URL: url } = settings;
+  const database = url ? { url, close: async () => undefined } : await createTestDatabase();
   await prepare(database.url);
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-service-'));
   const clock = new Clock();
