@@ -45,8 +45,8 @@ export const AccountAnswer = strictObject({ account: Account });
 export const AccountOverview = strictObject({
   account: Account,
   teams: Type.Array(AccountTeam),
-  /** true while a restore holds back messages, deliveries and mails (specification section 10.8). */
-  restore_hold: Type.Boolean(),
+  /** true while a restore or an outage holds back what goes out (specification section 10.8). */
+  is_held: Type.Boolean(),
 });
 export type AccountOverview = Type.Static<typeof AccountOverview>;
 

@@ -29,6 +29,7 @@ export type FailureCode = (typeof failureCodes)[number];
 /** Why a queued message has not been handed out yet (specification section 4.3). */
 export const waitingReasons = [
   'restore_hold',
+  'held_after_outage',
   'number_paused',
   'phone_offline',
   'media_fetching',

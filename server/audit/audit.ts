@@ -41,6 +41,7 @@ const auditActions = [
   'webhook.replayed',
   'webhook.disabled',
   'restore.resumed',
+  'outage.resumed',
   'account.made',
   'account.signed_in',
   'account.signed_out',

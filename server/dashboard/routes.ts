@@ -15,6 +15,7 @@ import {
   getLastAttempts,
   getWebhookHealth,
 } from '#server/dashboard/webhooks/webhook-health.ts';
+import { findOpenHold } from '#server/database/restore-hold.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { eventStreamHeaders } from '#server/http/event-stream.ts';
 import { type Route, route } from '#server/http/route.ts';
@@ -90,7 +91,7 @@ export function dashboardRoutes(services: DashboardServices): Route[] {
       answers: { 200: Timeline },
       handle: async ({ principal, ids }) => ({ body: await getTimeline(services, principal.teamId, ids.id) }),
     }),
-    // The restore hold, for the banner of every page (sections 10.8 and 12.3).
+    // The hold after a restore or an outage, for the banner of every page (sections 10.8 and 12.3).
     route('GET /app/teams/:team_id/restore', {
       audience: 'team',
       permission: 'team:read',
@@ -108,9 +109,10 @@ export function dashboardRoutes(services: DashboardServices): Route[] {
       body: ResumeRequest,
       answers: { 200: RestoreState },
       handle: async ({ principal, body, by }) => {
-        if (services.restoreHold.isHeld && !(await isFirstTeam(services, principal.teamId))) {
+        const isOfOthers = !(await isFirstTeam(services, principal.teamId));
+        if (isOfOthers && (await findOpenHold(services.database.pool))) {
           throw forbidden(
-            'The restore hold concerns all teams of this server. Ask an owner of its first team, or its operator, to resume.',
+            'The hold concerns all teams of this server. Ask an owner of its first team, or its operator, to resume.',
           );
         }
         await resumeRestore(services, by, {

@@ -23,7 +23,7 @@ export class RestoreHold {
 
   static async read(db: Queryable): Promise<RestoreHold> {
     const restore = await findOpenRestore(db).catch((error: unknown) => {
-      // A backup before an upgrade reads the schema of an earlier release, which may lack the table restores.
+      // A backup before an upgrade reads the schema of an earlier release, which may lack the table holds.
       if (errorCodeOf(error) === undefinedTable) return undefined;
       throw error;
     });
@@ -41,7 +41,7 @@ export class RestoreHold {
 
   /** Rows from before this moment are held; undefined without a hold. */
   get heldBefore(): Date | undefined {
-    return this.#restore && heldBefore(this.#restore);
+    return this.#restore && heldBefore({ ...this.#restore, held_at: this.#restore.restored_at });
   }
 
   /** Calls `run` at once if nothing is held, otherwise when a person resumes. */
@@ -62,8 +62,17 @@ export class RestoreHold {
 /**
  * Rows from before this time are held: the later of backup and restore, because the backup's clock may have been ahead.
  */
-export function heldBefore({ restored_at, backup_taken_at }: Restore): Date {
-  return restored_at > backup_taken_at ? restored_at : backup_taken_at;
+export function heldBefore({
+  held_at,
+  backup_taken_at,
+}: Pick<OpenHold, 'held_at' | 'backup_taken_at'>): Date {
+  return backup_taken_at !== null && backup_taken_at > held_at ? backup_taken_at : held_at;
+}
+
+export interface OpenHold {
+  readonly reason: 'restore' | 'outage';
+  readonly held_at: Date;
+  readonly backup_taken_at: Date | null;
 }
 
 export interface Restore {
@@ -77,15 +86,22 @@ export interface Restore {
 
 /** Writes the row that holds back everything outgoing until the restore is resumed. */
 export const insertRestore = transactionQuery<Restore>(
-  'restores.insert',
-  `INSERT INTO restores (restored_at, backup_taken_at, product_version, schema_version)
-   VALUES (:restored_at, :backup_taken_at, :product_version, :schema_version)`,
+  'holds.insert-restore',
+  `INSERT INTO holds (reason, held_at, backup_taken_at, product_version, schema_version)
+   VALUES ('restore', :restored_at, :backup_taken_at, :product_version, :schema_version)`,
 ).run;
 
 export const findOpenRestore = query<object, Restore>(
-  'restores.find-open',
-  `SELECT restored_at, backup_taken_at, product_version, schema_version FROM restores
-   WHERE resumed_at IS NULL ORDER BY restored_at DESC LIMIT 1`,
+  'holds.find-open-restore',
+  `SELECT held_at AS restored_at, backup_taken_at, product_version, schema_version FROM holds
+   WHERE reason = 'restore' AND resumed_at IS NULL ORDER BY held_at DESC LIMIT 1`,
+).row;
+
+/** The hold that a person has to end: that of a restore, which holds more, or the latest one after an outage. */
+export const findOpenHold = query<object, OpenHold>(
+  'holds.find-open',
+  `SELECT reason, held_at, backup_taken_at FROM holds
+   WHERE resumed_at IS NULL ORDER BY reason = 'restore' DESC, held_at DESC LIMIT 1`,
 ).row;
 
 /** A person's choices for messages and deliveries that waited in the backup. */
@@ -94,19 +110,19 @@ export interface ResumeChoices {
   readonly skipDeliveries: boolean;
 }
 
-/** Ends the restore hold. @returns false if there was none */
+/** Ends all holds. @returns false if there was none */
 export const markResumed = transactionQuery<ResumeChoices & Actor & { at: Date }>(
-  'restores.resume',
-  `UPDATE restores SET resumed_at = :at, resumed_by_kind = :kind, resumed_by_id = :id, resumed_by_name = :name,
+  'holds.resume',
+  `UPDATE holds SET resumed_at = :at, resumed_by_kind = :kind, resumed_by_id = :id, resumed_by_name = :name,
      cancelled_messages = :cancelMessages, skipped_deliveries = :skipDeliveries
-   WHERE resumed_at IS NULL RETURNING restored_at`,
+   WHERE resumed_at IS NULL RETURNING held_at`,
 ).hasRow;
 // Resets the clock's state: the backup's held step and uptimes belong to the clocks of other machines.
 const forgetStep = transactionQuery(
-  'restores.forget-clock-step',
+  'clock.forget-step',
   'UPDATE service_clock SET held_ms = 0, stepped_at = NULL, version = version + 1',
 ).run;
-const forgetReadings = transactionQuery('restores.forget-clock-readings', 'DELETE FROM clock_readings').run;
+const forgetReadings = transactionQuery('clock.forget-readings', 'DELETE FROM clock_readings').run;
 
 /** Resets the clock's state: the time between backup and restore is no clock step (decision 0020). */
 export async function resetClockState(trx: Transaction): Promise<void> {

@@ -23,6 +23,18 @@ export function sessionLifeAfterAnswerMs(holdMs: number): number {
 /** How long a stop waits for an answer of another process; a notification takes milliseconds. */
 export const peersAnswerMs = 500;
 
+/** How often processes that have peers tell them that they live, and after how many of these a silent one is forgotten. */
+export const peersBeatMs = 10_000;
+export const silentBeatsMax = 3;
+
+/** Hand-outs that a process looks for after a promotion. It can't miss one that retention has deleted. */
+export const marksMax = 16;
+export const markLifeMs = 86_400_000;
+
+/** How long a promotion waits for the vouch of a process that was claiming, and how long a new process waits for a verdict. */
+export const silentPeersWaitMs = 10_000;
+export const strangersWaitMs = 15_000;
+
 /** Pause before a poll is looked up again while the database is away. */
 export const lookUpPauseMs = 500;
 

@@ -3,22 +3,39 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { idsOf, peersChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Runner } from '#server/database/slice.ts';
-import { peersAnswerMs } from './limits.ts';
+import { Loop } from '#server/platform/concurrency/loop.ts';
+import { peersAnswerMs, peersBeatMs, silentBeatsMax } from './limits.ts';
+
+/** `serves` and `waits` answer `begins` and `ends`. A process that `waits` has not claimed messages yet. */
+type Word = 'begins' | 'serves' | 'waits' | 'ends';
 
 /**
  * Peers: the other processes that serve polls. They answer each other over NOTIFY, so a process that was killed never
- * counts. A process without peers sends one notification at its start and none at its stop.
+ * counts at a stop. A process without peers sends two notifications at its start and none at its stop.
  */
 export class Peers implements Runner {
-  readonly loops = [];
+  readonly id: string = randomUUID();
   readonly #database: Runtime['database'];
-  readonly #id = randomUUID();
+  readonly #loop: Loop;
+  /** The peers that claim messages, with the beats since each was heard. */
+  readonly #claiming = new Map<string, number>();
   #isStopping = false;
   #isAnyHeard = false;
+  #isOwnWordHeard = false;
   #heard = Promise.withResolvers<void>();
 
-  constructor({ database }: Pick<Runtime, 'database'>) {
+  constructor({ database, logger }: Pick<Runtime, 'database' | 'logger'>) {
     this.#database = database;
+    this.#loop = new Loop({
+      name: 'keep in touch with other processes',
+      intervalMs: peersBeatMs,
+      logger,
+      run: async () => this.#beat(),
+    });
+  }
+
+  get loops(): readonly Loop[] {
+    return this.#loop.loops;
   }
 
   /** True if a peer answered after this process began to stop. */
@@ -26,8 +43,14 @@ export class Peers implements Runner {
     return this.#isStopping && this.#isAnyHeard;
   }
 
-  start(): void {
+  /** The peers that claimed messages until a short while ago, also if one has ended since. */
+  get claiming(): readonly string[] {
+    return [...this.#claiming.keys()];
+  }
+
+  start(): Promise<void> {
     this.#say('begins');
+    return this.#loop.start();
   }
 
   notify(payload = ''): void {
@@ -36,8 +59,14 @@ export class Peers implements Runner {
     else this.#say('begins');
   }
 
+  /** Says that this process claims messages from now on. */
+  announce(): void {
+    this.#answer();
+  }
+
   /** Asks whether a peer will serve the polls that this process held. */
   async stop(): Promise<void> {
+    await this.#loop.stop();
     const mayHavePeers = this.#isAnyHeard;
     this.#isAnyHeard = false;
     this.#heard = Promise.withResolvers();
@@ -47,16 +76,34 @@ export class Peers implements Runner {
       await Promise.race([this.#heard.promise, pause(peersAnswerMs, undefined, { ref: false })]);
   }
 
+  /** Forgets a peer that stays silent while this process hears itself. While the database is away, no process is heard. */
+  #beat(): void {
+    if (this.#isOwnWordHeard)
+      for (const [id, beats] of this.#claiming)
+        if (beats < silentBeatsMax) this.#claiming.set(id, beats + 1);
+        else this.#claiming.delete(id);
+    this.#isOwnWordHeard = false;
+    if (this.#isAnyHeard || this.#claiming.size > 0) this.#answer();
+  }
+
   #hear(word: string): void {
-    const [said, id] = word.split(' ');
-    if (id === this.#id) return;
+    const [said, id = ''] = word.split(' ');
+    if (id === this.id) {
+      this.#isOwnWordHeard = true;
+      return;
+    }
+    if (said === 'serves') this.#claiming.set(id, 0);
     // The peers that remain answer, and every process hears them.
     this.#isAnyHeard = said !== 'ends';
     if (said !== 'ends') this.#heard.resolve();
-    if (said !== 'serves') this.#say('serves');
+    if (said === 'begins' || said === 'ends') this.#answer();
   }
 
-  #say(word: 'begins' | 'serves' | 'ends'): void {
-    if (!this.#isStopping) this.#database.notify(peersChannel, [`${word} ${this.#id}`]);
+  #answer(): void {
+    this.#say(this.#database.timeline.checked > 0 ? 'serves' : 'waits');
+  }
+
+  #say(word: Word): void {
+    if (!this.#isStopping) this.#database.notify(peersChannel, [`${word} ${this.id}`]);
   }
 }

@@ -72,6 +72,7 @@ async function releaseUndelivered(
   services: PollServices,
   result: Extract<PollResult, { kind: 'send' }>,
 ): Promise<void> {
+  services.promotionCheck.forget(result.handOut.message_id);
   await releaseMessage(services, result.claimant, result.handOut.message_id);
   services.database.notify(phoneQueueChannel, [result.claimant.numberId]);
 }

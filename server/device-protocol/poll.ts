@@ -9,6 +9,7 @@ import { resolveUnconfirmed } from '#server/messages/hand-out-leases.ts';
 import type { createReportBatcher } from '#server/messages/report-message.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { DeviceSessionId, MessageId } from '#server/platform/ids.ts';
+import type { PromotionCheck } from './check-promotion.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { shortenDeviceSession, startDeviceSession } from './device-session.ts';
 import {
@@ -48,6 +49,7 @@ export type PollServices = Runtime & {
   readonly claims: ReturnType<typeof createClaimBatcher>;
   readonly polls: PollRegistry;
   readonly peers: Peers;
+  readonly promotionCheck: PromotionCheck;
 };
 
 /**

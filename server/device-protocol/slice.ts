@@ -11,6 +11,7 @@ import { createClaimBatcher, findNumbersWithMessages } from '#server/messages/cl
 import { createReportBatcher } from '#server/messages/report-message.ts';
 import type { NumberId } from '#server/platform/ids.ts';
 import { gauges } from '#server/platform/process/metrics.ts';
+import { PromotionCheck } from './check-promotion.ts';
 import { sessionLifeAfterAnswerMs } from './limits.ts';
 import { createLookUpBatcher } from './look-up-polls.ts';
 import { Peers } from './peers.ts';
@@ -22,6 +23,7 @@ export function openDeviceProtocol(services: Runtime): Slice {
   const { config, database, metrics } = services;
   const polls = new PollRegistry();
   const peers = new Peers(services);
+  const promotionCheck = new PromotionCheck(services, peers, () => polls.wake());
   gauges({ metrics }, () => polls.numbers.length, {
     ownline_polls_held: ['Polls that this process holds.', Number],
   });
@@ -32,10 +34,16 @@ export function openDeviceProtocol(services: Runtime): Slice {
       peers,
       lookUps: createLookUpBatcher(services),
       reports: createReportBatcher(services),
-      claims: createClaimBatcher(services, sessionLifeAfterAnswerMs(config.deviceHoldMs)),
+      promotionCheck,
+      claims: createClaimBatcher(
+        services,
+        sessionLifeAfterAnswerMs(config.deviceHoldMs),
+        promotionCheck.permit,
+      ),
     }),
     jobs: [
       { role: 'api', wokenBy: peersChannel, afterListening: true, worker: () => peers },
+      sweep('api', 'check promotions of standbys', 1_000, 'keeps', () => promotionCheck.run()),
       sweep('api', 'wake held polls', 1_000, 'keeps', async () => {
         const numberIds = polls.numbersWithoutTimer;
         if (numberIds.length === 0) return;

@@ -1,5 +1,5 @@
 import { again, GroupCommit } from '#server/database/group-commit.ts';
-import { query } from '#server/database/query.ts';
+import { type Queryable, query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { defaultPacing } from '#server/numbers/pacing.ts';
 import { unavailable } from '#server/platform/app-error.ts';
@@ -38,15 +38,17 @@ export type Claim =
 /**
  * Claims the next message for each poll, and waits for no lock of a row.
  * @param sessionLifeMs life of a session after an answer
+ * @param db a connection of the pool for batches
  * @returns `again` for a poll whose number, session or message another transaction has locked or changed
  */
 export async function claimMessages(
   { database, clock, config }: Runtime,
   claimants: readonly ClaimingPoll[],
   sessionLifeMs: number,
+  db: Queryable = database.batches,
 ): Promise<(Claim | typeof again)[]> {
   const now = clock.now();
-  const rows = await claimStatement.rows(database.batches, {
+  const rows = await claimStatement.rows(db, {
     teamIds: claimants.map(({ teamId }) => teamId),
     numberIds: claimants.map(({ numberId }) => numberId),
     deviceIds: claimants.map(({ deviceId }) => deviceId),
@@ -82,18 +84,30 @@ export const findNumbersWithMessages = query<{ numberIds: readonly NumberId[] },
    WHERE EXISTS (SELECT FROM send_queue q WHERE q.number_id = w.number_id AND q.is_ready OFFSET 0)`,
 ).rows;
 
+type Claims = readonly (Claim | typeof again)[];
+export type ClaimPermit = (claim: (db: Queryable) => Promise<Claims>) => Promise<Claims | undefined>;
+
 type Claimant = ClaimingPoll & { readonly hasEnded: () => boolean };
 
-/** Claims messages in a group commit. @param sessionLifeMs life of a session after its poll is answered */
-export function createClaimBatcher(services: Runtime, sessionLifeMs: number) {
+/**
+ * Claims messages in a group commit.
+ * @param sessionLifeMs life of a session after its poll is answered
+ * @param permit runs the claims of a batch; undefined if this process may not claim now
+ */
+export function createClaimBatcher(
+  services: Runtime,
+  sessionLifeMs: number,
+  permit: ClaimPermit = (claim) => claim(services.database.batches),
+) {
   const commit = new GroupCommit<Claimant, Claim>({
     name: 'claims',
     metrics: services.metrics,
     run: async (claimants) => {
       const open = claimants.filter(({ hasEnded }) => !hasEnded());
-      const claims = open.length === 0 ? [] : await claimMessages(services, open, sessionLifeMs);
+      if (open.length === 0) return claimants.map(() => nothing);
+      const claims = await permit((db) => claimMessages(services, open, sessionLifeMs, db));
       failpoint('messages claimed');
-      return claimants.map((claimant) => claims[open.indexOf(claimant)] ?? nothing);
+      return claimants.map((claimant) => claims?.[open.indexOf(claimant)] ?? nothing);
     },
     teamOf: ({ teamId }) => teamId,
     windowMs: phoneCommitWindowMs,

@@ -27,17 +27,32 @@ export const holdQueue = transactionQuery<{ hold: Hold }>(
   'messages.hold-all',
   'UPDATE send_queue SET hold = :hold WHERE hold IS NULL',
 ).run;
+// In the order of the key from the last row of the round before. A message whose time has not come was not handed out.
+const holdNext = query<QueuedRow & { endId: string; heldAt: Date; limit: number }, QueuedRow>(
+  'messages.hold-after-outage',
+  `WITH chosen AS MATERIALIZED (
+     SELECT q.ctid AS place FROM send_queue q
+     WHERE (q.team_id, q.message_id) > (:team_id::uuid, :message_id::uuid) AND q.message_id < :endId
+       AND q.hold IS NULL AND (q.ready_at IS NULL OR q.ready_at <= :heldAt)
+     ORDER BY q.team_id, q.message_id LIMIT :limit FOR UPDATE
+   )
+   UPDATE send_queue SET hold = 'outage' WHERE ctid = ANY (ARRAY(SELECT place FROM chosen))
+   RETURNING team_id, message_id`,
+  changed,
+);
+/** SQL: a hold that no person has resumed yet keeps its messages. */
+const sqlIsOpen = 'EXISTS (SELECT FROM holds WHERE reason = :hold AND resumed_at IS NULL)';
 // Until a restore is resumed, a released message gets the restore hold instead.
 const listTeams = query<{ hold: Hold }, Pick<Released, 'team_id'>>(
   'messages.teams-with-held',
-  `SELECT DISTINCT team_id FROM send_queue WHERE hold = :hold AND :hold IS DISTINCT FROM ${sqlRestoreHold}`,
+  `SELECT DISTINCT team_id FROM send_queue WHERE hold = :hold AND NOT ${sqlIsOpen}`,
 );
 // The order lets the older message of a contact go first.
 const release = query<{ hold: Hold; teamId: TeamId; limit: number }, Released>(
   'messages.release-held',
   `WITH chosen AS MATERIALIZED (
      SELECT q.ctid AS place FROM send_queue q
-     WHERE q.hold = :hold AND q.team_id = :teamId AND :hold IS DISTINCT FROM ${sqlRestoreHold}
+     WHERE q.hold = :hold AND q.team_id = :teamId AND NOT ${sqlIsOpen}
      ORDER BY q.hold, q.team_id, q.number_id, q.seq LIMIT :limit FOR UPDATE
    )
    UPDATE send_queue SET hold = ${sqlRestoreHold} WHERE ctid = ANY (ARRAY(SELECT place FROM chosen))
@@ -58,7 +73,25 @@ const releaseDue = query<{ now: Date; limit: number }, Released>(
 );
 
 /**
- * Releases the messages with a hold, in rounds. The restore hold ends only once the restore is resumed. A message with
+ * Holds what was accepted up to an outage, until a pass over the whole queue finds nothing more. A message that joins the
+ * queue meanwhile for a second hand-out gets the hold as well.
+ */
+export async function holdAfterOutage({ database }: Runtime, heldAt: Date): Promise<void> {
+  const bounds = { endId: firstIdAfter(heldAt), heldAt, limit: roundMax };
+  for (let last = start; ; ) {
+    const rows = await holdNext.rows(database.pool, { ...last, ...bounds });
+    const next = rows.toSorted((one, other) => (keyOf(one) < keyOf(other) ? 1 : -1))[0];
+    if (!next && last === start) return;
+    last = next ?? start;
+  }
+}
+
+const keyOf = ({ team_id, message_id }: QueuedRow) => `${team_id} ${message_id}`;
+const lowestId = '00000000-0000-0000-0000-000000000000';
+const start: QueuedRow = { team_id: lowestId as TeamId, message_id: lowestId as MessageId };
+
+/**
+ * Releases the messages with a hold, in rounds. A restore or outage hold ends only once a person resumes. A message with
  * a ready_at stays in the queue until that time. A team with a locked message keeps its hold until the next call.
  * @returns the number of released messages
  */

@@ -9,7 +9,13 @@ import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 export type Hold = 'approval' | 'outage' | 'restore';
 
 /** SQL for the hold of a restore that no person has resumed; NULL without one. */
-export const sqlRestoreHold = "(SELECT 'restore' FROM restores WHERE resumed_at IS NULL LIMIT 1)";
+export const sqlRestoreHold =
+  "(SELECT 'restore' FROM holds WHERE reason = 'restore' AND resumed_at IS NULL LIMIT 1)";
+
+/** SQL for the hold of a message that was accepted before an outage that no person has resumed; NULL without one. */
+function sqlOutageHold(acceptedAt: string): string {
+  return `(SELECT 'outage' FROM holds WHERE reason = 'outage' AND resumed_at IS NULL AND held_at >= ${acceptedAt} LIMIT 1)`;
+}
 
 /**
  * SQL for the hold of a team's message that joins the queue now. Until a restore is resumed, every message is held.
@@ -94,6 +100,13 @@ export const listHandOuts = query<{ messageId: MessageId }, HandOutRow>(
   `SELECT hand_out, session_id, handed_out_at, outcome FROM hand_outs WHERE message_id = :messageId ORDER BY hand_out`,
 ).rows;
 
+/** Counts hand-outs that are recorded. */
+export const countHandOuts = query<{ messageIds: readonly MessageId[]; handOuts: readonly number[] }>(
+  'messages.count-hand-outs',
+  `SELECT count(*) FROM unnest(:messageIds::uuid[], :handOuts::smallint[]) AS m (id, n)
+   WHERE EXISTS (SELECT FROM hand_outs h WHERE h.message_id = m.id AND h.hand_out = m.n OFFSET 0)`,
+).number;
+
 /**
  * Records the outcome of a hand-out.
  * @param isBelieved false keeps an outcome that was recorded before
@@ -137,7 +150,7 @@ const joinQueue = transactionQuery<
      UPDATE device_sessions SET requeue_count = requeue_count + 1 WHERE number_id = :number_id
    )
    INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at, hold)
-   VALUES (:id, :team_id, :number_id, :seq, :contact, :created_at, ${sqlHoldOnJoin(':team_id')})`,
+   VALUES (:id, :team_id, :number_id, :seq, :contact, :created_at, coalesce(${sqlHoldOnJoin(':team_id')}, ${sqlOutageHold(':created_at')}))`,
 ).run;
 
 /** Returns a message to its position in the queue. @param seq the position that the message got when it was accepted */

@@ -30,8 +30,10 @@ export function openMessages(services: ProcessServices) {
       sweep('maintain', 'resolve overdue hand-outs', second, 'resolves', () => resolveOverdue(services)),
       sweep('maintain', 'release messages', second, 'keeps', async () => {
         await releaseDueMessages(services);
-        // A send that began before a restore was resumed may have stored its message with the restore hold.
+        // A send that began before a restore was resumed may have stored its message with the restore hold. A kill may
+        // have ended the release of the others.
         await releaseHeld(services, 'restore');
+        await releaseHeld(services, 'outage');
       }),
       sweep('maintain', 'fail messages of deleted numbers', second, 'keeps', () => failOrphaned(services)),
       sweep('maintain', 'fail messages to contacts that opted out', second, 'keeps', () =>

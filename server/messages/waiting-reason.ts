@@ -154,6 +154,12 @@ const circumstances = query<
    WHERE q.team_id = :teamId AND q.message_id = :messageId`,
 );
 
+const holdReasons: Readonly<Record<Hold, WaitingReason | null>> = {
+  restore: 'restore_hold',
+  outage: 'held_after_outage',
+  approval: null,
+};
+
 export const notWaiting: Waiting = { reason: null, expectedAt: null };
 
 /** Explains why a queued message waits (specification section 4.3). */
@@ -167,8 +173,7 @@ export async function explainWaiting(
   const { team_id: teamId, id: messageId } = message;
   const found = await circumstances.row(database.pool, { teamId, messageId, policy, now });
   if (!found) return notWaiting;
-  if (found.hold !== null)
-    return { reason: found.hold === 'restore' ? 'restore_hold' : null, expectedAt: null };
+  if (found.hold !== null) return { reason: holdReasons[found.hold], expectedAt: null };
   if (isUnsentTest(message)) return { reason: 'phone_offline', expectedAt: null };
   if (found.later !== null) return { reason: null, expectedAt: found.later };
   return { reason: reasonOf(found, now), expectedAt: estimate(found, now) };

@@ -68,7 +68,8 @@ const unseen: Readonly<Record<string, string>> = {
   service_clock: 'shown by /readyz and the command line',
   simulated_phones: 'leases of processes',
   retention_progress: 'is read with each Home',
-  restores: 'has a notification channel of its own',
+  promotions: 'not visible to clients',
+  holds: 'has a notification channel of its own',
   clock_readings: 'not visible to clients',
 };
 

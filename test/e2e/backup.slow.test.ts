@@ -24,7 +24,7 @@ import { until } from '#test/support/service/until.ts';
 const changedByRestore = new Set([
   ...['event_feed_position', 'feed_removals', 'account_sessions', 'magic_links', 'passkey_challenges'],
   ...['device_sessions', 'in_flight', 'media_fetches', 'due_deliveries', 'mails', 'simulated_phones'],
-  ...['restores', 'backups'],
+  ...['holds', 'backups'],
 ]);
 
 const from = '+14155550100';

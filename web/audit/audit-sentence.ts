@@ -45,12 +45,12 @@ const changedRole: Describe = (target, details) => {
   return ['change', before ? objects.roleFrom({ member, before, role }) : objects.roleTo({ member, role })];
 };
 
-const resumedRestore: Describe = (_, { cancel_messages, skip_deliveries }) => {
-  const cancelled = cancel_messages
-    ? objects.messagesCancelled({ object: objects.restored })
-    : objects.restored;
-  return ['resume', skip_deliveries ? objects.deliveriesSkipped({ object: cancelled }) : cancelled];
-};
+const resumed =
+  (object: string): Describe =>
+  (_, { cancel_messages, skip_deliveries }) => {
+    const cancelled = cancel_messages ? objects.messagesCancelled({ object }) : object;
+    return ['resume', skip_deliveries ? objects.deliveriesSkipped({ object: cancelled }) : cancelled];
+  };
 
 /** The phrase of each audit action (server/audit/audit.ts). */
 const phrases: Readonly<Record<string, Describe>> = {
@@ -90,7 +90,8 @@ const phrases: Readonly<Record<string, Describe>> = {
   'webhook.redelivered': (target) => ['repeat', objects.delivery({ webhook: noun('webhook', target) })],
   'webhook.replayed': (target) => ['replay', noun('webhook', target)],
   'webhook.disabled': (target) => ['switchOff', objects.failing({ webhook: noun('webhook', target) })],
-  'restore.resumed': resumedRestore,
+  'restore.resumed': resumed(objects.restored),
+  'outage.resumed': resumed(objects.afterOutage),
 };
 
 /** The name of an entry's actor: `Ada Example`, `The API key “Booking”`. */

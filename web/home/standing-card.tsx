@@ -27,7 +27,7 @@ interface Matter {
  */
 export function StandingCard({ home }: { readonly home: Home }): ReactNode {
   const team = useTeam();
-  const { restore_hold: isHeld } = useOverview();
+  const { is_held: isHeld } = useOverview();
   const matters = mattersOf(home, team.id);
   // A viewer may look at these matters but change none, so the heading avoids `you`.
   const headingOf = team.role === 'viewer' ? standing.needAttention : standing.needYou;

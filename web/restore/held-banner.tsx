@@ -52,7 +52,7 @@ export function HeldBanner({ teamId }: { readonly teamId: string }): ReactNode {
               client.setQueryData(
                 overviewQuery.queryKey,
                 (overview: ReturnType<typeof useOverview> | undefined) =>
-                  overview && { ...overview, restore_hold: false },
+                  overview && { ...overview, is_held: false },
               );
               await client.invalidateQueries({ queryKey: [teamId] });
             }}

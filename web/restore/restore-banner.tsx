@@ -6,7 +6,7 @@ const HeldBanner = lazy(async () => ({ default: (await import('./held-banner.tsx
 
 /** A banner on every page during a restore hold (specification section 10.8). */
 export function RestoreBanner({ teamId }: { readonly teamId: string }): ReactNode {
-  const { restore_hold: isHeld } = useOverview();
+  const { is_held: isHeld } = useOverview();
   return (
     isHeld && (
       <Suspense fallback={null}>

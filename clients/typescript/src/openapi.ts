@@ -1037,7 +1037,7 @@ export type components = {
             failed_at: string | null;
             error_code: ("expired" | "cancelled" | "number_removed" | "opted_out" | "media_unavailable" | "media_too_large" | "device_timeout" | "device_error" | "not_delivered") | null;
             error_message: string | null;
-            waiting_reason: ("restore_hold" | "number_paused" | "phone_offline" | "media_fetching" | "phone_busy" | "pacing_gap" | "pacing_hour" | "pacing_day" | "pacing_new_contacts" | "pacing_unanswered" | "earlier_message") | null;
+            waiting_reason: ("restore_hold" | "held_after_outage" | "number_paused" | "phone_offline" | "media_fetching" | "phone_busy" | "pacing_gap" | "pacing_hour" | "pacing_day" | "pacing_new_contacts" | "pacing_unanswered" | "earlier_message") | null;
             expected_at: string | null;
             /** @description true if a phone took the message and never reported the outcome. */
             may_have_been_sent: boolean;

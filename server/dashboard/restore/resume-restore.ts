@@ -3,9 +3,10 @@ import { recordAudit } from '#server/audit/audit.ts';
 import { restoresChannel } from '#server/database/channels.ts';
 import type { Queryable } from '#server/database/query.ts';
 import {
-  findOpenRestore,
+  findOpenHold,
   heldBefore,
   markResumed,
+  type OpenHold,
   type ResumeChoices,
 } from '#server/database/restore-hold.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -16,14 +17,14 @@ import { listTeams } from '#server/teams/team/team.ts';
 import { countHeldDeliveries, skipHeldDeliveries } from '#server/webhooks/deliveries/skip-held-deliveries.ts';
 
 export interface ResumeResult {
-  /** false if no restore hold was active. */
+  /** false if nothing was held. */
   readonly resumed: boolean;
   readonly cancelledMessages: number;
   readonly skippedDeliveries: number;
 }
 
 /**
- * Ends the restore hold on all processes (specification section 10.8). Messages are cancelled and deliveries skipped
+ * Ends the hold after a restore or an outage on all processes (specification section 10.8). Messages are cancelled and deliveries skipped
  * before the hold ends. If the process is killed in between, the hold stays, and another call completes the work. Each
  * team's audit log names the actor.
  */
@@ -33,62 +34,71 @@ export async function resumeRestore(
   choices: ResumeChoices,
 ): Promise<ResumeResult> {
   const { database, clock, logger, restoreHold } = services;
-  const restore = await findOpenRestore(database.pool);
-  if (!restore) return { resumed: false, cancelledMessages: 0, skippedDeliveries: 0 };
-  const before = heldBefore(restore);
+  const hold = await findOpenHold(database.pool);
+  if (!hold) return { resumed: false, cancelledMessages: 0, skippedDeliveries: 0 };
+  const before = heldBefore(hold);
   const cancelledMessages = choices.cancelMessages ? await cancelHeldMessages(services, before) : 0;
-  const skippedDeliveries = choices.skipDeliveries ? await skipHeldDeliveries(services, before) : 0;
+  const skips = choices.skipDeliveries && hold.reason === 'restore';
+  const skippedDeliveries = skips ? await skipHeldDeliveries(services, before) : 0;
   const resumed = await database.transaction(async (trx) => {
     if (!(await markResumed(trx, { at: clock.now(), ...by, ...choices }))) return false;
     for (const team of await listTeams(trx)) {
       await recordAudit(trx, services, {
         by,
-        action: 'restore.resumed',
+        action: `${hold.reason}.resumed`,
         teamId: team.id,
         details: {
-          backup_taken_at: restore.backup_taken_at.toISOString(),
+          backup_taken_at: hold.backup_taken_at?.toISOString() ?? null,
           cancel_messages: choices.cancelMessages,
-          skip_deliveries: choices.skipDeliveries,
+          skip_deliveries: skips,
         },
       });
     }
     trx.notifyAfterCommit(restoresChannel);
     return true;
   });
-  if (resumed) await releaseHeld(services, 'restore');
+  if (resumed) {
+    await releaseHeld(services, 'restore');
+    await releaseHeld(services, 'outage');
+  }
   await restoreHold.check(database.pool, logger);
   return { resumed, cancelledMessages, skippedDeliveries };
 }
 
 const nothingHeld: RestoreState = {
   held: false,
-  restored_at: null,
+  reason: null,
+  held_at: null,
   backup_taken_at: null,
   may_resume: false,
   waiting: null,
 };
 
 /**
- * Reads the restore hold (specification section 10.8). Only callers who may resume get the counts of waiting work,
+ * Reads the hold after a restore or an outage (specification section 10.8). Only callers who may resume get the counts of waiting work,
  * because the counts cover all teams of the installation.
  */
 export async function readRestoreState({ database }: Runtime, mayResume: boolean): Promise<RestoreState> {
-  const restore = await findOpenRestore(database.pool);
-  if (!restore) return nothingHeld;
+  const hold = await findOpenHold(database.pool);
+  if (!hold) return nothingHeld;
   return {
     held: true,
-    restored_at: restore.restored_at.toISOString(),
-    backup_taken_at: restore.backup_taken_at.toISOString(),
+    reason: hold.reason,
+    held_at: hold.held_at.toISOString(),
+    backup_taken_at: hold.backup_taken_at?.toISOString() ?? null,
     may_resume: mayResume,
-    waiting: mayResume ? await countHeld(database.pool, heldBefore(restore)) : null,
+    waiting: mayResume ? await countHeld(database.pool, hold) : null,
   };
 }
 
-async function countHeld(db: Queryable, before: Date): Promise<HeldCounts> {
+/** Counts what is held. An outage holds only messages. */
+async function countHeld(db: Queryable, hold: OpenHold): Promise<HeldCounts> {
+  const counters =
+    hold.reason === 'restore'
+      ? [countHeldMessages, countHeldDeliveries, countHeldMails]
+      : [countHeldMessages];
   const [messages, deliveries, mails] = await Promise.all(
-    [countHeldMessages, countHeldDeliveries, countHeldMails].map((count) =>
-      count(db, before, heldCountMax + 1),
-    ),
+    counters.map((count) => count(db, heldBefore(hold), heldCountMax + 1)),
   );
   return { messages: messages ?? 0, deliveries: deliveries ?? 0, mails: mails ?? 0 };
 }

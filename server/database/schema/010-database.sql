@@ -22,17 +22,18 @@ CREATE TABLE instance (
 COMMENT ON TABLE instance IS
   'installation; not erased; kept until deleted; no person; in backups. One row: the fingerprint of the secrets key, and the time of the last erasure.';
 
--- Restores from backups (specification section 10.8, decision 0034). Until a person resumes a restore, the installation
--- sends nothing out.
-CREATE TABLE restores (
+-- Holds on what goes out, until a person resumes (specification section 10.8). After a restore nothing goes out (decision
+-- 0034); after an outage that lost commits, or at an operator's wish, no message that was queued (decision 0060).
+CREATE TABLE holds (
   id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-  restored_at timestamptz NOT NULL,
-  -- The moment of the snapshot that was restored, and the release that made it.
-  backup_taken_at timestamptz NOT NULL,
-  product_version text NOT NULL,
-  schema_version integer NOT NULL,
+  reason text NOT NULL CHECK (reason IN ('restore', 'outage')),
+  held_at timestamptz NOT NULL,
+  -- The moment of the snapshot that was restored, and the release that made it; NULL after an outage.
+  backup_taken_at timestamptz,
+  product_version text,
+  schema_version integer,
   resumed_at timestamptz,
-  -- The actor who resumed the restore, and the actor's choices.
+  -- The actor who resumed, and the actor's choices.
   resumed_by_kind text CHECK (resumed_by_kind IN ('member', 'operator')),
   resumed_by_id text,
   resumed_by_name text,
@@ -40,10 +41,27 @@ CREATE TABLE restores (
   skipped_deliveries boolean,
   CONSTRAINT resumed_by_an_actor CHECK (
     num_nulls(resumed_at, resumed_by_kind, resumed_by_id, resumed_by_name, cancelled_messages, skipped_deliveries) IN (0, 6)
-  )
+  ),
+  CONSTRAINT restore_has_backup CHECK (num_nulls(backup_taken_at, product_version, schema_version) = CASE reason WHEN 'restore' THEN 0 ELSE 3 END)
 );
-COMMENT ON TABLE restores IS
-  'installation; not erased; kept until deleted; no person; in backups. Restores from backups, and who resumed them.';
+COMMENT ON TABLE holds IS
+  'installation; not erased; kept until deleted; no person; in backups. Holds after restores and outages, and who resumed them.';
+
+-- Promotions of standbys, each of which begins a timeline of the cluster `system`. No process claims messages on a
+-- timeline that is not checked (decision 0060).
+CREATE TABLE promotions (
+  system text NOT NULL,
+  timeline integer NOT NULL,
+  noticed_at timestamptz NOT NULL,
+  -- The processes that found their last hand-outs.
+  vouched uuid[] NOT NULL DEFAULT '{}',
+  lost_commits boolean NOT NULL DEFAULT false,
+  -- When claims began. If commits were lost, the queue was held before.
+  checked_at timestamptz,
+  PRIMARY KEY (system, timeline)
+);
+COMMENT ON TABLE promotions IS
+  'installation; not erased; kept until deleted; no person; not in backups. Promotions of standbys, and whether they lost commits.';
 
 -- Runs of the nightly backup (specification section 10.10).
 CREATE TABLE backups (

@@ -140,6 +140,8 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
     usage_days: [{ ...ofTeam, day: '2026-11-22', direction: 'outbound', messages: 3 }],
     usage_months: [{ ...ofTeam, month, accepted: 3 }],
     usage_notices: [{ ...ofTeam, month, percent: 80, ...made }],
-    restores: [{ restored_at: at, backup_taken_at: at, product_version: '0.1.0', schema_version: 27 }],
+    holds: [
+      { reason: 'restore', held_at: at, backup_taken_at: at, product_version: '0.1.0', schema_version: 27 },
+    ],
   };
 }

@@ -784,7 +784,7 @@ MessageDetail = TypedDict(
         "failed_at": Union[str, None],
         "error_code": Union[Literal["expired", "cancelled", "number_removed", "opted_out", "media_unavailable", "media_too_large", "device_timeout", "device_error", "not_delivered"], None],
         "error_message": Union[str, None],
-        "waiting_reason": Union[Literal["restore_hold", "number_paused", "phone_offline", "media_fetching", "phone_busy", "pacing_gap", "pacing_hour", "pacing_day", "pacing_new_contacts", "pacing_unanswered", "earlier_message"], None],
+        "waiting_reason": Union[Literal["restore_hold", "held_after_outage", "number_paused", "phone_offline", "media_fetching", "phone_busy", "pacing_gap", "pacing_hour", "pacing_day", "pacing_new_contacts", "pacing_unanswered", "earlier_message"], None],
         "expected_at": Union[str, None],
         # true if a phone took the message and never reported the outcome.
         "may_have_been_sent": bool,
