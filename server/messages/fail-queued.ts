@@ -30,8 +30,9 @@ const failUnsent = transactionQuery<
   MessageRow & { readonly counts_in_month: boolean }
 >(
   'messages.fail-unsent',
+  // A join, because PostgreSQL 15 and 16 may compare an array with each message of the team while the table is small.
   `UPDATE messages m SET status = ${sqlNextStatus('fail_unsent')}, failed_at = :now, error_code = :code, media_failure = :mediaFailure, last_event_sequence = m.last_event_sequence + 1
-   WHERE m.team_id = :teamId AND m.id = ANY(:messageIds::uuid[]) AND ${sqlStatusGuard('fail_unsent', 'm')} RETURNING ${sqlMessageColumns('m')},
+   WHERE (m.team_id, m.id) IN (SELECT :teamId::uuid, unnest(:messageIds::uuid[])) AND ${sqlStatusGuard('fail_unsent', 'm')} RETURNING ${sqlMessageColumns('m')},
      (SELECT NOT n.is_simulated FROM numbers n WHERE n.team_id = m.team_id AND n.id = m.number_id) AS counts_in_month`,
   { changes: 'message', team: ':teamId', ids: 'id' },
 );
@@ -65,7 +66,8 @@ export async function failQueued(
   }
   const selection = { teamId, messageIds: taken.map((row) => row.message_id) };
   const now = services.clock.now();
-  const failed = await failUnsent.rows(trx, { ...selection, now, code, mediaFailure });
+  const rows = await failUnsent.rows(trx, { ...selection, now, code, mediaFailure });
+  const failed = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const shown = isErased ? failed.map(eraseMessageRow) : failed;
   await appendMessageEvents(trx, services, 'message.failed', shown);
   const free = failed.filter((message) => message.hand_out_count === 0 && message.counts_in_month);

@@ -114,9 +114,9 @@ export const purgeReadMarks = transactionQuery<{ before: string; limit: number }
 /** Deletes a contact's read marks that stand at the message `until_id` or before it. */
 export const eraseReadMarks = transactionQuery<{ team_id: TeamId; contact: string; until_id: MessageId }>(
   'conversations.erase-reads',
-  `DELETE FROM conversation_reads r USING members m, (SELECT DISTINCT phone_number FROM numbers WHERE team_id = :team_id) n
-   WHERE m.team_id = :team_id AND r.team_id = m.team_id AND r.member_id = m.id AND r.phone_number = n.phone_number AND r.contact = :contact
-     AND r.read_until <= :until_id`,
+  `DELETE FROM conversation_reads WHERE team_id = :team_id AND member_id = ANY(ARRAY(SELECT id FROM members WHERE team_id = :team_id))
+     AND phone_number = ANY(ARRAY(SELECT phone_number FROM numbers WHERE team_id = :team_id)) AND contact = :contact
+     AND read_until <= :until_id`,
 ).run;
 
 /** Upper bound on the messages that a count of unread messages reads: some may be to other numbers of the team. */

@@ -80,8 +80,7 @@ const requeue = transactionQuery<ReplayQuery, ReplayBatch>(
    reopened AS (
      -- An array makes PostgreSQL find each row by its key, whatever number it expects.
      UPDATE deliveries d SET status = ${sqlNextDeliveryStatus('replay')}, finished_at = NULL
-     WHERE d.team_id = :teamId AND d.id = ANY(ARRAY(SELECT id FROM fitting)) AND d.id > :after AND d.id < :before
-       AND d.status = ANY(:statuses)
+     WHERE d.team_id = :teamId AND d.id = ANY(ARRAY(SELECT id FROM fitting)) AND d.status = ANY(:statuses)
      RETURNING d.id, d.event_id
    ),
    queued AS (
