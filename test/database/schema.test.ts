@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { tableDeclarations } from '#server/database/table-declaration.ts';
+import { explainGeneric } from '#test/support/database/explain-page.ts';
 import { givenClient } from '#test/support/database/given-database.ts';
 import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { assertEach } from '#test/support/service/assert-each.ts';
@@ -10,7 +11,7 @@ import { given } from '#test/support/service/given.ts';
 describe('the schema of the first release (decision 0050)', () => {
   const client = givenClient(given(createTestDatabase));
 
-  it('a look-up by the primary key uses a unique index while a table is empty, and so do checks of foreign keys', async (t) => {
+  it('a look-up by the primary key uses a unique index while a table is empty, and so do checks of foreign keys', async () => {
     const { rows: keys } = await client.query<{ table: string; unique: string[]; condition: string }>(
       `SELECT c.relname AS table, ARRAY(SELECT u.indexrelid::regclass::text FROM pg_index u
          WHERE u.indrelid = c.oid AND u.indisunique AND u.indpred IS NULL) AS unique, string_agg(
@@ -21,18 +22,11 @@ describe('the schema of the first release (decision 0050)', () => {
        WHERE i.indisprimary AND c.relnamespace = 'public'::regnamespace GROUP BY c.oid ORDER BY 1`,
     );
     assert.ok(keys.length > 50, `${keys.length} primary keys`);
-    const {
-      rows: [server],
-    } = await client.query<{ version: string }>("SELECT current_setting('server_version_num') AS version");
-    if (Number(server?.version) < 160_000)
-      return t.skip('EXPLAIN (GENERIC_PLAN) exists from PostgreSQL 16 on');
     await client.query('SET enable_seqscan = off');
     for (const { table, unique, condition } of keys) {
       for (const lock of ['', 'FOR KEY SHARE']) {
-        const { rows } = await client.query<{ 'QUERY PLAN': string }>(
-          `EXPLAIN (GENERIC_PLAN, COSTS OFF) SELECT 1 FROM ONLY ${table} x WHERE ${condition} ${lock}`,
-        );
-        const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+        const asked = `SELECT 1 FROM ONLY ${table} x WHERE ${condition} ${lock}`;
+        const plan = (await explainGeneric<string>(client, asked, 'COSTS OFF')).join('\n');
         assert.ok(
           unique.some((index) => plan.includes(` ${index} `)),
           `${table} ${lock}: ${plan}`,

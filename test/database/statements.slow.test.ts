@@ -5,6 +5,7 @@ import '#server/app/app.ts';
 import '#server/operations/record-restore.ts';
 import { allStatements } from '#server/database/query.ts';
 import { messageColumns } from '#server/messages/message.ts';
+import { explainGeneric } from '#test/support/database/explain-page.ts';
 import { givenClient, givenDatabase } from '#test/support/database/given-database.ts';
 import { nodesOf, type PlanNode, tableOf } from '#test/support/database/plan-node.ts';
 import { assertEach } from '#test/support/service/assert-each.ts';
@@ -151,11 +152,13 @@ describe('every named statement (decision 0003)', () => {
     assert.deepEqual(scansOfAnalyzedEmpty, []);
   });
 
-  it('a page of failed or inbound messages is read through the index for them, in an empty table and after ANALYZE', async () => {
+  it('a page of failed or inbound messages is read through the index for them, in an empty table and after ANALYZE', async (t) => {
+    const pages = await empty.pages.connect();
+    t.after(() => pages.release());
     for (const prepare of ['SELECT 1', 'ANALYZE messages']) {
       await empty.pool.query(prepare);
       for (const kind of ['failed', 'inbound']) {
-        const plan = await planOf(empty.pages, allStatements().get(`messages.list-${kind}`)?.text);
+        const plan = await planOf(pages, allStatements().get(`messages.list-${kind}`)?.text);
         assert.match(plan, new RegExp(`Index Scan Backward using messages_${kind} on messages`), prepare);
       }
     }
@@ -170,21 +173,17 @@ describe('every named statement (decision 0003)', () => {
 });
 
 /** The generic plan of a statement, as lines. */
-async function planOf(db: Pick<pg.Pool, 'query'>, text = ''): Promise<string> {
-  const { rows } = await db.query(`EXPLAIN (GENERIC_PLAN, COSTS OFF) ${text}`);
-  return rows.map((row) => String(row['QUERY PLAN'])).join('\n');
+async function planOf(db: pg.ClientBase, text = ''): Promise<string> {
+  return (await explainGeneric<string>(db, text, 'COSTS OFF')).join('\n');
 }
 
 /** Statements whose generic plans read a whole growing table, or a whole index of one. */
 async function listWholeScans(db: pg.ClientBase): Promise<string[]> {
   const offenders: string[] = [];
   for (const [name, { text }] of allStatements()) {
-    const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`,
-    );
-    const plans = rows.flatMap((row) => row['QUERY PLAN'].map(({ Plan }) => Plan));
+    const [plans = []] = await explainGeneric<{ Plan: PlanNode }[]>(db, text, 'FORMAT JSON');
     const whole = plans
-      .flatMap(nodesOf)
+      .flatMap(({ Plan }) => nodesOf(Plan))
       .filter((node) => /^(Seq|Index|Index Only) Scan$/.test(node['Node Type']))
       // Finds scans whose filter compares an id: that condition has to be part of the index condition.
       .filter(

@@ -10,10 +10,13 @@ import { installPrograms } from '#server/database/engine/engine-files.ts';
 import { createPrivateFolder, engineLayout, prepareDataDir } from '#server/database/engine/engine-folders.ts';
 import { chooseEngineUser } from '#server/database/engine/engine-user.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { findTestFiles } from '#test/support/runner/find-test-files.ts';
 import { findMemoryFolder } from '#test/support/runner/memory-folder.ts';
 
-// `npm run test:postgres`: the fast tests on each older PostgreSQL that Ownline promises. Arguments choose majors.
+// `npm run test:postgres`: the fast tests on each older PostgreSQL that Ownline promises, and slow ones of plans.
+// Arguments choose majors.
 const versions = ['15.18.0-beta.17', '16.14.0-beta.17', '17.10.0-beta.17'];
+const plans = ['test/database/statements.slow.test.ts'];
 
 const run = promisify(execFile);
 const cache = fileURLToPath(new URL('../../node_modules/.cache/ownline/postgres', import.meta.url));
@@ -69,7 +72,8 @@ async function testOn(version: string, major: string): Promise<string> {
   await control('start', '-l', join(pgFolder, 'log'), '-o', `${settings} -k ${usualSocketFolder}`);
   try {
     const url = `postgresql://postgres@localhost/postgres?host=${encodeURIComponent(usualSocketFolder)}`;
-    const child = spawn(process.execPath, ['test/run.ts', '--postgres', url], {
+    const files = [...findTestFiles([], 'fast'), ...plans];
+    const child = spawn(process.execPath, ['test/run.ts', '--postgres', url, ...files], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     child.stdout.pipe(process.stdout, { end: false });

@@ -14,12 +14,31 @@ export async function explain(client: pg.PoolClient, { text, values }: Asked): P
   const written = values.map((value) => (value === null ? 'NULL' : client.escapeLiteral(textOf(value))));
   await client.query(`PREPARE asked AS ${text}`);
   const { rows } = await client.query(
-    `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE asked (${written.join(', ')})`,
+    `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE asked (${written.join(', ')})`,
   );
   await client.query('DEALLOCATE asked');
   const [explanation] = rows.flatMap((row) => row['QUERY PLAN'] as { Plan: PlanNode }[]);
   assert.ok(explanation);
   return explanation.Plan;
+}
+
+/**
+ * The generic plan of a statement, as EXPLAIN (GENERIC_PLAN) has it from PostgreSQL 16 on.
+ * @returns a text for each line, or one value in JSON
+ */
+export async function explainGeneric<Line>(
+  client: pg.ClientBase,
+  text: string,
+  format: 'COSTS OFF' | 'FORMAT JSON',
+): Promise<Line[]> {
+  const places = [...text.matchAll(/\$(\d+)/g)].map(([, place]) => Number(place));
+  const nulls = Array.from({ length: Math.max(0, ...places) }, () => 'NULL').join();
+  await client.query(`SET plan_cache_mode = force_generic_plan; PREPARE asked AS ${text}`);
+  const { rows } = await client.query<{ 'QUERY PLAN': Line }>(
+    `EXPLAIN (${format}) EXECUTE asked${nulls && `(${nulls})`}`,
+  );
+  await client.query('DEALLOCATE asked');
+  return rows.map((row) => row['QUERY PLAN']);
 }
 
 /** The value as text in PostgreSQL's syntax. */
