@@ -5,6 +5,7 @@ export interface Answer {
   readonly text: string;
   /** The parsed body; {} if the body is no JSON object. */
   readonly json: Readonly<Record<string, unknown>>;
+  readonly retryAfter: string | null;
 }
 
 interface Call {
@@ -50,7 +51,8 @@ export class Api {
       signal: AbortSignal.any([limit, this.#over, ...(signal ? [signal] : [])]),
     });
     const text = await response.text();
-    return { status: response.status, text, json: parseObject(text) };
+    const retryAfter = response.headers.get('retry-after');
+    return { status: response.status, text, json: parseObject(text), retryAfter };
   }
 
   /** Repeats a call until the answer is anything but a 5xx. */

@@ -7,7 +7,8 @@ export function feedReader(history: History, api: Api, team: string) {
     const position = after === '' ? '' : `&after=${after}`;
     const page = await api.get(`/v1/events?limit=100&wait=${waitSeconds}${position}`);
     const events = itemsOf(page, 'events');
-    if (events.length > 0) history.record({ kind: 'feed_read', team, reader, events });
+    const gap = page.gap === true;
+    if (events.length > 0) history.record({ kind: 'feed_read', team, reader, events, gap });
     return { isEmpty: events.length === 0, cursor: String(page.cursor) };
   };
   return {

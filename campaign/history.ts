@@ -26,6 +26,8 @@ interface Entries {
   };
   /** A sender is about to send, or to repeat a send without an answer. */
   send_requested: Words<'team' | 'key' | 'from' | 'to' | 'content'> & { media?: string };
+  /** Any answer to a send. Status 599: there was none. */
+  send_answered: Words<'key' | 'text'> & { status: number; retryAfter: string | null; ms: number };
   send_accepted: Words<'team' | 'key' | 'message'>;
   /** A sender got an answer that is neither a 202 nor a 5xx. */
   send_refused: Words<'team' | 'key' | 'answer'>;
@@ -45,7 +47,11 @@ interface Entries {
   /** A receiver has sent its answer. Status 0: it closed the connection instead. */
   delivery_answered: { request: number; webhook: string; status: number };
   /** A page of GET /v1/events. The follower reads during the run; the walker reads all events once, at the end. */
-  feed_read: { team: string; reader: 'follower' | 'walker'; events: readonly Envelope[] };
+  feed_read: { team: string; reader: 'follower' | 'walker'; events: readonly Envelope[]; gap: boolean };
+  /** An event of a dashboard's live stream. */
+  live_event: { team: string };
+  /** An answer to GET /readyz, and the time that it took. */
+  readiness_answered: { ms: number };
   /** A message in the list of messages at the end of the run. */
   message_listed: Words<'team' | 'message' | 'direction' | 'status' | 'from' | 'to' | 'content'>;
   /** A number's `messages_today`, read at the end of the run. */

@@ -13,6 +13,9 @@ interface PhoneOptions {
   readonly number: string;
   /** Average time between two texts that the phone receives. */
   readonly inboundMs: number;
+  /** How long it waits after an answer without a session, or without an answer. */
+  readonly phonePauseMs: number;
+  readonly over: AbortSignal;
 }
 
 /**
@@ -47,7 +50,7 @@ export class Phone {
       const answer = await this.#call('poll', { ...this.#report, session: this.#session }, signal);
       if (signal.aborted) return;
       if (answer.action === undefined) {
-        await this.#options.api.again();
+        await this.#pause(signal);
         continue;
       }
       if (answer.action === 'stop') return this.#stop(`${answer.reason}`);
@@ -56,6 +59,7 @@ export class Phone {
       await this.#reported();
       this.#session = String(answer.session);
       if (answer.action === 'send') await this.#send(String(answer.id));
+      else await this.#pause(signal, 1_000 * Number(answer.wait));
     }
   }
 
@@ -127,8 +131,13 @@ export class Phone {
     for (;;) {
       const answer = await this.#call(path, body);
       if (answer.ok === '1' || (answer.ok === '0' && answer.reason !== 'unavailable')) return answer;
-      await this.#options.api.again();
+      await this.#pause(this.#options.over);
     }
+  }
+
+  /** Waits, but not beyond the end of the signal. */
+  async #pause(signal: AbortSignal, ms = this.#options.phonePauseMs): Promise<void> {
+    await pause(ms, undefined, { signal }).catch(() => this.#options.over.throwIfAborted());
   }
 
   /** Makes a call. @returns {} if no answer arrived */

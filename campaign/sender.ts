@@ -47,7 +47,10 @@ async function send(
   while (!answer || answer.status >= 500) {
     if (answer) await api.again();
     history.record({ kind: 'send_requested', team, key, from, to, content, ...file });
-    answer = await api.call(request).catch(() => ({ status: 599, text: '', json: {} }));
+    const askedAt = Date.now();
+    answer = await api.call(request).catch(() => ({ status: 599, text: '', json: {}, retryAfter: null }));
+    const { status, text, retryAfter } = answer;
+    history.record({ kind: 'send_answered', key, status, text, retryAfter, ms: Date.now() - askedAt });
   }
   if (answer.status === 202)
     history.record({ kind: 'send_accepted', team, key, message: String(answer.json.id) });

@@ -31,10 +31,12 @@ export interface Pace {
   readonly sendPauseMs: number;
   /** The pause between two texts that a phone receives. */
   readonly inboundMs: number;
+  /** The pause of a phone after an answer that does not let it go on. */
+  readonly phonePauseMs: number;
 }
 
 /** A pace of some 7 messages a second for each number. */
-export const usualPace: Pace = { sendPauseMs: 250, inboundMs: 600 };
+export const usualPace: Pace = { sendPauseMs: 250, inboundMs: 600, phonePauseMs: 100 };
 
 export const usualContacts = ['+14155550150', '+14155550151'];
 
@@ -162,7 +164,7 @@ export class Team {
   async #connect(number: string): Promise<Phone> {
     const token = await claimDevice(this.#api, number);
     const api = new Api(this.#baseUrl, { 'x-device-token': token }, this.#over);
-    return new Phone({ history: this.#history, api, number, inboundMs: this.#pace.inboundMs });
+    return new Phone({ history: this.#history, api, number, over: this.#over, ...this.#pace });
   }
 
   async #subscribe(receivers: Receivers, { path, mood, events, number }: WebhookPlan): Promise<void> {

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { align } from '../align.ts';
 import { check } from '../checker.ts';
 import type { Command } from '../command.ts';
+import { cutAtSnapshots, type Restore } from '../cut.ts';
 import { freePort } from '../free-port.ts';
 import { type History, rowsOf } from '../history.ts';
 import { readOptions } from '../options.ts';
@@ -13,7 +14,6 @@ import { killSettings } from '../settings.ts';
 import { describeViolations } from '../table.ts';
 import { unfoundFaults } from '../unfound-faults.ts';
 import { firstTeam, someEvents, World } from '../world.ts';
-import { cutAtSnapshots, type Restore } from './cut.ts';
 import { type AnsweredSend, flood, floodContacts, floodNumbers } from './flood.ts';
 import { createOwnCluster } from './own-cluster.ts';
 

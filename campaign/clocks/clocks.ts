@@ -12,6 +12,7 @@ import { Ownline, repository } from '../ownline.ts';
 import { inRunFolder } from '../run-folder.ts';
 import { shortTimes } from '../settings.ts';
 import { describeViolations } from '../table.ts';
+import { usualPace } from '../team.ts';
 import { usualTeams, World } from '../world.ts';
 import { FakeClock, findFaketime } from './faketime.ts';
 import { openKeeper } from './keeper.ts';
@@ -33,7 +34,7 @@ interface ClocksOptions {
 }
 
 /** A pace of some 5 messages a second for almost an hour, below the limits of inbound messages of a phone. */
-const pace = { sendPauseMs: 1_000, inboundMs: 2_000 };
+const pace = { ...usualPace, sendPauseMs: 1_000, inboundMs: 2_000 };
 
 /** The window of a rate limiter, plus a second in which the processes notice the clock's step. */
 const minuteMs = 61_000;

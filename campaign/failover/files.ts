@@ -3,11 +3,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '../ownline.ts';
 
+export const postgresPrograms = '/usr/lib/postgresql/15/bin';
+
 const programs = {
   patroni: '/usr/bin/patroni',
   'etcd-server': '/usr/bin/etcd',
   haproxy: '/usr/sbin/haproxy',
-  'postgresql-15': '/usr/lib/postgresql/15/bin/postgres',
+  'postgresql-15': `${postgresPrograms}/postgres`,
 };
 
 /** @throws Error with the command that installs what is missing */

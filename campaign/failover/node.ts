@@ -1,10 +1,14 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { send } from '../stops/processes.ts';
 import { Daemon } from './daemon.ts';
-import { readDeployed } from './files.ts';
+import { postgresPrograms, readDeployed } from './files.ts';
+
+const run = promisify(execFile);
 
 export interface NodeOptions {
   readonly name: string;
@@ -14,11 +18,18 @@ export interface NodeOptions {
   readonly ports: { readonly database: number; readonly patroni: number; readonly etcd: number };
 }
 
+/** Patroni's answer about its node. */
+interface State {
+  readonly timeline?: number;
+  readonly replication?: readonly { readonly state: string }[];
+}
+
 /** A machine of the cluster: Patroni with its PostgreSQL. */
 export class DatabaseNode {
   readonly name: string;
   readonly #options: NodeOptions;
   readonly #patroni: Daemon;
+  readonly #byHand: Daemon;
 
   constructor(options: NodeOptions) {
     const { name, folder, user } = options;
@@ -26,6 +37,11 @@ export class DatabaseNode {
     this.#options = options;
     this.#patroni = new Daemon({
       words: ['/usr/bin/python3', '/usr/bin/patroni', join(folder, 'patroni.yml')],
+      logFile: `${folder}.log`,
+      user,
+    });
+    this.#byHand = new Daemon({
+      words: [`${postgresPrograms}/postgres`, '-D', this.#data, '-c', 'synchronous_standby_names='],
       logFile: `${folder}.log`,
       user,
     });
@@ -62,6 +78,16 @@ export class DatabaseNode {
     this.#patroni.start();
   }
 
+  /** Starts PostgreSQL without Patroni, which would make a former primary a standby. */
+  startByHand(): void {
+    this.#byHand.start();
+  }
+
+  /** Runs statements in its database. */
+  async sql(text: string): Promise<void> {
+    await run(`${postgresPrograms}/psql`, ['-X', '-v', 'ON_ERROR_STOP=1', this.url, '-c', text]);
+  }
+
   /** Whether Patroni says so of its node: GET /primary or /sync. */
   async is(role: 'primary' | 'sync'): Promise<boolean> {
     const url = `http://127.0.0.1:${this.#options.ports.patroni}/${role}`;
@@ -74,28 +100,41 @@ export class DatabaseNode {
     );
   }
 
-  /** The number of standbys that stream from this primary. */
-  async streams(): Promise<number> {
+  /** The timeline of this primary, and the number of standbys that stream from it. */
+  async state(): Promise<{ readonly timeline: number; readonly streams: number }> {
     const url = `http://127.0.0.1:${this.#options.ports.patroni}/patroni`;
     const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
-    const body = (await answer?.json()) as { readonly replication?: readonly { readonly state: string }[] };
-    return body?.replication?.filter(({ state }) => state === 'streaming').length ?? 0;
+    const body = (await answer?.json().catch(() => undefined)) as State | undefined;
+    const streams = body?.replication?.filter(({ state }) => state === 'streaming').length ?? 0;
+    return { timeline: body?.timeline ?? 0, streams };
   }
 
   /** Hands the primary's role over to another node, as `patronictl switchover` does. */
-  async switchOver(candidate: DatabaseNode): Promise<void> {
-    const answer = await fetch(`http://127.0.0.1:${this.#options.ports.patroni}/switchover`, {
-      method: 'POST',
-      body: JSON.stringify({ leader: this.name, candidate: candidate.name }),
-    });
+  switchOver(candidate: DatabaseNode): Promise<void> {
+    return this.#ask('POST', '/switchover', { leader: this.name, candidate: candidate.name });
+  }
+
+  /** Changes the settings of the cluster, as `patronictl edit-config` does. */
+  configure(settings: Readonly<Record<string, unknown>>): Promise<void> {
+    return this.#ask('PATCH', '/config', settings);
+  }
+
+  async #ask(method: string, path: string, body: Readonly<Record<string, unknown>>): Promise<void> {
+    const url = `http://127.0.0.1:${this.#options.ports.patroni}${path}`;
+    const answer = await fetch(url, { method, body: JSON.stringify(body) });
     const text = await answer.text();
-    if (!answer.ok) throw new Error(`Patroni answered the switchover ${answer.status}: ${text}`);
+    if (!answer.ok) throw new Error(`Patroni answered ${method} ${path} with ${answer.status}: ${text}`);
   }
 
   /** Signals PostgreSQL and Patroni: a stop freezes every process, as the pause of a machine does. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void {
     for (const pid of this.#processes()) send(pid, name);
     this.#patroni.signal(name);
+  }
+
+  /** Signals the process that receives the primary's log. */
+  signalReceiver(name: NodeJS.Signals): void {
+    for (const pid of this.#processes()) if (/walreceiver/.test(commandOf(pid))) send(pid, name);
   }
 
   /** Ends Patroni and PostgreSQL at once, as a loss of power does. */
@@ -108,27 +147,29 @@ export class DatabaseNode {
 
   /** The postmaster and its children. */
   #processes(): number[] {
-    const read = (path: string) => {
-      try {
-        return readFileSync(path, 'utf8');
-      } catch {
-        return '';
-      }
-    };
-    const data = join(this.#options.folder, 'data');
-    const [line, recorded] = read(join(data, 'postmaster.pid')).split('\n');
+    const [line, recorded] = read(join(this.#data, 'postmaster.pid')).split('\n');
     const postmaster = Number(line);
-    const isOurs = recorded === data && read(`/proc/${postmaster}/cmdline`).includes(data);
+    const isOurs = recorded === this.#data && commandOf(postmaster).includes(this.#data);
     if (!isOurs) return [];
     const children = read(`/proc/${postmaster}/task/${postmaster}/children`).trim().split(' ');
     return [postmaster, ...children.filter((word) => word !== '').map(Number)];
   }
+
+  get #data(): string {
+    return join(this.#options.folder, 'data');
+  }
 }
 
-function isAlive(pid: number): boolean {
+const commandOf = (pid: number) => read(`/proc/${pid}/cmdline`);
+
+/** Zombies have an empty command. */
+const isAlive = (pid: number) => commandOf(pid) !== '';
+
+/** Reads a file, which may be missing. */
+function read(path: string): string {
   try {
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    return readFileSync(path, 'utf8');
   } catch {
-    return false;
+    return '';
   }
 }

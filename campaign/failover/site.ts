@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
@@ -20,12 +22,14 @@ export class Site implements Installation {
   readonly processes: readonly Ownline[];
   readonly #etcd: Daemon;
   readonly #haproxy: Daemon;
+  readonly #balancerSocket: string;
 
   private constructor(
     apiPort: number,
     nodes: readonly DatabaseNode[],
     processes: readonly Ownline[],
     daemons: { readonly etcd: Daemon; readonly haproxy: Daemon },
+    balancerSocket: string,
   ) {
     this.baseUrl = `http://127.0.0.1:${apiPort}`;
     [this.nodes, this.processes, this.#etcd, this.#haproxy] = [
@@ -34,6 +38,7 @@ export class Site implements Installation {
       daemons.etcd,
       daemons.haproxy,
     ];
+    this.#balancerSocket = balancerSocket;
   }
 
   /** Writes the files of three machines to a new folder. */
@@ -58,16 +63,20 @@ export class Site implements Installation {
     for (const node of nodes) await node.create();
     const settings = {
       ...killSettings,
-      DATABASE_URL: `postgresql://ownline:replace-ownline@127.0.0.1:${databasePort}/ownline`,
-      BASE_URL: `http://127.0.0.1:${apiPort}`,
-      TRUST_PROXY: '127.0.0.1',
-      SECRETS_KEY: randomBytes(32).toString('base64'),
+      DEVICE_HOLD_SECONDS: '25',
+      DEVICE_LEASE_SECONDS: '60',
+      ...readSettings('ownline.env', {
+        '127.0.0.1:5500': `127.0.0.1:${databasePort}`,
+        'https://texts.example.com': `http://127.0.0.1:${apiPort}`,
+        '10.0.0.11,10.0.0.12,10.0.0.13': '127.0.0.1',
+        'replace-secrets-key': randomBytes(32).toString('base64'),
+      }),
     };
     const processes = ports.map(({ ownline }, index) => {
       const place = join(folder, `ownline-${names[index]}`);
       return new Ownline({ dataDir: place, logFile: `${place}.log`, port: ownline, settings });
     });
-    const balancer = join(folder, 'haproxy.cfg');
+    const [balancer, socket] = [join(folder, 'haproxy.cfg'), join(folder, 'haproxy.sock')];
     const servers = ports.flatMap(({ database, patroni, ownline }, index) => [
       [`10.0.0.1${index + 1}:5432 check port 8008`, `127.0.0.1:${database} check port ${patroni}`],
       [`10.0.0.1${index + 1}:3000`, `127.0.0.1:${ownline}`],
@@ -76,7 +85,7 @@ export class Site implements Installation {
       balancer,
       readDeployed('haproxy.cfg', {
         // An ordinary user may open fewer files.
-        'maxconn 20000': 'maxconn 1000',
+        'maxconn 20000': `maxconn 1000\n  stats socket ${socket} level admin`,
         '127.0.0.1:5500\n': `127.0.0.1:${databasePort}\n`,
         ':443 ssl crt /etc/haproxy/texts.example.com.pem': `127.0.0.1:${apiPort}`,
         'X-Forwarded-Proto https': 'X-Forwarded-Proto http',
@@ -86,13 +95,20 @@ export class Site implements Installation {
     const etcd = new Daemon({
       words: ['/usr/bin/etcd'],
       logFile: join(folder, 'etcd.log'),
-      environment: { ...etcdSettings(etcdPort, peerPort), ETCD_DATA_DIR: join(folder, 'etcd') },
+      environment: {
+        ...readSettings('etcd.env', {
+          ',b=http://10.0.0.12:2380,c=http://10.0.0.13:2380': '',
+          '10.0.0.11:2379': `127.0.0.1:${etcdPort}`,
+          '10.0.0.11:2380': `127.0.0.1:${peerPort}`,
+        }),
+        ETCD_DATA_DIR: join(folder, 'etcd'),
+      },
     });
     const haproxy = new Daemon({
       words: ['/usr/sbin/haproxy', '-db', '-f', balancer],
       logFile: join(folder, 'haproxy.log'),
     });
-    return new Site(apiPort, nodes, processes, { etcd, haproxy });
+    return new Site(apiPort, nodes, processes, { etcd, haproxy }, socket);
   }
 
   /** Starts everything, the first process before the others, because it creates the tables. */
@@ -100,8 +116,9 @@ export class Site implements Installation {
     this.#etcd.start();
     this.#haproxy.start();
     for (const node of this.nodes) node.start();
-    await until('the cluster has no synchronous standby', () => this.isWhole(), signal);
+    await until('the cluster has no synchronous standby', async () => !!(await this.find('sync')), signal);
     for (const process of this.processes) await process.start();
+    await until('the cluster is not whole', () => this.isWhole(), signal);
     await until('haproxy passes nothing on', () => isReady(this.baseUrl), signal);
   }
 
@@ -112,10 +129,35 @@ export class Site implements Installation {
     await Promise.allSettled([...this.nodes, this.#haproxy, this.#etcd].map((part) => part.kill()));
   }
 
-  /** Whether the primary has a synchronous standby, and both other nodes stream from it. */
+  /** Gives commands to haproxy, which overrule its checks. */
+  async balance(...commands: readonly string[]): Promise<void> {
+    const socket = connect(this.#balancerSocket).end(`${commands.join(';')}\n`);
+    await once(socket.resume(), 'close');
+  }
+
+  /** The number of promotions so far. */
+  async promotions(): Promise<number> {
+    return (await this.get('primary')).state().then(({ timeline }) => timeline);
+  }
+
+  /** Whether the primary has a synchronous standby, both other nodes stream from it, and all processes serve. */
   async isWhole(): Promise<boolean> {
     const [primary, standby] = [await this.find('primary'), await this.find('sync')];
-    return standby !== undefined && (await primary?.streams()) === 2;
+    if (standby === undefined || (await primary?.state())?.streams !== 2) return false;
+    const served = await Promise.all(this.processes.map(({ baseUrl }) => isReady(baseUrl)));
+    return served.every(Boolean);
+  }
+
+  /** The answers of the processes to GET /readyz; '' for none. */
+  readiness(): Promise<string[]> {
+    return Promise.all(
+      this.processes.map(({ baseUrl }) =>
+        fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(3_000) }).then(
+          (answer) => answer.text(),
+          () => '',
+        ),
+      ),
+    );
   }
 
   async find(role: 'primary' | 'sync'): Promise<DatabaseNode | undefined> {
@@ -131,14 +173,15 @@ export class Site implements Installation {
   }
 
   command(...words: readonly string[]): Promise<Record<string, unknown>> {
-    return this.#first.command(...words);
+    return this.first.command(...words);
   }
 
   firstKey(): Promise<string> {
-    return this.#first.firstKey();
+    return this.first.firstKey();
   }
 
-  get #first(): Ownline {
+  /** The process whose DATA_DIR has the first API key. */
+  get first(): Ownline {
     const [first] = this.processes;
     if (first) return first;
     throw new Error('There is no process.');
@@ -159,16 +202,10 @@ export async function until(
   }
 }
 
-/** The settings of the deployed file, for a single member. */
-function etcdSettings(client: number, peer: number): Record<string, string> {
-  const text = readDeployed('etcd.env', {
-    ',b=http://10.0.0.12:2380,c=http://10.0.0.13:2380': '',
-    '10.0.0.11:2379': `127.0.0.1:${client}`,
-    '10.0.0.11:2380': `127.0.0.1:${peer}`,
-  });
-  return Object.fromEntries(
-    [...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
-  );
+/** Reads the settings of a deployed file. */
+function readSettings(name: string, places: Readonly<Record<string, string>>): Record<string, string> {
+  const lines = readDeployed(name, places).matchAll(/^(\w+)=(.*)$/gm);
+  return Object.fromEntries([...lines].map(([, key = '', value = '']) => [key, value]));
 }
 
 async function freePorts(): Promise<[number, number, number, number]> {

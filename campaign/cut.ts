@@ -1,5 +1,5 @@
-import { type Envelope, type Row, rowsOf } from '../history.ts';
-import { refusedStatus } from '../phone.ts';
+import { type Envelope, type Row, rowsOf } from './history.ts';
+import { refusedStatus } from './phone.ts';
 
 /** A restore, with times in ms since the epoch. The restored database lacks changes made between these times. */
 export interface Restore {
@@ -7,6 +7,8 @@ export interface Restore {
   readonly takenAt: number;
   /** The time at which the restored service started. */
   readonly startedAt: number;
+  /** The time at which an operator let the held messages go, while later ones had gone out; undefined if none had. */
+  readonly resumedAt?: number;
 }
 
 /**
@@ -52,7 +54,7 @@ export function cutAtSnapshots(rows: readonly Row[], restores: readonly Restore[
         return true;
     }
   };
-  const kept = withRestores(withoutUnknownReports(rows.filter(counts)), restores);
+  const kept = withRestores(acceptedAtResume(withoutUnknownReports(rows.filter(counts)), restores), restores);
   return followedOnce(withoutRepeats(kept, events, isLost), restores);
 }
 
@@ -88,6 +90,17 @@ function withoutUnknownReports(rows: readonly Row[]): Row[] {
   return rows.filter((row) => {
     if (row.kind === 'handed_out') handed.add(row.message);
     return row.kind !== 'report_accepted' || handed.has(row.message);
+  });
+}
+
+/** Moves the acceptance of held messages to the resume: later messages of the conversation overtook them. */
+function acceptedAtResume(rows: readonly Row[], restores: readonly Restore[]): Row[] {
+  const handed = new Map(rowsOf(rows, 'handed_out').map((row) => [row.message, row.at]));
+  return rows.map((row) => {
+    if (row.kind !== 'send_accepted') return row;
+    const isHeld = ({ resumedAt = 0 }: Restore) =>
+      row.at < resumedAt && (handed.get(row.message) ?? 0) >= resumedAt;
+    return { ...row, at: restores.find(isHeld)?.resumedAt ?? row.at };
   });
 }
 
