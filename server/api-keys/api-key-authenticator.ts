@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { allows, type Grant, permissions } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
+import { throwNothingStored } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Authenticator, Principal } from '#server/http/route.ts';
 import { AppError, forbidden } from '#server/platform/app-error.ts';
@@ -45,7 +46,7 @@ class ApiKeyLookup {
     this.#lookup = new CredentialLookup({
       clock,
       config,
-      find: (hashes) => findLiveKeys(database.hot, { hashes }),
+      find: (hashes) => findLiveKeys(database.hot, { hashes }).catch(throwNothingStored),
     });
   }
 

@@ -339,6 +339,12 @@ export function isDatabaseAway(error: unknown): boolean {
   return error instanceof Error && (isTimeout(error) || lostConnection.test(error.message));
 }
 
+/** Throws the error of a query that only reads: if the database went away, nothing was stored. */
+export function throwNothingStored(error: unknown): never {
+  if (error instanceof NoConnectionError || !isDatabaseAway(error)) throw error;
+  throw new NoConnectionError(error as Error);
+}
+
 /** True for a unique violation (23505). @param table limits it to violations of this table */
 export function isUniqueViolation(error: unknown, table = ''): boolean {
   if (errorCodeOf(error) !== '23505') return false;

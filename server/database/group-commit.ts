@@ -103,9 +103,11 @@ export class GroupCommit<Row, Outcome> {
       waitingMax,
       queueOf: teamOf,
       refuse,
-      // The next batch would time out as well, for instance while a synchronous standby is frozen.
-      refuseWaiting: (error: unknown) =>
-        isTimeout(error) ? new NoConnectionError(error as Error) : undefined,
+      // The next batch would time out as well, for instance while a synchronous standby is frozen or there is no primary.
+      refuseWaiting: (error: unknown) => {
+        if (error instanceof NoConnectionError) return error;
+        return isTimeout(error) ? new NoConnectionError(error as Error) : undefined;
+      },
     };
     this.#shared = new Batcher({
       ...queue,

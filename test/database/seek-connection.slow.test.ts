@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { explainConnectionLimit } from '#server/database/connection-limit.ts';
-import { Database, isDatabaseAway } from '#server/database/database.ts';
+import { Database, isDatabaseAway, throwNothingStored } from '#server/database/database.ts';
 import { NoConnectionError } from '#server/database/seek-connection.ts';
 import { errorCodeOf } from '#server/platform/error-code.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
@@ -89,6 +89,15 @@ describe('connections that are sought while the database is away (specification 
     for (const code of ['23505', '42501', '28P01', '3D000', 'EACCES'])
       assert.ok(!isDatabaseAway(Object.assign(new Error(), { code })), code);
   });
+
+  it('a read whose connection was lost says 503, because nothing was stored; other errors stay as they are', () => {
+    assert.throws(
+      () => throwNothingStored(new Error('Connection terminated unexpectedly')),
+      NoConnectionError,
+    );
+    const broken = new Error('syntax error');
+    assert.throws(() => throwNothingStored(broken), broken);
+  });
 });
 
 describe('requests during a switchover of the database', () => {
@@ -113,6 +122,23 @@ describe('requests during a switchover of the database', () => {
     proxy.accept();
     assert.equal((await sending).status, 202);
     assert.equal((await polling).action, 'send');
+  });
+
+  it('sends that wait behind others get 503 with them after 5 s (§7.2/unavailable)', async (t) => {
+    const proxy = await startFreezingProxy(service.databaseUrl);
+    t.after(() => proxy.close());
+    const other = await service.startAnother(undefined, { DATABASE_URL: proxy.url });
+    t.after(() => other.close());
+    const api = new ApiClient(other.baseUrl, team.api.key);
+    const send = () =>
+      api.post('/v1/messages/send', { from: number.phoneNumber, to: '+14155550101', content: 'Hello' });
+    assert.equal((await send()).status, 202);
+    proxy.refuse();
+    const startedMs = performance.now();
+    const answers = await Promise.all(Array.from({ length: 16 }, send));
+    const tookMs = performance.now() - startedMs;
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([503]));
+    assert.ok(tookMs < 9_000, `${tookMs} ms`);
   });
 });
 

@@ -1,4 +1,4 @@
-import { type AppError, tooManyRequests, unavailable } from '#server/platform/app-error.ts';
+import { AppError, tooManyRequests, unavailable } from '#server/platform/app-error.ts';
 import { BoundedMap } from '#server/platform/bounded-map.ts';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
 import { sha256 } from '#server/platform/crypto.ts';
@@ -65,6 +65,8 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
           unavailable(
             'The server is over capacity: too many API keys and sessions wait to be checked. Repeat the request in a moment.',
           ),
+        // The next look-up would wait for a connection as long as this one did.
+        refuseWaiting: (error) => (error instanceof AppError ? error : undefined),
       });
     this.#fast = batcher(0, 2);
     this.#slow = batcher(delayedLookupIntervalMs, 1);
