@@ -50,6 +50,7 @@ const expiring: Readonly<Record<string, readonly string[]>> = {
 /** Every other sweep, with the reason why a wrong clock does no harm to its rows. */
 const keeping: Readonly<Record<string, string>> = {
   'wake held polls': 'answers polls that are held',
+  'check promotions of standbys': 'compares timelines and hand-outs',
   'wake held readers of events': 'answers requests that are held',
   'write when keys were used': 'writes a stamp',
   'record that polls are served': 'writes a stamp',
