@@ -25,7 +25,7 @@ type ReportFacts = {
   readonly reporter: NumberId;
   /** Whether another transaction has locked the session. */
   readonly is_locked: boolean;
-  /** Whether the message is of this number, and was handed out. */
+  /** Whether the message is of this number, and was handed out, perhaps by a hand-out that a failover lost. */
   readonly is_known: boolean;
   /** Whether the message's status allows the confirmation. */
   readonly may_confirm: boolean;
@@ -37,7 +37,7 @@ type ReportFacts = {
  * Confirms that messages were sent (specification section 3.2); no other statement does. A report concerns the hand-out
  * to its session; without one, the message's latest hand-out. A repeated report changes nothing. A late report confirms
  * a message that failed with device_timeout. It also confirms a message that waits for its retry, and cancels the
- * retry.
+ * retry. A report of a message that is held after an outage and has no hand-out proves that a failover lost it.
  * Each table is read through LATERAL and changed by ctid, for the reason given in claim-statement.ts. The rows are read
  * from the snapshot, which is a little older than the locks. A message that was changed in between is not confirmed,
  * and its report runs again.
@@ -62,13 +62,13 @@ const confirm = transactionQuery<
      ORDER BY number_id
    ),
    facts AS MATERIALIZED (
-     SELECT i.*, s.is_free, h.hand_out, h.place AS hand_out_place, h.outcome, m.place, m.may_confirm, q.place AS queue_place,
+     SELECT i.*, s.is_free, s.device_id, s.current_session, h.hand_out, h.place AS hand_out_place, h.outcome, m.place, m.may_confirm, q.place AS queue_place,
        m.may_confirm AND (m.status <> 'queued' OR q.place IS NOT NULL) AS is_ready,
-       coalesce(h.session_id = i.session_id AND s.session_id = i.session_id, false) AS is_holder
+       coalesce(h.session_id = i.session_id AND s.current_session = i.session_id, false) AS is_holder
      FROM input i
      -- 2. Lock the session of the number.
      LEFT JOIN LATERAL (
-       SELECT true AS is_free, s.session_id FROM device_sessions s WHERE s.number_id = i.number_id FOR UPDATE SKIP LOCKED
+       SELECT true AS is_free, s.device_id, s.session_id AS current_session FROM device_sessions s WHERE s.number_id = i.number_id FOR UPDATE SKIP LOCKED
      ) s ON true
      -- 3. Find the hand-out that the report concerns.
      LEFT JOIN LATERAL (
@@ -79,12 +79,14 @@ const confirm = transactionQuery<
      -- 4. Find the message, and see whether its status allows the confirmation.
      LEFT JOIN LATERAL (
        SELECT m.ctid AS place, m.status, ${sqlStatusGuard('confirm_sent', 'm')}
-           OR ${sqlStatusGuard('confirm_sent_in_queue', 'm')} AND m.hand_out_count > 0
+           OR ${sqlStatusGuard('confirm_sent_in_queue', 'm')} AND (m.hand_out_count > 0 OR h.hand_out IS NULL)
            OR ${sqlStatusGuard('confirm_sent_late', 'm')} AND m.error_code = 'device_timeout' AND h.handed_out_at >= :lateSince AS may_confirm
-       FROM messages m WHERE m.team_id = i.team_id AND m.id = i.message_id AND m.number_id = i.number_id AND h.hand_out IS NOT NULL
+       FROM messages m WHERE m.team_id = i.team_id AND m.id = i.message_id AND m.number_id = i.number_id
+         AND (h.hand_out IS NOT NULL OR s.is_free AND 'outage' = (
+           SELECT o.hold FROM send_queue o WHERE o.team_id = i.team_id AND o.message_id = i.message_id))
        OFFSET 0
      ) m ON true
-     -- 5. Lock its place in the queue, if it waits for its retry.
+     -- 5. Lock its place in the queue, if it waits for its retry or is held.
      LEFT JOIN LATERAL (
        SELECT q.ctid AS place FROM send_queue q
        WHERE m.status = 'queued' AND q.team_id = i.team_id AND q.message_id = i.message_id FOR UPDATE SKIP LOCKED
@@ -93,7 +95,8 @@ const confirm = transactionQuery<
    -- 6. Set the message's status to sent.
    sent AS (
      UPDATE messages m SET status = ${sqlNextStatus('confirm_sent')}, sent_at = :at, failed_at = NULL, error_code = NULL,
-       device_error = NULL, may_have_been_sent = false, last_event_sequence = m.last_event_sequence + 1
+       device_error = NULL, may_have_been_sent = false, last_event_sequence = m.last_event_sequence + 1,
+       hand_out_count = greatest(m.hand_out_count, 1)
      FROM facts f WHERE f.is_ready AND m.ctid = f.place AND m.id = f.message_id
      RETURNING f.n, ${sqlMessageColumns('m')}
    ),
@@ -110,6 +113,12 @@ const confirm = transactionQuery<
      UPDATE hand_outs h SET outcome = 'sent', resolved_at = :at FROM facts f
      WHERE f.place IS NOT NULL AND h.ctid = f.hand_out_place AND h.message_id = f.message_id AND h.hand_out = f.hand_out
        AND (h.outcome IS NULL OR f.is_ready AND h.outcome <> 'sent')
+   ),
+   -- 9. Record the hand-out that a failover lost.
+   found AS (
+     INSERT INTO hand_outs (message_id, hand_out, team_id, device_id, session_id, handed_out_at, outcome, resolved_at)
+     SELECT f.message_id, 1, f.team_id, f.device_id, coalesce(f.session_id, f.current_session), :at, 'sent', :at
+     FROM facts f JOIN sent s ON s.n = f.n WHERE f.hand_out IS NULL
    )
    SELECT f.n::int, f.number_id AS reporter, f.is_free IS NULL AND EXISTS (SELECT FROM device_sessions d WHERE d.number_id = f.number_id OFFSET 0) AS is_locked, f.place IS NOT NULL AS is_known, f.may_confirm IS TRUE AS may_confirm,
      f.is_holder, ${sqlMessageColumns('s')}

@@ -50,7 +50,7 @@ export const messageSteps: Readonly<Record<MessageAction, Step>> = {
   confirm_sent_in_queue: {
     from: 'queued',
     to: 'sent',
-    when: 'the phone reported its first hand-out as sent, which cancels the retry',
+    when: 'the phone reported its first hand-out as sent, which cancels the retry or the hold after a failover',
   },
   confirm_delivered: { from: 'sent', to: 'delivered', when: 'a device that can tell reported its delivery' },
   fail_unsent: {

@@ -62,7 +62,7 @@ CREATE FUNCTION guard_message_transition() RETURNS trigger LANGUAGE plpgsql AS $
 BEGIN
   IF NOT (
     (OLD.status = 'queued' AND NEW.status IN ('polling', 'failed'))
-    OR (OLD.status = 'queued' AND NEW.status = 'sent' AND OLD.hand_out_count > 0)
+    OR (OLD.status = 'queued' AND NEW.status = 'sent' AND NEW.hand_out_count > 0)
     OR (OLD.status = 'polling' AND NEW.status IN ('queued', 'sent', 'failed'))
     OR (OLD.status = 'sent' AND NEW.status IN ('delivered', 'failed'))
     OR (OLD.status = 'failed' AND NEW.status = 'sent' AND OLD.error_code = 'device_timeout')
