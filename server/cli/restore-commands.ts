@@ -2,7 +2,11 @@ import type { Command } from 'commander';
 import { type HeldCounts, heldCountMax } from '#contract/restore.ts';
 import { type RestoreResult, restoreBackup } from '#server/backups/archive/restore-backup.ts';
 import { explainInput, openInput, readPassphrase, TerminalProgress } from '#server/backups/backup-input.ts';
-import { readRestoreState, resumeRestore } from '#server/dashboard/restore/resume-restore.ts';
+import {
+  holdQueuedMessages,
+  readRestoreState,
+  resumeRestore,
+} from '#server/dashboard/restore/resume-restore.ts';
 import { readServiceTime } from '#server/database/clock-store.ts';
 import { withDatabaseUrl } from '#server/database/database-url.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -22,13 +26,13 @@ interface RestoreOptions extends ResumeOptions {
 export function addRestoreCommands(program: Command): void {
   const command = program
     .command('restore')
-    .description('load a backup into an empty database, or show or end the restore hold')
+    .description('load a backup into an empty database, or show, begin or end a hold of what goes out')
     .argument('[file]', 'a file that `ownline backup` wrote; - for standard input')
     .option('--passphrase-file <path>', 'the passphrase of an encrypted backup is in this file')
     .option('--json', 'print as JSON', false);
   addResumeOptions(command).action(async (file: string | undefined, options: RestoreOptions) => {
-    if ([file !== undefined, options.resume, options.status].filter(Boolean).length !== 1) {
-      command.error('Choose one: the file of a backup, --resume, or --status.');
+    if ([file !== undefined, options.resume, options.status, options.hold].filter(Boolean).length !== 1) {
+      command.error('Choose one: the file of a backup, --resume, --status, or --hold.');
     }
     await (file === undefined ? resumeOrShow(options) : loadFile(file, options));
   });
@@ -90,28 +94,31 @@ async function restore(
 interface ResumeOptions {
   readonly resume: boolean;
   readonly status: boolean;
+  readonly hold: boolean;
   readonly cancelMessages: boolean;
   readonly skipDeliveries: boolean;
   readonly json: boolean;
 }
 
-/** Adds the options of `restore` that end or show the restore hold (specification section 10.8). */
+/** Adds the options of `restore` that end, show or begin a hold (specification section 10.8). */
 function addResumeOptions(command: Command): Command {
   return command
     .option(
       '--resume',
-      'let messages, deliveries and mails go out that have been held since the restore',
+      'let messages, deliveries and mails go out that have been held since a restore or an outage',
       false,
     )
-    .option('--cancel-messages', 'with --resume: cancel the messages that waited in the backup', false)
+    .option('--cancel-messages', 'with --resume: cancel the messages that are held', false)
     .option('--skip-deliveries', 'with --resume: skip the deliveries that waited in the backup', false)
-    .option('--status', 'show whether a restore is held, and how much waits', false);
+    .option('--status', 'show whether a restore or an outage is held, and how much waits', false)
+    .option('--hold', 'hold all messages that are queued, as after a failover that lost commits', false);
 }
 
 async function resumeOrShow(options: ResumeOptions): Promise<void> {
-  const { result, text } = await withRuntime((runtime) =>
-    options.resume ? resume(runtime, options) : show(runtime),
-  );
+  const { result, text } = await withRuntime(async (runtime) => {
+    if (options.hold) await holdQueuedMessages(runtime);
+    return options.resume ? resume(runtime, options) : show(runtime);
+  });
   if (options.json) printResult(result, true);
   else process.stdout.write(`${text}\n`);
 }
@@ -128,7 +135,7 @@ async function resume(runtime: Runtime, { cancelMessages, skipDeliveries }: Resu
     cancelled_messages: ended.cancelledMessages,
     skipped_deliveries: ended.skippedDeliveries,
   };
-  if (!ended.resumed) return { result, text: 'No restore is held. Nothing was changed.' };
+  if (!ended.resumed) return { result, text: 'Nothing is held. Nothing was changed.' };
   const gone = [
     cancelMessages ? `${countText(ended.cancelledMessages, 'waiting message')} cancelled. ` : '',
     skipDeliveries
@@ -140,11 +147,13 @@ async function resume(runtime: Runtime, { cancelMessages, skipDeliveries }: Resu
 
 async function show(runtime: Runtime): Promise<Output> {
   const { may_resume: _, ...result } = await readRestoreState(runtime, true);
-  if (!result.held || !result.waiting) return { result, text: 'No restore is held.' };
-  return {
-    result,
-    text: `Restored from the backup of ${result.backup_taken_at}. ${waitingText(result.waiting)} from it: \`ownline restore --resume\` lets them go.`,
-  };
+  if (!result.held || !result.waiting) return { result, text: 'Nothing is held.' };
+  const resumeText = '`ownline restore --resume` lets them go.';
+  const text =
+    result.reason === 'restore'
+      ? `Restored from the backup of ${result.backup_taken_at}. ${waitingText(result.waiting)} from it: ${resumeText}`
+      : `What was queued at ${result.held_at} is held, because some may have been sent: ${upToMax(result.waiting.messages, 'message')}. ${resumeText}`;
+  return { result, text };
 }
 
 function waitingText({ messages, deliveries, mails }: HeldCounts): string {

@@ -4,6 +4,7 @@ import { gauges, labelledGauges } from '#server/platform/process/metrics.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
 import { schemaVersion } from './apply-schema.ts';
 import { query } from './query.ts';
+import { findOpenOutage } from './restore-hold.ts';
 import { readRetentionLags } from './retention.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -49,6 +50,12 @@ export function registerDatabaseMetrics({ config, database, restoreHold, clock, 
     ownline_restore_held: [
       '1 from a restore until a person resumes it: nothing goes out meanwhile. Else 0.',
       Number,
+    ],
+  });
+  gauges({ metrics, clock }, () => findOpenOutage(database.pool), {
+    ownline_outage_held: [
+      '1 from a failover that may have lost hand-outs until a person resumes: what was queued is held. Else 0.',
+      (hold) => (hold ? 1 : 0),
     ],
   });
   const readLags = async () => {

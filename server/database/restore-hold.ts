@@ -104,6 +104,18 @@ export const findOpenHold = query<object, OpenHold>(
    WHERE resumed_at IS NULL ORDER BY reason = 'restore' DESC, held_at DESC LIMIT 1`,
 ).row;
 
+/** The outage hold that no person has resumed yet. It may begin at any time, on any process. */
+export const findOpenOutage = query<object, { held_at: Date }>(
+  'holds.find-open-outage',
+  `SELECT held_at FROM holds WHERE reason = 'outage' AND resumed_at IS NULL ORDER BY held_at DESC LIMIT 1`,
+).row;
+
+/** Begins an outage hold. The caller then holds the messages. */
+export const insertOutage = query<{ at: Date }>(
+  'holds.insert-outage',
+  "INSERT INTO holds (reason, held_at) VALUES ('outage', :at)",
+).run;
+
 /** A person's choices for messages and deliveries that waited in the backup. */
 export interface ResumeChoices {
   readonly cancelMessages: boolean;

@@ -6,6 +6,7 @@ import { readLastBackups } from '#server/backups/archive/backups-store.ts';
 import { schemaVersion } from '#server/database/apply-schema.ts';
 import { connectionRemedy } from '#server/database/database.ts';
 import { createReadiness } from '#server/database/readiness.ts';
+import { findOpenOutage } from '#server/database/restore-hold.ts';
 import { tooManyCode } from '#server/database/seek-connection.ts';
 import type { ProcessServices } from '#server/database/slice.ts';
 import { olderDatabaseOf } from '#server/database/timeline.ts';
@@ -14,6 +15,7 @@ import { toAppError } from '#server/http/send-error.ts';
 import { isMailFailing, type MailHealth } from '#server/mail/mail-health.ts';
 import { AppError, unavailable } from '#server/platform/app-error.ts';
 import { jobState, jobStates } from '#server/platform/concurrency/loop.ts';
+import { singleFlightQuery } from '#server/platform/concurrency/single-flight-query.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { errorCodeOf } from '#server/platform/error-code.ts';
 import { productCommit, productVersion } from '#server/platform/process/product-version.ts';
@@ -30,6 +32,7 @@ export const ReadinessDetails = Type.Object(
     uptime_seconds: Type.Integer(),
     clock: Type.Object({ settled: Type.Boolean(), step_seconds: Type.Number() }),
     restore_hold: nullable(Type.Object({ restored_at: Type.String(), backup_taken_at: Type.String() })),
+    outage_hold: nullable(Type.Object({ held_at: Type.String() })),
     mail: stringEnum(['off', 'ok', 'failing', 'unknown']),
     disk: nullable(
       Type.Object({ path: Type.String(), free_bytes: Type.Integer(), size_bytes: Type.Integer() }),
@@ -68,7 +71,7 @@ async function readReadinessDetails(
   services: ReadinessServices,
 ): Promise<Omit<ReadinessDetails, 'status' | 'message'>> {
   const { config, clock, database, restoreHold, clockSync, mailHealth, running } = services;
-  const [mail, disk, backup] = await Promise.all([
+  const [mail, disk, backup, outage] = await Promise.all([
     config.mail
       ? isMailFailing(database.pool, mailHealth).then(
           (fails) => (fails ? ('failing' as const) : ('ok' as const)),
@@ -77,6 +80,7 @@ async function readReadinessDetails(
       : ('off' as const),
     readDisk(config.dataDir),
     readBackup(database),
+    findOpenOutage(database.pool).catch(() => undefined),
   ]);
   const nowMs = performance.now();
   const timeAt = (ms: number | undefined) =>
@@ -94,6 +98,7 @@ async function readReadinessDetails(
           backup_taken_at: restoreHold.restore.backup_taken_at.toISOString(),
         }
       : null,
+    outage_hold: outage ? { held_at: outage.held_at.toISOString() } : null,
     mail,
     disk,
     backup,
@@ -131,11 +136,17 @@ export function refusalWithoutApi({ processRoles }: ReadinessServices['config'])
   return unavailable('This process has no role api. Put only processes with it behind the load balancer.');
 }
 
+/** How long /readyz reuses what it read of an outage hold. */
+const outageKeptMs = 1_000;
+
 /** Health, readiness and metrics, for load balancers and operators (specification section 10.4). */
 export function healthRoutes(services: ReadinessServices): Route[] {
   const { config, metrics, restoreHold, clockSync, isStopping, explainError } = services;
   const answers = { 200: Type.Object({ status: Type.Literal('ok') }) };
   const databaseAnswers = createReadiness(services.database, services.clock);
+  const readOutage = singleFlightQuery(services.clock, outageKeptMs, () =>
+    findOpenOutage(services.database.pool),
+  );
   const remedy =
     config.databaseUrl === undefined
       ? 'Ownline starts its PostgreSQL again by itself; postgres.log in DATA_DIR has the cause.'
@@ -178,6 +189,7 @@ export function healthRoutes(services: ReadinessServices): Route[] {
             status: Type.Literal('ok'),
             clock: Type.Object({ settled: Type.Boolean(), step_seconds: Type.Number() }),
             restore_hold: Type.Boolean(),
+            outage_hold: Type.Boolean(),
           }),
         ]),
         503: ReadinessDetails,
@@ -192,7 +204,8 @@ export function healthRoutes(services: ReadinessServices): Route[] {
         }
         if (query.verbose === undefined) {
           await requireReady();
-          return { body: { status: 'ok', clock: clockSync.status, restore_hold: restoreHold.isHeld } };
+          const holds = { restore_hold: restoreHold.isHeld, outage_hold: (await readOutage()) !== undefined };
+          return { body: { status: 'ok', clock: clockSync.status, ...holds } };
         }
         requireBearer(request.headers.authorization, config.metricsToken);
         const refused = await requireReady().then(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import { holdQueuedMessages } from '#server/dashboard/restore/resume-restore.ts';
 import { recordRestore } from '#server/operations/record-restore.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { findFirstTeam } from '#server/teams/team/team.ts';
@@ -13,7 +14,7 @@ describe('the banner of a restored server in a browser (specification section 10
 
   const bannerOf = (page: Page) => page.getByRole('region', { name: 'Restored server' });
 
-  it('the banner after a restore counts waiting work, and only owners can cancel that work and resume', async (context) => {
+  it('the banner after a restore or an outage counts waiting work, and only owners can cancel that work and resume', async (context) => {
     const first = await findFirstTeam(service.runtime.database.pool);
     assert.ok(first);
     const team = {
@@ -62,5 +63,18 @@ describe('the banner of a restored server in a browser (specification section 10
     assert.equal((await team.api.get(`/v1/messages/${message}`)).json.error_code, 'cancelled');
     await page.getByRole('heading', { level: 1 }).waitFor();
     assert.equal(await bannerOf(page).count(), 0);
+
+    const held = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'Held' });
+    await holdQueuedMessages(service.runtime);
+    await page.reload();
+    const outage = page.getByRole('region', { name: 'Held messages' });
+    await outage.getByText('Held until it is resumed: 1 message.').waitFor();
+    await outage.getByRole('button', { name: 'Resume …' }).click();
+    await page.getByLabel('Cancel the messages that are held').check();
+    assert.equal(await page.getByLabel('Skip the deliveries that waited in the backup').count(), 0);
+    await assertSound(page, 'dashboard-outage-resume');
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    assert.equal((await team.api.get(`/v1/messages/${held}`)).json.error_code, 'cancelled');
   });
 });

@@ -64,6 +64,7 @@ describe('ownline doctor', () => {
       'database_writes ok',
       'clock ok',
       'restore ok',
+      'outage ok',
       'retention ok',
       'secrets_key ok',
       'webhook_secrets ok',
@@ -91,7 +92,7 @@ describe('ownline doctor', () => {
     const { output } = await commands.run(['doctor', '--quick'], settings);
     assert.match(output, /^✓ settings: All settings can be read\.\n✓ service: /);
     assert.match(output, /\n! address: .* no iPhone can reach it\.\n {4}Set BASE_URL to an https address/);
-    assert.match(output, /\n\n0 failed, 4 warnings, 24 ok\n$/);
+    assert.match(output, /\n\n0 failed, 4 warnings, 25 ok\n$/);
   });
 
   it('ownline doctor exits 1 if the service does not run, and checks the rest', async () => {

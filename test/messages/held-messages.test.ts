@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { holdQueuedMessages, resumeRestore } from '#server/dashboard/restore/resume-restore.ts';
 import { releaseDueMessages, releaseHeld } from '#server/messages/held-messages.ts';
 import type { Hold } from '#server/messages/message-store.ts';
-import { failExpired } from '#server/messages/sweep-messages.ts';
+import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
+import { operator } from '#server/platform/actor.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { holdMessage } from '#test/support/messages/given-messages.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
@@ -96,6 +98,55 @@ describe('held messages, and messages for later (decision 0034)', () => {
     assert.equal((await number.wire.poll()).action, 'idle');
     assert.equal(await releaseDueMessages(service.runtime), 1);
     assert.equal((await number.wire.poll()).id, both);
+  });
+
+  it('a report that a message was sent counts without a hand-out only if the message is held after an outage', async () => {
+    for (const [reason, status] of [
+      ['outage', 'sent'],
+      ['approval', 'queued'],
+      ['restore', 'queued'],
+    ] as const) {
+      // While a message of a team has the restore hold, later ones get it, too.
+      const own = await service.newTeam();
+      const number = await connectNumber(service, own);
+      const id = await own.api.send({ from: number.phoneNumber, to: '+12125550100', content: reason });
+      await hold(id, reason);
+      const other = await connectNumber(service, own);
+      await other.wire.poll({ last: id });
+      const statusOf = async () => (await own.api.get(`/v1/messages/${id}`)).json.status;
+      assert.equal(await statusOf(), 'queued', 'the report of another phone');
+      for (let repeat = 0; repeat < 2; repeat += 1) await number.wire.poll({ last: id });
+      assert.equal(await statusOf(), status, reason);
+    }
+  });
+
+  it('an outage hold keeps what was queued and what is queued again for a retry, until a person resumes (§10.8/outage-hold)', async () => {
+    const number = await connectNumber(service, team);
+    await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
+    const [retried, queued, scheduled] = [
+      await send(number, 'retried'),
+      await send(number, 'queued'),
+      await send(number, 'scheduled'),
+    ];
+    await holdMessage(service, scheduled, { readyAt: service.clock.in(3_600_000) });
+    assert.equal((await number.wire.poll()).id, retried);
+    await holdQueuedMessages(service.runtime);
+    service.clock.advance(600_001);
+    await resolveOverdue(service.runtime);
+    const reasons = async () =>
+      Promise.all(
+        [retried, queued, scheduled].map(async (id) => {
+          const { status, waiting_reason: reason } = await messageOf(id);
+          return `${status} ${reason}`;
+        }),
+      );
+    const held = 'queued held_after_outage';
+    assert.deepEqual(await reasons(), [held, held, 'queued null']);
+    assert.equal((await number.wire.poll()).action, 'idle');
+    await resumeRestore(service.runtime, operator, { cancelMessages: false, skipDeliveries: true });
+    assert.equal((await number.wire.poll()).id, retried);
+    service.clock.advance(3_600_000);
+    assert.equal(await releaseDueMessages(service.runtime), 1, 'the scheduled one was not held');
   });
 
   it('the expiry time stands still during a restore hold, an outage hold and before the send time, but not during an approval hold', async () => {

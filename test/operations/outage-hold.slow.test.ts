@@ -58,14 +58,18 @@ describe('the hold after a failover of the database that lost commits (specifica
     await send('later');
     assert.equal((await takeMessage(number.wire)).id, ids.later);
     assert.equal((await number.wire.poll({ last: ids.later ?? '' })).action, 'idle');
+    const readyz = await fetch(`${service.baseUrl}/readyz`);
+    assert.partialDeepStrictEqual(await readyz.json(), { restore_hold: false, outage_hold: true });
+    assert.equal((await number.wire.poll({ last: ids.lost ?? '' })).action, 'idle');
+    assert.equal((await messageOf('lost')).status, 'sent', 'its phone sent it before the failover');
     const state = await readRestoreState(service.runtime, true);
     assert.partialDeepStrictEqual(state, {
       held: true,
       reason: 'outage',
-      waiting: { messages: 2, deliveries: 0 },
+      waiting: { messages: 1, deliveries: 0 },
     });
     await resumeRestore(service.runtime, operator, { cancelMessages: false, skipDeliveries: false });
-    assert.equal((await takeMessage(number.wire)).id, ids.lost);
+    assert.equal((await takeMessage(number.wire)).id, ids.queued);
     assert.equal((await readRestoreState(service.runtime, true)).held, false);
   });
 });

@@ -41,7 +41,12 @@ describe('GET /readyz, and the probe of ownline doctor (specification section 10
       assert.doesNotMatch(await refused.text(), /jobs/);
     }
     const plain = await fetch(`${service.baseUrl}/readyz`);
-    assert.deepEqual(Object.keys((await plain.json()) as object), ['status', 'clock', 'restore_hold']);
+    assert.deepEqual(Object.keys((await plain.json()) as object), [
+      'status',
+      'clock',
+      'restore_hold',
+      'outage_hold',
+    ]);
   });
 
   it('/readyz?verbose shows the nightly backup that ended last', async () => {
@@ -76,7 +81,12 @@ describe('GET /readyz, and the probe of ownline doctor (specification section 10
       const answer = await read();
       return answer.details.jobs.every(({ last_success_at: at }) => at !== null) && answer;
     });
-    assert.partialDeepStrictEqual(details, { status: 'ok', mail: 'off', restore_hold: null });
+    assert.partialDeepStrictEqual(details, {
+      status: 'ok',
+      mail: 'off',
+      restore_hold: null,
+      outage_hold: null,
+    });
     assert.ok((details.disk?.free_bytes ?? 0) > 0);
     const names = details.jobs.map(({ name }) => name);
     assert.equal(new Set(names).size, names.length);

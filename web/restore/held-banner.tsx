@@ -11,7 +11,7 @@ import { texts } from './texts.ts';
 
 const lookMs = 30_000;
 
-/** States that the server was restored and sends nothing, and offers to resume it. */
+/** States what a restore or an outage holds back, and offers to resume. */
 export function HeldBanner({ teamId }: { readonly teamId: string }): ReactNode {
   const client = useQueryClient();
   const [isOpen, setOpen] = useState(false);
@@ -20,23 +20,30 @@ export function HeldBanner({ teamId }: { readonly teamId: string }): ReactNode {
     queryFn: () => teamRequest<RestoreState>(teamId, 'GET', '/restore'),
     refetchInterval: lookMs,
   });
-  if (!data?.held || data.backup_taken_at === null) return null;
-  const { waiting } = data;
+  if (!data?.held || data.held_at === null) return null;
+  const { waiting, backup_taken_at: backupTakenAt, held_at: heldAt } = data;
+  const messages = waiting && upToMax(waiting.messages, texts.messages, texts.manyMessages);
   return (
     <section
-      aria-label={texts.restoredServer}
+      aria-label={backupTakenAt ? texts.restoredServer : texts.heldMessages}
       className="flex items-center gap-x-4 gap-y-2 border-b border-line bg-warn-tint px-4 py-2.5 text-[0.8125rem] text-warn-ink max-sm:flex-wrap md:px-6"
     >
       <History aria-hidden="true" className="size-4 shrink-0 max-sm:hidden" />
       <p className="min-w-0 flex-1 max-sm:basis-full">
-        <strong className="font-semibold">{texts.restored({ at: exactTime(data.backup_taken_at) })}</strong>{' '}
-        {waiting
-          ? texts.waiting({
-              messages: upToMax(waiting.messages, texts.messages, texts.manyMessages),
-              deliveries: upToMax(waiting.deliveries, texts.deliveries, texts.manyDeliveries),
-              mails: upToMax(waiting.mails, texts.mails, texts.manyMails),
-            })
-          : texts.whoDecides}
+        <strong className="font-semibold">
+          {backupTakenAt
+            ? texts.restored({ at: exactTime(backupTakenAt) })
+            : texts.held({ at: exactTime(heldAt) })}
+        </strong>{' '}
+        {!waiting || !messages
+          ? texts.whoDecides
+          : backupTakenAt
+            ? texts.waiting({
+                messages,
+                deliveries: upToMax(waiting.deliveries, texts.deliveries, texts.manyDeliveries),
+                mails: upToMax(waiting.mails, texts.mails, texts.manyMails),
+              })
+            : texts.waitingMessages({ messages })}
       </p>
       {waiting && (
         <>
@@ -46,7 +53,8 @@ export function HeldBanner({ teamId }: { readonly teamId: string }): ReactNode {
           <ResumeDialog
             isOpen={isOpen}
             onClose={() => setOpen(false)}
-            backupTakenAt={data.backup_taken_at}
+            backupTakenAt={backupTakenAt}
+            heldAt={heldAt}
             onResume={async (choices) => {
               await teamRequest(teamId, 'POST', '/restore/resume', choices);
               client.setQueryData(

@@ -6,14 +6,17 @@ import type { DialogState } from '#web/kit/dialog.tsx';
 import { exactTime } from '#web/kit/format.ts';
 import { texts } from './texts.ts';
 
-/** Asks whether waiting messages and deliveries of the backup go out, and ends the restore hold. */
+/** Asks whether waiting messages, and deliveries of a backup, go out, and ends the hold. */
 export function ResumeDialog({
   isOpen,
   onClose,
   backupTakenAt,
+  heldAt,
   onResume,
 }: DialogState & {
-  readonly backupTakenAt: string;
+  /** null after an outage, which holds only messages. */
+  readonly backupTakenAt: string | null;
+  readonly heldAt: string;
   readonly onResume: (choices: ResumeRequest) => Promise<unknown>;
 }): ReactNode {
   const [cancelMessages, setCancelMessages] = useState(false);
@@ -28,19 +31,25 @@ export function ResumeDialog({
       isDangerous={false}
       onConfirm={() => onResume({ cancel_messages: cancelMessages, skip_deliveries: skipDeliveries })}
     >
-      <p>{texts.dialog.about({ at: exactTime(backupTakenAt) })}</p>
+      <p>
+        {backupTakenAt
+          ? texts.dialog.about({ at: exactTime(backupTakenAt) })
+          : texts.dialog.aboutOutage({ at: exactTime(heldAt) })}
+      </p>
       <Checkbox
-        label={texts.dialog.cancelMessages}
-        hint={texts.dialog.cancelMessagesHint}
+        label={backupTakenAt ? texts.dialog.cancelMessages : texts.dialog.cancelHeld}
+        hint={backupTakenAt ? texts.dialog.cancelMessagesHint : texts.dialog.cancelHeldHint}
         isOn={cancelMessages}
         onChange={setCancelMessages}
       />
-      <Checkbox
-        label={texts.dialog.skipDeliveries}
-        hint={texts.dialog.skipDeliveriesHint}
-        isOn={skipDeliveries}
-        onChange={setSkipDeliveries}
-      />
+      {backupTakenAt && (
+        <Checkbox
+          label={texts.dialog.skipDeliveries}
+          hint={texts.dialog.skipDeliveriesHint}
+          isOn={skipDeliveries}
+          onChange={setSkipDeliveries}
+        />
+      )}
     </Confirm>
   );
 }

@@ -9,7 +9,7 @@ import { databaseUrlOf } from '#server/database/database-url.ts';
 import { engineLayout } from '#server/database/engine/engine-folders.ts';
 import { inspectDatabase } from '#server/database/inspect-database.ts';
 import { createReadiness } from '#server/database/readiness.ts';
-import { RestoreHold } from '#server/database/restore-hold.ts';
+import { findOpenOutage, RestoreHold } from '#server/database/restore-hold.ts';
 import { lagDays, type RetentionLag, readRetentionLags } from '#server/database/retention.ts';
 import { inspectSecretsKey } from '#server/database/secrets-key.ts';
 import type { Config } from '#server/platform/config.ts';
@@ -113,6 +113,7 @@ async function inspect(config: Config, database: Database): Promise<DatabaseFind
       checks.push(checkRestore(await RestoreHold.read(database.pool)));
     }
     if (found === schemaVersion) {
+      checks.push(checkOutage(await findOpenOutage(database.pool)));
       lastBackups = await readLastBackups(database.pool);
       const team = await findFirstTeam(database.pool);
       routingTag = team && (await getRoutingTag(database.pool, team.id));
@@ -207,6 +208,16 @@ function checkRestore({ restore }: RestoreHold): Check {
         `Let them go: \`${commandLine} restore --resume\`, or the button in the dashboard.`,
       )
     : ok('restore', 'No restore hold is on.');
+}
+
+function checkOutage(hold: { readonly held_at: Date } | undefined): Check {
+  return hold
+    ? warning(
+        'outage',
+        `Messages that were queued at ${hold.held_at.toISOString()} are held: a failover of the database may have lost that some were sent.`,
+        `See which were sent, then let the others go: \`${commandLine} restore --resume\`, or the button in the dashboard.`,
+      )
+    : ok('outage', 'No outage hold is on.');
 }
 
 function checkRetention(lags: readonly RetentionLag[]): Check {

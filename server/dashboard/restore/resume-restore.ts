@@ -5,13 +5,19 @@ import type { Queryable } from '#server/database/query.ts';
 import {
   findOpenHold,
   heldBefore,
+  insertOutage,
   markResumed,
   type OpenHold,
   type ResumeChoices,
 } from '#server/database/restore-hold.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { countHeldMails } from '#server/mail/mail-store.ts';
-import { cancelHeldMessages, countHeldMessages, releaseHeld } from '#server/messages/held-messages.ts';
+import {
+  cancelHeldMessages,
+  countHeldMessages,
+  holdAfterOutage,
+  releaseHeld,
+} from '#server/messages/held-messages.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { listTeams } from '#server/teams/team/team.ts';
 import { countHeldDeliveries, skipHeldDeliveries } from '#server/webhooks/deliveries/skip-held-deliveries.ts';
@@ -63,6 +69,13 @@ export async function resumeRestore(
   }
   await restoreHold.check(database.pool, logger);
   return { resumed, cancelledMessages, skippedDeliveries };
+}
+
+/** Holds all that is queued now, as after an outage, for an operator who promoted a standby or went back to a snapshot. */
+export async function holdQueuedMessages(services: Runtime): Promise<void> {
+  const at = services.clock.now();
+  await insertOutage(services.database.pool, { at });
+  await holdAfterOutage(services, at);
 }
 
 const nothingHeld: RestoreState = {
