@@ -3,6 +3,7 @@ import type { Changes } from '#server/dashboard/changes.ts';
 import { applySchema } from '#server/database/apply-schema.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import { explainConnectionLimit } from '#server/database/connection-limit.ts';
+import { createDataDir } from '#server/database/data-dir.ts';
 import { connectionRemedy } from '#server/database/database.ts';
 import { createWriteErrorMapper, withDatabaseErrors } from '#server/database/database-errors.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
@@ -71,6 +72,8 @@ async function open(options: AppOptions, lifecycle: Lifecycle): Promise<App> {
   };
   // Later would be too late: a first start shows its link with the port once, and only then listens.
   await checkAddress(config).catch(refuseAddress);
+  // It keeps the timeline and the address, also if the database is elsewhere. The writers log a folder that is missing.
+  await createDataDir(config.dataDir).catch(() => undefined);
   const databaseUrl = config.databaseUrl ?? (await openEngine(config, logger, lifecycle));
   const runtime = await openDatabase(options, databaseUrl, lifecycle);
   const clockSync = new ClockSync(runtime);

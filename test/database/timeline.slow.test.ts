@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -75,7 +76,11 @@ describe('a former primary that comes back (specification section 10.4)', () => 
 
   it('/readyz and ownline doctor name an older copy, and a start on it changes nothing', async (t) => {
     toNewer();
-    const service = await startTestService({ DATABASE_URL: proxy.url });
+    // The first start of all makes its DATA_DIR for the API key; this one has no other reason.
+    const settings = { DATABASE_URL: proxy.url, SECRETS_KEY: randomBytes(32).toString('base64') };
+    await (await startTestService(settings)).close();
+    const DATA_DIR = join(dataDir, 'of-another-process');
+    const service = await startTestService({ ...settings, DATA_DIR });
     t.after(() => service.close());
     t.after(toNewer);
     toOlder();
@@ -90,8 +95,7 @@ describe('a former primary that comes back (specification section 10.4)', () => 
     const { checks } = await checkDatabase(service.runtime.config);
     assert.partialDeepStrictEqual(checks[0], { name: 'database', state: 'failed' });
     assert.match(checks[0]?.message ?? '', olderCopy);
-    const { dataDir: DATA_DIR } = service;
-    await assert.rejects(startTestService({ DATABASE_URL: proxy.url, DATA_DIR }), olderCopy);
+    await assert.rejects(startTestService({ ...settings, DATA_DIR }), olderCopy);
   });
 
   it('a restarted process refuses the older copy, until its operator removes timeline.json', async () => {
