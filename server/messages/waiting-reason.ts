@@ -154,11 +154,7 @@ const circumstances = query<
    WHERE q.team_id = :teamId AND q.message_id = :messageId`,
 );
 
-const holdReasons: Readonly<Record<Hold, WaitingReason | null>> = {
-  restore: 'restore_hold',
-  outage: 'held_after_outage',
-  approval: null,
-};
+const holdReasons = { restore: 'restore_hold', outage: 'held_after_outage', approval: null } as const;
 
 export const notWaiting: Waiting = { reason: null, expectedAt: null };
 

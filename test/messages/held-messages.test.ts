@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { holdQueuedMessages, resumeRestore } from '#server/dashboard/restore/resume-restore.ts';
-import { releaseDueMessages, releaseHeld } from '#server/messages/held-messages.ts';
+import { holdAfterOutage, releaseDueMessages, releaseHeld } from '#server/messages/held-messages.ts';
 import type { Hold } from '#server/messages/message-store.ts';
-import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
+import { failExpired, resolveOverdue, roundMax } from '#server/messages/sweep-messages.ts';
 import { operator } from '#server/platform/actor.ts';
+import { type NumberId, parseId } from '#server/platform/ids.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
+import { putWaitingMessages } from '#test/support/messages/given-many-messages.ts';
 import { holdMessage } from '#test/support/messages/given-messages.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
@@ -147,6 +149,24 @@ describe('held messages, and messages for later (decision 0034)', () => {
     assert.equal((await number.wire.poll()).id, retried);
     service.clock.advance(3_600_000);
     assert.equal(await releaseDueMessages(service.runtime), 1, 'the scheduled one was not held');
+  });
+
+  it('an outage hold covers the whole queue of all teams, and nothing that was accepted after it', async () => {
+    const holdAndRelease = async (heldAt: Date) => {
+      await holdAfterOutage(service.runtime, heldAt);
+      return releaseHeld(service.runtime, 'outage');
+    };
+    const before = service.clock.now();
+    const earlier = await holdAndRelease(before);
+    service.clock.advance(1_000);
+    const count = roundMax + 100;
+    for (const owner of [await service.newTeam(), await service.newTeam()]) {
+      const { phoneNumber, numberId: id } = await connectNumber(service, owner);
+      const numberId = parseId('num', id) as NumberId;
+      await putWaitingMessages(service, { teamId: owner.id, numberId, phoneNumber }, count);
+    }
+    assert.equal(await holdAndRelease(service.clock.now()), earlier + 2 * count);
+    assert.equal(await holdAndRelease(before), earlier);
   });
 
   it('the expiry time stands still during a restore hold, an outage hold and before the send time, but not during an approval hold', async () => {
