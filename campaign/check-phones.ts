@@ -31,11 +31,12 @@ function handOuts({ handOutsByMessage, messages }: Ledger): Violation[] {
 }
 
 /** A sender waits for the answer to each message of a conversation, so the order of answers is that of acceptance. */
-function order({ handOutsByMessage, accepted, messages }: Ledger): Violation[] {
+function order({ rows, handOutsByMessage, accepted, messages }: Ledger): Violation[] {
+  const held = new Set(rowsOf(rows, 'message_held').map(({ message }) => message));
   const indexes = new Map<string, number>();
   for (const { message } of accepted) if (!indexes.has(message)) indexes.set(message, indexes.size);
   const conversations = group(
-    [...handOutsByMessage.values()].flatMap(([row]) => row ?? []),
+    [...handOutsByMessage.values()].flatMap(([row]) => (row && !held.has(row.message) ? row : [])),
     (row) => `${row.number} ${messages.get(row.message)?.to}`,
   );
   return [...conversations.values()]

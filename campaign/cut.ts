@@ -7,8 +7,8 @@ export interface Restore {
   readonly takenAt: number;
   /** The time at which the restored service started. */
   readonly startedAt: number;
-  /** The time at which an operator let the held messages go, while later ones had gone out; undefined if none had. */
-  readonly resumedAt?: number;
+  /** The times at which messages were held and let go, if later messages went out meanwhile. */
+  readonly held?: { readonly at: number; readonly resumedAt: number };
 }
 
 /**
@@ -20,8 +20,7 @@ export interface Restore {
  *   effect.
  * - A stop of a phone does not count if the phone reported a message that is lost.
  * - A delivery does not count if it was repeated. Otherwise it does, because its result may be in the snapshot.
- * - Pages of the feed do not count. The follower starts again after a restore, and an event that it reads again counts
- *   once.
+ * - Pages of the feed do not count, unless the follower goes on. An event that it reads again counts once.
  *
  * Requests without an answer stay: they can cause messages and events, but oblige the service to nothing.
  */
@@ -29,6 +28,8 @@ export function cutAtSnapshots(rows: readonly Row[], restores: readonly Restore[
   const last = restores.at(-1)?.startedAt ?? 0;
   const isLost = ({ at }: Row) => restores.some(({ takenAt, startedAt }) => at > takenAt && at < startedAt);
   const now = rows.filter(({ at }) => at >= last);
+  const isFollowed = ({ at }: Row) =>
+    restores.some(({ takenAt, startedAt, held }) => held && at > takenAt && at < startedAt);
   const ends = new Map(rowsOf(now, 'message_listed').map((row) => [row.message, row.status]));
   const isOfLostMessage = lostReports(rows, isLost, ends);
   const events = new Set(
@@ -49,13 +50,18 @@ export function cutAtSnapshots(rows: readonly Row[], restores: readonly Restore[
       case 'poll_stopped':
         return !isOfLostMessage(row);
       case 'feed_read':
-        return row.reader === 'follower' ? !isLost(row) : row.at >= last;
+        return row.reader === 'follower' ? !isLost(row) || isFollowed(row) : row.at >= last;
       default:
         return true;
     }
   };
-  const kept = withRestores(acceptedAtResume(withoutUnknownReports(rows.filter(counts)), restores), restores);
-  return followedOnce(withoutRepeats(kept, events, isLost), restores);
+  const kept = withRestores(withoutUnknownReports(rows.filter(counts)), restores);
+  const once = followedOnce(
+    withoutRepeats(kept, events, isLost),
+    restores,
+    (row, id) => !isFollowed(row) || events.has(id),
+  );
+  return [...once, ...heldMessages(kept, restores)];
 }
 
 /** Returns a test for stops of a phone after its report on a message that a restore lost. */
@@ -93,14 +99,16 @@ function withoutUnknownReports(rows: readonly Row[]): Row[] {
   });
 }
 
-/** Moves the acceptance of held messages to the resume: later messages of the conversation overtook them. */
-function acceptedAtResume(rows: readonly Row[], restores: readonly Restore[]): Row[] {
+/** The answer of a message that is held may come this much later. */
+const answeredAfterMs = 5_000;
+
+/** Names the messages that were held until later ones had gone out. */
+function heldMessages(rows: readonly Row[], restores: readonly Restore[]): Row[] {
   const handed = new Map(rowsOf(rows, 'handed_out').map((row) => [row.message, row.at]));
-  return rows.map((row) => {
-    if (row.kind !== 'send_accepted') return row;
-    const isHeld = ({ resumedAt = 0 }: Restore) =>
-      row.at < resumedAt && (handed.get(row.message) ?? 0) >= resumedAt;
-    return { ...row, at: restores.find(isHeld)?.resumedAt ?? row.at };
+  return rowsOf(rows, 'send_accepted').flatMap(({ message, at }) => {
+    const isHeld = ({ held }: Restore) =>
+      held && at < held.at + answeredAfterMs && (handed.get(message) ?? 0) >= held.resumedAt;
+    return restores.some(isHeld) ? { kind: 'message_held', at, message } : [];
   });
 }
 
@@ -124,13 +132,19 @@ function withoutRepeats(
   );
 }
 
-/** Removes events that the follower had read before an earlier restore from the follower's later pages. */
-function followedOnce(rows: readonly Row[], restores: readonly Restore[]): Row[] {
+/** Removes lost events from the follower's pages, and those that it had read before an earlier restore. */
+function followedOnce(
+  rows: readonly Row[],
+  restores: readonly Restore[],
+  isKept: (row: Row, id: string) => boolean,
+): Row[] {
   const seen = new Map<string, number>();
   return rows.map((row) => {
     if (row.kind !== 'feed_read' || row.reader !== 'follower') return row;
     const life = restores.filter(({ startedAt }) => startedAt <= row.at).length;
-    const events = row.events.filter((event) => (seen.get(idOf(event)) ?? life) === life);
+    const events = row.events.filter(
+      (event) => isKept(row, idOf(event)) && (seen.get(idOf(event)) ?? life) === life,
+    );
     for (const event of events) seen.set(idOf(event), life);
     return { ...row, events };
   });

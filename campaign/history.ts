@@ -48,6 +48,8 @@ interface Entries {
   delivery_answered: { request: number; webhook: string; status: number };
   /** A page of GET /v1/events. The follower reads during the run; the walker reads all events once, at the end. */
   feed_read: { team: string; reader: 'follower' | 'walker'; events: readonly Envelope[]; gap: boolean };
+  /** A message was held while later ones of its conversation went out. */
+  message_held: Words<'message'>;
   /** An event of a dashboard's live stream. */
   live_event: { team: string };
   /** An answer to GET /readyz, and the time that it took. */

@@ -100,7 +100,7 @@ async function runWorld(history: History, site: Site, options: Options, signal: 
           `${scenario.name}: ${isSpoilt ? 'a standby was promoted without it' : 'done'}\n`,
         );
         if (isSpoilt && repeats < repeatsMax) continue;
-        results.push({ scenario, from, to: Date.now(), problem, repeats });
+        results.push({ scenario, from, to: Date.now(), problem, loss, repeats });
         break;
       }
     }

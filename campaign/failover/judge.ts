@@ -1,3 +1,4 @@
+import type { Restore } from '../cut.ts';
 import { type EntryKind, type History, type Row, rowsOf } from '../history.ts';
 import { group } from '../ledger.ts';
 import type { Violation } from '../violation.ts';
@@ -10,6 +11,7 @@ export interface Result {
   readonly to: number;
   /** A sentence about an answer that operators should have got; undefined if they got all. */
   readonly problem: string | undefined;
+  readonly loss: Restore | undefined;
   /** How often it ran before, with a promotion of which it was no cause. */
   readonly repeats: number;
 }
@@ -41,7 +43,7 @@ export function judge(
   commits: readonly number[],
   violations: readonly Violation[],
 ) {
-  const { scenario, from, to, problem } = result;
+  const { scenario, from, to, problem, loss } = result;
   const { silentFor, phoneWaits = silentFor + phoneRepeats } = scenario;
   const isDuring = ({ at }: { readonly at: number }) => at >= from && at < to;
   const during = <D extends EntryKind>(kind: D) => rowsOf(history.rows, kind).filter(isDuring);
@@ -73,6 +75,12 @@ export function judge(
   const over = (what: string, seconds: number, limit: number) =>
     seconds <= limit ? [] : `${what} for ${seconds.toFixed(1)} s, limit ${limit} s`;
   const errors = sends.filter((send) => send.status >= 400 && (scenario.isSeamless || !isHonest(send)));
+  const { startedAt = 0, held } = loss ?? {};
+  const handed = rowsOf(history.rows, 'handed_out');
+  const again = [...group(handed, ({ message }) => message).values()].filter((rows) =>
+    rows.slice(1).some(({ at }) => held && at > startedAt && at < held.resumedAt),
+  );
+  const hasGap = during('feed_read').some(({ gap }) => gap);
   const broken = violations.filter(({ evidence: [first] }) => first && isDuring(first)).length;
   const faults = [
     over('no send was answered 202', seen.silent, silentFor),
@@ -83,6 +91,8 @@ export function judge(
     over('a dashboard heard nothing', seen.dashboard, silentFor + dashboardOpens),
     errors.map(({ status, text }) => `a send was answered ${status}: ${text.slice(0, 200)}`).slice(0, 3),
     problem ?? [],
+    again.map(([row]) => `${row?.message} went out again by itself`).slice(0, 3),
+    hasGap === (loss !== undefined) ? [] : `a reader of the feed was ${hasGap ? '' : 'not '}told of a gap`,
     broken === 0 ? [] : `${broken} violations`,
   ].flat();
   return { ...result, ...seen, accepted: answers.length, e500: count(500), e503: count(503), faults };

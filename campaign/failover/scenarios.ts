@@ -88,21 +88,22 @@ export const scenarios: readonly Scenario[] = [
       const standbys = site.nodes.filter((node) => node !== former);
       await former.configure({ ...asynchronous, maximum_lag_on_failover: 2 ** 30 });
       await until('the standbys are still synchronous', async () => !(await site.find('sync')), signal);
-      const takenAt = Date.now();
+      const takenAt = Date.now() - arrivesWithinMs;
       for (const node of standbys) node.signalReceiver('SIGSTOP');
       await pause(4_000, undefined, { signal });
       await former.kill();
       // Each receiver ends before it reads what the primary had sent.
       for (const name of ['SIGTERM', 'SIGCONT'] as const)
         for (const node of standbys) node.signalReceiver(name);
-      const startedAt = Date.now();
+      const startedAt = Date.now() + arrivesWithinMs;
       return async () => {
+        const { held_at } = await site.command('restore', '--status');
         const resumedAt = Date.now();
         await site.command('restore', '--resume');
         const primary = await site.get('primary');
         await primary.configure({ ...synchronous, maximum_lag_on_failover: null });
         former.start();
-        return { takenAt, startedAt, resumedAt };
+        return { takenAt, startedAt, held: { at: Date.parse(String(held_at)), resumedAt } };
       };
     },
     look: (site, signal) =>
@@ -196,5 +197,7 @@ export const scenarios: readonly Scenario[] = [
   },
 ];
 
+/** How long a commit takes to an asynchronous standby at most, and an answer to its client. */
+const arrivesWithinMs = 1_000;
 const asynchronous = { synchronous_mode: false, synchronous_mode_strict: false };
 const synchronous = { synchronous_mode: true, synchronous_mode_strict: true };
