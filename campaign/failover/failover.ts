@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { alignColumns } from '../align.ts';
 import { check } from '../checker.ts';
 import type { Command } from '../command.ts';
 import { cutAtSnapshots, type Restore } from '../cut.ts';
@@ -13,7 +12,7 @@ import { unfoundFaults } from '../unfound-faults.ts';
 import { firstTeam, World } from '../world.ts';
 import { followDashboard } from './dashboard.ts';
 import { requirePackages } from './files.ts';
-import { columns, judge, type Result } from './judge.ts';
+import { drawTable, judge, type Result } from './judge.ts';
 import { Probe } from './probe.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 import { Site, until } from './site.ts';
@@ -60,11 +59,11 @@ async function runFailover(options: Options, signal: AbortSignal): Promise<boole
       const violations = check(owed);
       const verdicts = results.map((result) => judge(result, history, commits, violations));
       const faults = [
-        ...verdicts.flatMap(({ scenario, faults: own }) => own.map((fault) => `${scenario.name}: ${fault}.`)),
+        ...verdicts.flatMap(({ scenario, faults: own }) => own.map((fault) => `${scenario.name}: ${fault}`)),
         ...(unfinished ? [`It did not become quiet: ${unfinished}.`] : []),
         ...(violations.length > 0 ? [describeViolations(violations)] : unfoundFaults(owed)),
       ];
-      process.stdout.write(`${[alignColumns(columns, verdicts), ...faults].join('\n')}\n`);
+      process.stdout.write(`${[drawTable(verdicts), '', ...faults].join('\n')}\n`);
       return faults.length === 0;
     } finally {
       await site.end();

@@ -1,3 +1,4 @@
+import { cpus, loadavg, totalmem } from 'node:os';
 import type { Restore } from '../cut.ts';
 import { type EntryKind, type History, type Row, rowsOf } from '../history.ts';
 import { group } from '../ledger.ts';
@@ -98,11 +99,11 @@ export function judge(
   return { ...result, ...seen, accepted: answers.length, e500: count(500), e503: count(503), faults };
 }
 
-export type Verdict = ReturnType<typeof judge>;
+type Verdict = ReturnType<typeof judge>;
 
 const seconds = (value: number) => value.toFixed(1);
 
-export const columns: Readonly<Record<string, (row: Verdict) => string | number>> = {
+const columns: Readonly<Record<string, (row: Verdict) => string | number>> = {
   goal: ({ scenario }) => scenario.goal,
   harm: ({ scenario }) => scenario.name,
   sends: ({ accepted }) => accepted,
@@ -118,3 +119,16 @@ export const columns: Readonly<Record<string, (row: Verdict) => string | number>
   repeats: ({ repeats }) => repeats,
   holds: ({ faults }) => (faults.length === 0 ? 'yes' : 'no'),
 };
+
+/** Draws a table for a document, with the date and the machine. */
+export function drawTable(verdicts: readonly Verdict[]): string {
+  const [core] = cpus();
+  const day = new Date().toISOString().slice(0, 10);
+  const memory = Math.round(totalmem() / 2 ** 30);
+  const load = loadavg().map((value) => value.toFixed(0));
+  const machine = `${day}, ${cpus().length} cores (${core?.model.trim()}), ${memory} GB, load ${load.join(', ')}`;
+  const headings = Object.keys(columns);
+  const rows = verdicts.map((verdict) => Object.values(columns).map((show) => show(verdict)));
+  const lines = [headings, headings.map(() => '---'), ...rows];
+  return [machine, '', ...lines.map((cells) => `| ${cells.join(' | ')} |`)].join('\n');
+}
