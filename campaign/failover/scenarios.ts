@@ -39,13 +39,9 @@ function freeze(node: DatabaseNode): Mend {
   return async () => void node.signal('SIGCONT');
 }
 
-/** Kills the primary, and waits for the next one. */
-async function replacePrimary(site: Site, signal: AbortSignal) {
-  const former = await site.get('primary');
-  await former.kill();
-  await until('no standby was promoted', async () => !!(await site.find('primary')), signal);
-  return { former, primary: await site.get('primary') };
-}
+/** Whether all processes say a text in GET /readyz. */
+const allSay = (site: Site, text: string) => async () =>
+  (await site.readiness()).every((answer) => answer.includes(text));
 
 export const scenarios: readonly Scenario[] = [
   {
@@ -107,12 +103,7 @@ export const scenarios: readonly Scenario[] = [
       };
     },
     look: (site, signal) =>
-      until(
-        'no process holds the queue',
-        async () => (await site.readiness()).every((text) => text.includes('"outage_hold":true')),
-        signal,
-        40_000,
-      ),
+      until('a process does not hold the queue', allSay(site, '"outage_hold":true'), signal, 40_000),
   },
   {
     name: 'former primary back',
@@ -120,13 +111,16 @@ export const scenarios: readonly Scenario[] = [
     silentFor: replacedWithin,
     promotions: 1,
     harm: async (site, signal) => {
-      const { former, primary } = await replacePrimary(site, signal);
-      const [old, current] = [former, primary].map(({ name }) => `server database/${name}`);
+      const former = await site.get('primary');
+      await former.kill();
+      await until('no standby was promoted', async () => !!(await site.find('primary')), signal);
+      const primary = await site.get('primary');
       await pause(5_000, undefined, { signal });
       former.startByHand();
-      await site.balance(`disable health database/${former.name}`, `set ${old} health up`);
+      const server = `database/${former.name}`;
+      await site.balance(`disable health ${server}`, `set server ${server} health up`);
       await pause(10_000, undefined, { signal });
-      await site.balance(`set ${current} state maint`);
+      await site.balance(`set server database/${primary.name} state maint`);
       return async () => {
         await former.kill();
         await site.balance(`enable health database/${former.name}`);
@@ -135,8 +129,7 @@ export const scenarios: readonly Scenario[] = [
       };
     },
     look: async (site, signal) => {
-      const refuse = async () =>
-        (await site.readiness()).every((text) => text.includes('older copy of the database'));
+      const refuse = allSay(site, 'older copy of the database');
       await until('a process does not refuse the former primary', refuse, signal, 10_000).finally(() =>
         site.balance(...site.nodes.map(({ name }) => `set server database/${name} state ready`)),
       );
@@ -182,12 +175,9 @@ export const scenarios: readonly Scenario[] = [
       };
     },
     look: async (site, signal) => {
-      await until(
-        '/readyz names no lack',
-        async () => (await site.readiness()).some((text) => text.includes('no connection left')),
-        signal,
-        10_000,
-      );
+      const lacks = async () =>
+        (await site.readiness()).some((text) => text.includes('PostgreSQL has no connection left'));
+      await until('no process says that it lacks connections', lacks, signal, 10_000);
       await site.first.stop();
       // It ends if the others have taken all connections.
       await site.first.start().catch(() => undefined);
