@@ -2,8 +2,9 @@
  * How mobile numbers are grouped, by calling code. A rule has the first digits, as a regular expression, and the
  * lengths of the groups: `15[1279] 4 7`. A length `3,4` is 3 or 4. `;` separates rules, and the first that fits counts.
  *
- * These are the rules of libphonenumber-js that a mobile number can meet. The whole library would not fit into the
- * dashboard's first load (decision 0043). A test compares them with the library.
+ * These are the rules of libphonenumber-js that a mobile number can meet, 2.5 KB compressed. The library has 25 KB, and
+ * the dashboard's first load 11 left. All its rules have 6.3 KB, for numbers that get no iMessage. A formatter that is
+ * loaded later would change numbers while a person reads them. A test compares the rules with the library.
  */
 export const mobileGroups: Readonly<Record<string, string>> = {
   1: '. 3 3 4',

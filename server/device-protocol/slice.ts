@@ -18,7 +18,10 @@ import { Peers } from './peers.ts';
 import { PollRegistry } from './poll-registry.ts';
 import { deviceRoutes } from './routes.ts';
 
-/** The protocol of phones, with the polls that this process holds. */
+/**
+ * The protocol of phones, with the polls that this process holds. A poll needs devices, numbers and messages at once.
+ * So the protocol is a slice after all three, and `devices` keeps the noun: setup links, tokens and rows.
+ */
 export function openDeviceProtocol(services: Runtime): Slice {
   const { config, database, metrics } = services;
   const polls = new PollRegistry();

@@ -51,7 +51,9 @@ export interface HttpServerOptions extends RouteOptions {
 
 /**
  * Creates the HTTP server that serves the route table. Fastify's coercion, field removal, error bodies and serialiser
- * are off, because each of them breaks the contract silently (decision 0009).
+ * are off, because each breaks the contract silently. A number becomes a string, unknown fields vanish, and a null in
+ * an answer becomes `""`. Ajv without coercion would be no gain: its errors would be rewritten all the same. A
+ * second dialect of schemas would stand beside the contract, too.
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const clientErrors = new ClientErrorResponder(() => options.ids.nextPublic('req'));

@@ -72,6 +72,9 @@ const plansWithoutMedia = planNames
  * `messages.to_handle` keeps `to` as it was given, for the phone. `send_queue.to_handle` is the contact, so that all
  * spellings of a handle share a queue, an opt-out and a conversation.
  *
+ * A send from a simulated number is `free`, whatever the month's limit. Counting and refunding it at once would let the
+ * limit refuse it first. A test team would hide it from members, who try Ownline with it.
+ *
  * Each column adds about 1 % per step to the cost of a row (decision 0005). So rows name their sender, a team with its
  * key or member, by its position in teamIds and senderIds. Columns that decide nothing are read from the input only once
  * a row is granted, by its index n. An empty column means that every row's value is null.

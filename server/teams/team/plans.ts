@@ -22,7 +22,7 @@ export interface PlanChoice {
 
 /**
  * Whether the operator set a monthly limit that differs from the plan's. Owners may then choose no plan, because that
- * would change the limit.
+ * would change the limit. The smaller of both limits is no way out: an owner could undo it with two choices.
  */
 export function hasOwnLimit({ plan, monthly_message_limit: limit }: TeamLimits): boolean {
   return limit !== plans[plan].monthlyMessages;
