@@ -35,7 +35,7 @@ const samples = 5;
 
 const stateColumns = 'held_ms, stepped_at, followed_ms, version';
 
-// The only statement of the service that reads the database's clock (decision 0007).
+// The only statement of the service that reads the database's clock (decision 0020).
 const read = query<object, ClockState & { database_ms: number }>(
   'clock.read',
   `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS database_ms, ${stateColumns} FROM service_clock`,

@@ -37,7 +37,7 @@ export interface DeclaredTable extends Table {
 
 /**
  * The tables of a backup, in an order in which a restore can load them without violating a foreign key. A restore
- * defers deferrable keys and triggers, so the order ignores these (decision 0044).
+ * defers deferrable keys and triggers, so the order ignores these (decision 0037).
  * @throws Error if the foreign keys form a cycle
  */
 export async function listBackupTables(client: ClientBase): Promise<Table[]> {

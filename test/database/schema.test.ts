@@ -70,7 +70,7 @@ describe('the schema of the first release (decision 0050)', () => {
     assert.deepEqual(rows, [{ attstorage: 'e' }]);
   });
 
-  it('each trigger on inserts is deferrable, so that a restore can load tables in any order (decision 0044)', async () => {
+  it('each trigger on inserts is deferrable, so that a restore can load tables in any order (decision 0037)', async () => {
     const { rows } = await client.query<{ tgname: string; tgdeferrable: boolean }>(
       `SELECT tgname, tgdeferrable FROM pg_trigger
        WHERE NOT tgisinternal AND tgtype & 4 <> 0 AND tgparentid = 0 ORDER BY 1`,

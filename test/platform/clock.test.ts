@@ -5,7 +5,7 @@ import { Clock } from '#server/platform/time/clock.ts';
 import { assertEach } from '#test/support/service/assert-each.ts';
 import { until } from '#test/support/service/until.ts';
 
-describe('the clock (specification section 2.1, decision 0007)', () => {
+describe('the clock (specification section 2.1, decision 0020)', () => {
   it('the clock follows the time that it is given, and never goes back', () => {
     const clock = new Clock();
     clock.follow(1_900_000_000_000, performance.now());

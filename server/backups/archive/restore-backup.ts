@@ -42,7 +42,7 @@ export interface RestoreResult {
  * Loads a backup into an empty database. The schema, all rows and `afterLoad` are one
  * transaction. The transaction commits after the last byte of the backup was checked. So a kill at any moment leaves
  * the database empty or complete. All constraints and triggers stay active. Deferrable ones are checked after the last
- * row (decision 0044).
+ * row (decision 0037).
  * @throws BackupError if the database is not empty, or the backup is damaged, newer, or encrypted with another
  * passphrase
  */

@@ -103,7 +103,7 @@ function postgresArguments(
     jit: 'off',
     // Queues change all the time. Their dead rows are removed often, so that look-ups pass few of them.
     autovacuum_naptime: '10s',
-    // Compression and checkpoints of the write-ahead log keep their defaults (decision 0036).
+    // Compression and checkpoints of the write-ahead log keep their defaults (decision 0035).
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_line_prefix: '%m [%p] ',

@@ -1,7 +1,7 @@
 -- The schema is version 1, the schema of the first release. Each file has the tables of one slice, in the order of
 -- their foreign keys. Another slice writes to a table only if the table's comment names that slice.
 -- docs/internals/invariants.md lists the invariants. Times come from the application's clock: nothing here calls now()
--- (decision 0007).
+-- (decision 0020).
 
 -- Versions of the schema that this database has. Version 1 is these files; each later version is a migration (decision
 -- 0050).

@@ -36,7 +36,7 @@ CREATE UNIQUE INDEX numbers_one_simulated ON numbers (team_id) WHERE is_simulate
 CREATE INDEX numbers_of_phone ON numbers (team_id, phone_number, id);
 
 -- A test team has the test line and no other number; no other team has the test line. This rule across tables is a
--- deferrable constraint trigger, because a restore can check it only after the last row (decision 0044).
+-- deferrable constraint trigger, because a restore can check it only after the last row (decision 0037).
 CREATE FUNCTION guard_test_line() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF (NEW.phone_number = '+15005550100' AND NEW.is_simulated)

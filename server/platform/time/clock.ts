@@ -38,7 +38,7 @@ function readBootId(): string | undefined {
 const timerMaxMs = 2 ** 31 - 1;
 
 /**
- * The clock of a process (specification section 10.7, decisions 0007 and 0020). It counts monotonic time and is
+ * The clock of a process (specification section 10.7, decision 0020). It counts monotonic time and is
  * corrected by the database's clock. So all processes agree, and every clock step is noticed. SQL never calls now():
  * each statement gets the time from here. Tests move the clock.
  *
