@@ -53,7 +53,7 @@ describe('the schema of the first release (decision 0050)', () => {
     }
   });
 
-  it('tables whose rows are updated soon after they are written leave free space in their pages (decisions 0017 and 0036)', async () => {
+  it('tables whose rows are updated soon after they are written leave free space in their pages (decision 0017)', async () => {
     const { rows } = await client.query<{ relname: string; reloptions: string[] }>(
       `SELECT relname, reloptions FROM pg_class WHERE reloptions::text LIKE '%fillfactor%' AND relname ~ 'deliveries' ORDER BY 1`,
     );

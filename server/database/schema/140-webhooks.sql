@@ -60,7 +60,7 @@ CREATE TABLE deliveries (
   CONSTRAINT succeeded_has_time CHECK (status <> 'succeeded' OR succeeded_at IS NOT NULL),
   CONSTRAINT pending_is_open CHECK ((status = 'pending') = (finished_at IS NULL))
   -- A delivery is updated once, at its end. With free space on its page, that update needs no new index entry
-  -- (decisions 0017 and 0036).
+  -- (decision 0017).
 ) WITH (fillfactor = 80);
 COMMENT ON TABLE deliveries IS
   'team; not erased; kept for RETENTION_DAYS; no person; in backups; also written by events. An event for a webhook.';

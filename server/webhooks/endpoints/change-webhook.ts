@@ -99,8 +99,8 @@ export async function createWebhook(
 
 /**
  * Computes a webhook's settings after a change (specification section 4.4). Enabling the webhook, or giving it a new
- * url, begins a generation. The failure count restarts at zero, and attempts of earlier generations no longer count
- * (decision 0017). An unchanged url begins no generation.
+ * url, begins a generation. The failure count restarts at zero, and attempts of earlier generations no longer
+ * count. An unchanged url begins no generation.
  */
 function applyWebhookChange(webhook: WebhookRow, change: UpdateWebhookRequest, at: Date): WebhookRow {
   const { url = webhook.url, active = webhook.is_active, phone_number = webhook.phone_number } = change;
