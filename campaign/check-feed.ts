@@ -14,11 +14,11 @@ export function feedViolations(ledger: Ledger): Violation[] {
   const teams = rowsOf(ledger.rows, 'team_ready').map((row) => row.team);
   return teams.flatMap((team) => {
     const pages = rowsOf(ledger.rows, 'feed_read').filter((row) => row.team === team);
-    const [follower, walker] = (['follower', 'walker'] as const).map((reader) =>
+    const [follower, walker, lost] = (['follower', 'walker', 'lost'] as const).map((reader) =>
       pages.filter((page) => page.reader === reader).flatMap(eventsOf),
-    ) as [Seen[], Seen[]];
+    ) as [Seen[], Seen[], Seen[]];
     return [
-      ...skipped(ledger, team, follower, 'follower'),
+      ...skipped(ledger, team, [...follower, ...lost], 'follower'),
       ...skipped(ledger, team, walker, 'walker'),
       ...repeated(follower),
       ...repeated(walker),

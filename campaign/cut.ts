@@ -56,11 +56,7 @@ export function cutAtSnapshots(rows: readonly Row[], restores: readonly Restore[
     }
   };
   const kept = withRestores(withoutUnknownReports(rows.filter(counts)), restores);
-  const once = followedOnce(
-    withoutRepeats(kept, events, isLost),
-    restores,
-    (row, id) => !isFollowed(row) || events.has(id),
-  );
+  const once = followedOnce(withoutRepeats(kept, events, isLost), restores, events, isFollowed);
   return [...once, ...heldMessages(kept, restores)];
 }
 
@@ -136,16 +132,17 @@ function withoutRepeats(
 function followedOnce(
   rows: readonly Row[],
   restores: readonly Restore[],
-  isKept: (row: Row, id: string) => boolean,
+  known: ReadonlySet<string>,
+  isFollowed: (row: Row) => boolean,
 ): Row[] {
   const seen = new Map<string, number>();
   return rows.map((row) => {
     if (row.kind !== 'feed_read' || row.reader !== 'follower') return row;
     const life = restores.filter(({ startedAt }) => startedAt <= row.at).length;
     const events = row.events.filter(
-      (event) => isKept(row, idOf(event)) && (seen.get(idOf(event)) ?? life) === life,
+      (event) => (known.has(idOf(event)) || !isFollowed(row)) && (seen.get(idOf(event)) ?? life) === life,
     );
     for (const event of events) seen.set(idOf(event), life);
-    return { ...row, events };
+    return { ...row, events, reader: isFollowed(row) ? 'lost' : row.reader };
   });
 }

@@ -46,8 +46,16 @@ interface Entries {
   };
   /** A receiver has sent its answer. Status 0: it closed the connection instead. */
   delivery_answered: { request: number; webhook: string; status: number };
-  /** A page of GET /v1/events. The follower reads during the run; the walker reads all events once, at the end. */
-  feed_read: { team: string; reader: 'follower' | 'walker'; events: readonly Envelope[]; gap: boolean };
+  /**
+   * A page of GET /v1/events. The follower reads during the run; the walker reads all events once, at the end. A page that the
+   * follower had read of a lost state is `lost`: its events may have got other positions since.
+   */
+  feed_read: {
+    team: string;
+    reader: 'follower' | 'walker' | 'lost';
+    events: readonly Envelope[];
+    gap: boolean;
+  };
   /** A message was held while later ones of its conversation went out. */
   message_held: Words<'message'>;
   /** An event of a dashboard's live stream. */
