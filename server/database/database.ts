@@ -76,6 +76,8 @@ export class Database {
   readonly pages: ChangeRecordingPool;
   readonly pool: ChangeRecordingPool;
   readonly timeline: Timeline;
+  /** How many processes claim messages on this database, with this one. */
+  processes = 1;
   readonly #databaseUrl: string;
   readonly #notifying: pg.Pool;
   readonly #notifier: NotifySender;

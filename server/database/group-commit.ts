@@ -6,6 +6,7 @@ import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/k
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { isDatabaseAway, isLocked, isTimeout } from './database.ts';
+import type { Runtime } from './runtime.ts';
 import { NoConnectionError } from './seek-connection.ts';
 
 /** Another transaction has locked or changed the row: the row is tried again, until its deadline. */
@@ -24,7 +25,7 @@ class RowFailure {
 interface GroupCommitOptions<Row, Outcome> {
   /** The label of the batches in the metrics. */
   readonly name: string;
-  readonly metrics: Metrics;
+  readonly services: Pick<Runtime, 'metrics' | 'database'>;
   /**
    * Runs a batch in one transaction that never waits for a row lock: a locked row results in `again`. It returns one
    * result per row, in the same order. If it throws, nothing was committed; only after a lost connection the outcome is
@@ -37,7 +38,10 @@ interface GroupCommitOptions<Row, Outcome> {
   readonly teamOf: (row: Row) => unknown;
   /** Names a lock that many rows may need. At most 64 rows with the same lock are tried again at a time. */
   readonly lockOf?: (row: Row) => string;
-  /** Time that the first row of a batch waits for others. */
+  /**
+   * Time that the first row of a batch waits for others. It is multiplied by the number of processes: each gets a share
+   * of the rows, and batches stay as large as those of one process.
+   */
   readonly windowMs: number;
   /** Maximum number of waiting rows. Beyond it, teams that have at least their equal share of them are refused. */
   readonly waitingMax: number;
@@ -89,9 +93,9 @@ export class GroupCommit<Row, Outcome> {
   readonly #retryQueue: QueueBounds;
 
   constructor(options: GroupCommitOptions<Row, Outcome>) {
-    const { name, metrics, run, teamOf, windowMs, waitingMax, refuse } = options;
+    const { name, services, run, teamOf, windowMs, waitingMax, refuse } = options;
     const { runAlone = async (row: Row) => (await run([row]))[0] ?? again } = options;
-    this.#metrics = batchMetricsOf(metrics);
+    this.#metrics = batchMetricsOf(services.metrics);
     const { againRows, aloneRows, rollbacks } = this.#metrics;
     const batch = { batch: name };
     for (const counter of [againRows, aloneRows, rollbacks]) counter.inc(batch, 0);
@@ -113,6 +117,7 @@ export class GroupCommit<Row, Outcome> {
       ...queue,
       sizeMax: rowsMax,
       windowMs,
+      stretch: () => services.database.processes,
       run: (rows) => this.#runTogether(rows),
     });
     this.#alone = new Batcher({

@@ -111,7 +111,7 @@ export function createLookUpBatcher(services: Runtime) {
   const createGroupCommit = (name: string, windowMs: number) =>
     new GroupCommit<PollLookUp, FoundPoll>({
       name,
-      metrics: services.metrics,
+      services,
       run: (polls) => lookUpPolls(services, polls),
       teamOf: ({ teamId }) => teamId,
       windowMs,

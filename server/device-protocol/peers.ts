@@ -83,6 +83,7 @@ export class Peers implements Runner {
         if (beats < silentBeatsMax) this.#claiming.set(id, beats + 1);
         else this.#claiming.delete(id);
     this.#isOwnWordHeard = false;
+    this.#count();
     if (this.#isAnyHeard || this.#claiming.size > 0) this.#answer();
   }
 
@@ -93,10 +94,15 @@ export class Peers implements Runner {
       return;
     }
     if (said === 'serves') this.#claiming.set(id, 0);
+    this.#count();
     // The peers that remain answer, and every process hears them.
     this.#isAnyHeard = said !== 'ends';
     if (said !== 'ends') this.#heard.resolve();
     if (said === 'begins' || said === 'ends') this.#answer();
+  }
+
+  #count(): void {
+    this.#database.processes = 1 + this.#claiming.size;
   }
 
   #answer(): void {

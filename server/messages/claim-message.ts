@@ -101,7 +101,7 @@ export function createClaimBatcher(
 ) {
   const commit = new GroupCommit<Claimant, Claim>({
     name: 'claims',
-    metrics: services.metrics,
+    services,
     run: async (claimants) => {
       const open = claimants.filter(({ hasEnded }) => !hasEnded());
       if (open.length === 0) return claimants.map(() => nothing);

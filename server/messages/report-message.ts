@@ -127,7 +127,7 @@ export function createReportBatcher(services: Runtime) {
   const { database } = services;
   const commit = new GroupCommit<ReportingDevice & Report, boolean>({
     name: 'reports',
-    metrics: services.metrics,
+    services,
     run: (reports) =>
       database.transaction(async (trx) => {
         const outcomes = await confirmSent(services, trx, reports);

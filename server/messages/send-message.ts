@@ -37,7 +37,7 @@ export function createSendBatcher(services: Runtime): SendBatcher {
   };
   const commit = new GroupCommit<SendRow, SendOutcome>({
     name: 'sends',
-    metrics: services.metrics,
+    services,
     run,
     runAlone: async (row) => {
       try {

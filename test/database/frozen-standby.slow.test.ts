@@ -89,7 +89,7 @@ describe('a synchronous standby that does not confirm (specification section 10.
     await demand('nobody');
     const commit = new GroupCommit<string, string>({
       name: 'test',
-      metrics: createMetrics(),
+      services: { metrics: createMetrics(), database },
       run: async (rows) => {
         await database.batches.query(change);
         return rows;

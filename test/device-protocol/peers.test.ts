@@ -27,6 +27,7 @@ describe('the processes that claim messages, as they know each other (decision 0
     const beat = () => Promise.all(peers.loops.map((loop) => loop.runOnce()));
     const names = await until('they know each other', () => peers.claiming.length > 0 && peers.claiming);
     assert.deepEqual(names, [killed.id]);
+    assert.equal(one.database.processes, 2);
     await otherEars.stop();
     await ears.stop();
     for (let beats = 0; beats < 10; beats += 1) await beat();
@@ -37,5 +38,6 @@ describe('the processes that claim messages, as they know each other (decision 0
       await beat();
       return peers.claiming.length === 0;
     });
+    assert.equal(one.database.processes, 1);
   });
 });

@@ -67,6 +67,21 @@ describe('the batcher (decision 0005)', () => {
     await Promise.all(calls);
   });
 
+  it('a window is multiplied by its stretch', async () => {
+    const order: string[] = [];
+    const batcherOf = (name: string, stretch: number) =>
+      manual({
+        windowMs: 10,
+        stretch: () => stretch,
+        run: async (inputs) => {
+          order.push(name);
+          return inputs.map(() => name);
+        },
+      });
+    await Promise.all([batcherOf('stretched', 3).add(1), batcherOf('plain', 1).add(1)]);
+    assert.deepEqual(order, ['plain', 'stretched']);
+  });
+
   it('a batch that fails rejects each of its calls and no other', async () => {
     const { add, batches, turn } = manual();
     const lost = add(1);

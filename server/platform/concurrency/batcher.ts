@@ -13,6 +13,8 @@ interface BatcherOptions<Input, Output> {
    * each batch while the callers of the previous batch get their results.
    */
   readonly windowMs: number;
+  /** Multiplies the window; by default 1. */
+  readonly stretch?: () => number;
   /**
    * Upper bound on waiting inputs. Beyond it, an input is refused if its queue already has an equal share of all
    * waiting inputs (FairQueue).
@@ -66,7 +68,7 @@ export class Batcher<Input, Output> {
       this.#startBatch(this.#options.sizeMax);
     };
     if (this.#options.windowMs === 0) setImmediate(start);
-    else setTimeout(start, this.#options.windowMs);
+    else setTimeout(start, this.#options.windowMs * (this.#options.stretch?.() ?? 1));
   }
 
   #startBatch(size: number): void {
