@@ -85,7 +85,7 @@ export class Site implements Installation {
       balancer,
       readDeployed('haproxy.cfg', {
         // An ordinary user may open fewer files.
-        'maxconn 20000': `maxconn 1000\n  stats socket ${socket} level admin`,
+        'maxconn 20000\n  user haproxy\n  group haproxy': `maxconn 1000\n  stats socket ${socket} level admin`,
         '127.0.0.1:5500\n': `127.0.0.1:${databasePort}\n`,
         ':443 ssl crt /etc/haproxy/texts.example.com.pem': `127.0.0.1:${apiPort}`,
         'X-Forwarded-Proto https': 'X-Forwarded-Proto http',
