@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { mediaFetchesChannel, phoneQueueChannel } from '#server/database/channels.ts';
 import { isDatabaseAway, readOnlyCode } from '#server/database/database.ts';
 import { diskFullCode } from '#server/database/database-errors.ts';
@@ -35,6 +36,23 @@ const findIdempotencyKeys = query<
      SELECT fingerprint FROM idempotency_keys WHERE team_id = i.team_id AND key = i.key AND created_at > :keysSince OFFSET 0
    ) k`,
 );
+
+const findStored = query<
+  { teamIds: TeamId[]; messageIds: MessageId[] },
+  { id: MessageId; number_id: string }
+>(
+  'messages.find-stored',
+  // The lock makes this a commit, as a replay is one: it waits for a synchronous standby, and a standby refuses it.
+  `SELECT m.id, m.number_id FROM unnest(:teamIds::uuid[], :messageIds::uuid[]) AS i (team_id, id)
+   JOIN messages m ON m.team_id = i.team_id AND m.id = i.id FOR KEY SHARE OF m`,
+).rows;
+
+/**
+ * Until when the messages of a batch are looked for, from its start. Sends that wait behind it then still get their
+ * answer within 13 s. A statement that times out ends later, so it is not looked up.
+ */
+const lookUntilMs = 7_000;
+const lookPauseMs = 150;
 
 /** A send with the id that its message gets if this attempt accepts it. */
 interface Attempt extends SendRow {
@@ -159,16 +177,51 @@ async function findIdempotentRepeats(
   );
 }
 
-/** Throws the error of a batch. If the database went away, the error says that the message may have been accepted. */
-export function throwOutcomeUnknown(error: unknown): never {
+/** Whether the batch that failed with this error may have been stored: the database went away during its statement. */
+function isInDoubt(error: unknown): boolean {
   const isRolledBack = [diskFullCode, readOnlyCode].includes(errorCodeOf(error) ?? '');
-  if (error instanceof NoConnectionError || isRolledBack || !isDatabaseAway(error)) throw error;
+  return !(error instanceof NoConnectionError) && !isRolledBack && isDatabaseAway(error);
+}
+
+/** Throws the error of a batch. If it is in doubt, the error says that the message may have been accepted. */
+export function throwOutcomeUnknown(error: unknown): never {
+  if (!isInDoubt(error)) throw error;
   throw new AppError(
     'internal_error',
     'The database went away while the message was being accepted. It may have been accepted: ' +
       'repeat the request with the same Idempotency-Key, and it is accepted once.',
     { headers: { 'retry-after': '2' }, cause: error },
   );
+}
+
+/**
+ * Looks for the messages of a failed batch if it is in doubt. A batch is one statement. So if one of its messages
+ * stands, the batch has ended, and its other rows stored nothing: they run again.
+ * @throws the error of the batch if it is not in doubt, or no message was found: PostgreSQL may still be storing them
+ */
+async function lookUp(
+  { database }: Runtime,
+  rows: readonly Attempt[],
+  untilMs: number,
+  error: unknown,
+): Promise<SendOutcomeGroupRow[]> {
+  if (!isInDoubt(error)) throw error;
+  const ids = { teamIds: rows.map((row) => row.teamId), messageIds: rows.map((row) => row.messageId) };
+  const leftMs = () => untilMs - performance.now();
+  let stored: Awaited<ReturnType<typeof findStored>> | undefined;
+  while (!stored && leftMs() > 0) {
+    // Further connections of the pool may break now, too.
+    const look = findStored(database.batches, ids).catch(() => pause(lookPauseMs, undefined));
+    stored = await Promise.race([look, pause(leftMs(), undefined, { ref: false })]);
+  }
+  if (!stored?.length) throw error;
+  const numbers = new Map(stored.map((message) => [message.id, message.number_id]));
+  return rows.map(({ messageId }, index) => {
+    const numberId = numbers.get(messageId);
+    const verdict = numberId === undefined ? 'again' : 'accepted';
+    const unused = { known_message_id: null, monthly_limit: 0, used: 0 };
+    return { indexes: [index + 1], verdict, number_id: numberId ?? null, ...unused };
+  });
 }
 
 /** @returns one outcome per row, in order */
@@ -178,7 +231,8 @@ async function runStatement(
   at: Date,
 ): Promise<SendOutcomeGroupRow[]> {
   const { senders, positions } = listSenders(rows);
-  const groups = await acceptStatement.rows(services.database.batches, {
+  const untilMs = performance.now() + lookUntilMs;
+  const accepting = acceptStatement.rows(services.database.batches, {
     teamIds: senders.map((sender) => sender.teamId),
     senderIds: senders.map((sender) => sender.sentBy),
     senders: positions,
@@ -197,6 +251,7 @@ async function runStatement(
     day: dayOf(at),
     keysSince: idempotencyKeysSince(services.clock),
   });
+  const groups = await accepting.catch((error: unknown) => lookUp(services, rows, untilMs, error));
   const woken = new Set(
     groups.flatMap((group) => (group.verdict === 'accepted' ? (group.number_id ?? []) : [])),
   );

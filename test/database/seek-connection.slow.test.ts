@@ -1,18 +1,29 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
+import { openRuntime } from '#server/app/open-runtime.ts';
 import { explainConnectionLimit } from '#server/database/connection-limit.ts';
-import { Database, isDatabaseAway, throwNothingStored } from '#server/database/database.ts';
+import { Database, isDatabaseAway, readOnlyCode, throwNothingStored } from '#server/database/database.ts';
+import { allStatements } from '#server/database/query.ts';
 import { NoConnectionError } from '#server/database/seek-connection.ts';
+import { createSendBatcher } from '#server/messages/send-message.ts';
 import { errorCodeOf } from '#server/platform/error-code.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { createMetrics } from '#server/platform/process/metrics.ts';
+import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { limitConnections } from '#test/support/database/lost-connections.ts';
+import { holdInserts } from '#test/support/database/table-faults.ts';
 import { createTestDatabase } from '#test/support/database/test-database.ts';
+import { sendRow } from '#test/support/messages/accept-all.ts';
+import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
 import { startFreezingProxy } from '#test/support/proxies/freezing-proxy.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
+
+type FreezingProxy = Awaited<ReturnType<typeof startFreezingProxy>>;
 
 const logger = createLogger('silent');
 
@@ -122,6 +133,59 @@ describe('requests during a switchover of the database', () => {
     proxy.accept();
     assert.equal((await sending).status, 202);
     assert.equal((await polling).action, 'send');
+  });
+
+  /** Breaks the connections of `proxy` while the message `content` is being stored, and mends them once it is. */
+  async function breakCommit<T>(
+    t: TestContext,
+    proxy: FreezingProxy,
+    content: string,
+    send: () => Promise<T>,
+  ) {
+    const inserts = await holdInserts(service, 'send_queue');
+    t.after(() => inserts.end());
+    const outcome = send();
+    await untilBlocked(service, 'messages.accept-sends');
+    proxy.refuse();
+    await inserts.end();
+    await until('it is stored', async () => (await storedMessages(service, { content })).length === 1);
+    proxy.accept();
+    return outcome;
+  }
+
+  it('a send whose commit succeeded as its connection broke is 202 (§7.2/unavailable)', async (t) => {
+    const proxy = await startFreezingProxy(service.databaseUrl);
+    const other = await service.startAnother(undefined, { DATABASE_URL: proxy.url });
+    t.after(() => other.close().finally(proxy.close));
+    const api = new ApiClient(other.baseUrl, team.api.key);
+    const message = { from: number.phoneNumber, to: '+14155550101', content: 'alone' };
+    const answer = await breakCommit(t, proxy, 'alone', () => api.post('/v1/messages/send', message));
+    const [stored] = await storedMessages(service, { content: 'alone' });
+    assert.deepEqual([answer.status, field(answer.json, 'id')], [202, stored && publicId('msg', stored.id)]);
+  });
+
+  it('if such a batch stored a message, those of its sends that it did not store run again', async (t) => {
+    const proxy = await startFreezingProxy(service.databaseUrl);
+    const { config, logger, clock } = service.runtime;
+    const runtime = await openRuntime(config, proxy.url, logger, clock);
+    t.after(() => runtime.database.close().finally(proxy.close));
+    const sends = createSendBatcher({ ...runtime, metrics: createMetrics() });
+    const message = { teamId: team.id, from: number.phoneNumber, to: '+14155550101', content: 'batch' };
+    const keyed = { ...sendRow(message), idempotencyKey: 'key', fingerprint: Buffer.from('batch') };
+    const rows = [keyed, keyed, sendRow({ ...message, from: '+14155550199' })];
+    const outcomes = await breakCommit(t, proxy, 'batch', () => Promise.all(rows.map(sends.accept)));
+    const verdicts = outcomes.map(({ verdict }) => verdict);
+    assert.deepEqual(verdicts, ['accepted', 'replayed', 'from_unregistered']);
+    assert.equal((await storedMessages(service, { content: 'batch' })).length, 1);
+  });
+
+  it('a standby refuses to look sends up, because the look-up is a commit that waits as theirs did', async () => {
+    const text = allStatements().get('messages.find-stored')?.text ?? '';
+    const looking = service.runtime.database.transaction(async (trx) => {
+      await trx.query('SET TRANSACTION READ ONLY');
+      await trx.query(text, [[], []]);
+    });
+    await assert.rejects(looking, (error) => errorCodeOf(error) === readOnlyCode);
   });
 
   it('sends that wait behind others get 503 with them after 5 s (§7.2/unavailable)', async (t) => {
