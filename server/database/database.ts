@@ -39,8 +39,8 @@ const pagesConnections = 6;
 
 const otherConnections = 10;
 
-/** Database connections of a process at most: the pools, the one that sends notifications, and the one that listens. */
-export const connectionsMax = batchConnections + hotConnections + pagesConnections + otherConnections + 2;
+/** Database connections of a process at most: the pools, and those that send notifications, listen, and read the timeline. */
+export const connectionsMax = batchConnections + hotConnections + pagesConnections + otherConnections + 3;
 
 /** Says what to set if PostgreSQL has too few connections. */
 export const connectionRemedy =
@@ -79,12 +79,14 @@ export class Database {
   /** How many processes claim messages on this database, with this one. */
   processes = 1;
   readonly #databaseUrl: string;
+  readonly #isEmbedded: boolean;
   readonly #notifying: pg.Pool;
   readonly #notifier: NotifySender;
   #isClosing = false;
 
   constructor(options: DatabaseOptions) {
     this.#databaseUrl = options.databaseUrl;
+    this.#isEmbedded = options.dataDir === undefined;
     this.timeline = new Timeline(options.logger, options.dataDir);
     // Commits of this pool wait for no standby, so one of its connections is soon free.
     const isRunning = async (processId: number) => {
@@ -163,8 +165,12 @@ export class Database {
     }
   }
 
-  /** Reads the timeline on a new connection, because the open ones do not lead to a new primary. */
+  /**
+   * Reads the timeline on a new connection, because the open ones do not lead to a new primary. The embedded PostgreSQL
+   * never gets one.
+   */
   async followTimeline(): Promise<void> {
+    if (this.#isEmbedded) return;
     const client = createClient({
       connectionString: this.#databaseUrl,
       application_name: 'ownline timeline',

@@ -10,7 +10,7 @@ const undefinedTable = '42P01';
  * 10.8, decision 0034). For messages the hold is stored in their queue rows; this class holds back deliveries, mails
  * and media fetches.
  *
- * A process reads the hold once, at its start. No hold begins while a process runs, because a restore needs an empty
+ * A process reads the hold once, at its start. No restore hold begins while a process runs, because a restore needs an empty
  * database. So reading the hold costs no statement, and `check` only looks for its end.
  */
 export class RestoreHold {

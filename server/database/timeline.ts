@@ -84,9 +84,9 @@ export class Timeline {
     return !this.#mayRead || this.checked === this.highest;
   }
 
-  /** Whether a connection leads to the checked timeline. One that was opened to a standby does not, even once promoted. */
+  /** Whether a connection leads to the checked timeline. One that was opened to a standby never does, even once promoted. */
   leadsToChecked(client: pg.ClientBase): boolean {
-    return !this.#mayRead || this.#connections.get(client) === this.checked;
+    return !this.#mayRead || (this.checked > 0 && this.#connections.get(client) === this.checked);
   }
 
   /** Checks an open connection. @throws OlderDatabaseError if it must not be used */
@@ -109,7 +109,7 @@ export class Timeline {
   /** Checks a new connection, and keeps the highest timeline in DATA_DIR. */
   async follow(client: pg.ClientBase): Promise<void> {
     const reading = await this.check(client);
-    if (reading?.timeline === this.checked) this.wasSynchronous = reading.isSynchronous;
+    if (reading && [0, reading.timeline].includes(this.checked)) this.wasSynchronous = reading.isSynchronous;
     this.#keep();
   }
 

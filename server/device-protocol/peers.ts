@@ -11,7 +11,7 @@ type Word = 'begins' | 'serves' | 'waits' | 'ends';
 
 /**
  * Peers: the other processes that serve polls. They answer each other over NOTIFY, so a process that was killed never
- * counts at a stop. A process without peers sends two notifications at its start and none at its stop.
+ * counts at a stop. A process without peers sends some notifications at its start and none at its stop.
  */
 export class Peers implements Runner {
   readonly id: string = randomUUID();
@@ -22,6 +22,8 @@ export class Peers implements Runner {
   #isStopping = false;
   #isAnyHeard = false;
   #isOwnWordHeard = false;
+  /** Beats since any peer was heard. */
+  #silentBeats = 0;
   #heard = Promise.withResolvers<void>();
 
   constructor({ database, logger }: Pick<Runtime, 'database' | 'logger'>) {
@@ -78,10 +80,13 @@ export class Peers implements Runner {
 
   /** Forgets a peer that stays silent while this process hears itself. While the database is away, no process is heard. */
   #beat(): void {
-    if (this.#isOwnWordHeard)
+    if (this.#isOwnWordHeard) {
+      this.#silentBeats += 1;
+      if (this.#silentBeats > silentBeatsMax) this.#isAnyHeard = false;
       for (const [id, beats] of this.#claiming)
         if (beats < silentBeatsMax) this.#claiming.set(id, beats + 1);
         else this.#claiming.delete(id);
+    }
     this.#isOwnWordHeard = false;
     this.#count();
     if (this.#isAnyHeard || this.#claiming.size > 0) this.#answer();
@@ -93,6 +98,7 @@ export class Peers implements Runner {
       this.#isOwnWordHeard = true;
       return;
     }
+    this.#silentBeats = 0;
     if (said === 'serves') this.#claiming.set(id, 0);
     this.#count();
     // The peers that remain answer, and every process hears them.

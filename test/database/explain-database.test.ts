@@ -259,7 +259,7 @@ describe('errors of a start with a wrong DATABASE_URL', () => {
     await asSuperuser('ALTER DATABASE guests CONNECTION LIMIT 0');
     assert.match(
       await explained(url('guests')),
-      /has no connection left\. Raise max_connections of PostgreSQL, or the CONNECTION LIMIT .*: each process of Ownline takes up to 30\./,
+      /has no connection left\. Raise max_connections of PostgreSQL, or the CONNECTION LIMIT .*: each process of Ownline takes up to 31\./,
     );
   });
 });

@@ -226,7 +226,7 @@ describe('a PostgreSQL that has too few connections (specification section 10.4)
     const pids = (await Promise.all(queries)).map(({ rows }) => rows[0].pid);
     assert.ok(new Set(pids).size <= 2, `${new Set(pids).size} connections`);
     assert.equal(lines.length, 1);
-    assert.match(lines[0] ?? '', /"ownline hot".*max_connections.*up to 30/);
+    assert.match(lines[0] ?? '', /"ownline hot".*max_connections.*up to 31/);
   });
 
   it('phones get their messages while no further connection opens, and sends are accepted', async (t) => {
@@ -250,6 +250,6 @@ describe('a PostgreSQL that has too few connections (specification section 10.4)
     assert.equal(status, 503);
     assert.match(String(field(json, 'error.message')), /no connection left/);
     const sentence = await explainConnectionLimit(service.runtime.database.pool, 0);
-    assert.equal(sentence, 'PostgreSQL allows 0 connections, and 1 process of Ownline may take 30.');
+    assert.equal(sentence, 'PostgreSQL allows 0 connections, and 1 process of Ownline may take 31.');
   });
 });

@@ -29,8 +29,9 @@ describe('a former primary that comes back (specification section 10.4)', () => 
   const proxy = given(startMovingProxy);
   const toOlder = () => proxy.leadTo(pair.olderSocket);
   const toNewer = () => proxy.leadTo(pair.newerSocket);
-  const connect = (dir?: string) =>
-    new Database({ databaseUrl: proxy.url, logger, ...(dir && { dataDir: dir }) });
+  /** By default no timeline is kept, because the folder is missing. */
+  const connect = (dir = join(dataDir, 'missing')) =>
+    new Database({ databaseUrl: proxy.url, logger, dataDir: dir });
 
   it('each connection to an older copy is refused with 503, and counted; a listener is refused as well', async (t) => {
     toNewer();
