@@ -41,6 +41,18 @@ export const vouch = transactionQuery<TimelineKey & { processId: string }>(
   `UPDATE promotions SET vouched = vouched || :processId::uuid WHERE ${ofKey} AND NOT vouched @> ARRAY[:processId::uuid]`,
 ).run;
 
+/** Counts a process that begins to claim on the timeline. */
+export const countStart = transactionQuery<TimelineKey, { starts: number }>(
+  'promotions.count-start',
+  `UPDATE promotions SET starts = starts + 1 WHERE ${ofKey} RETURNING starts`,
+).one;
+
+/** Finds whether the start that got a count stands. */
+export const findStart = transactionQuery<TimelineKey & { starts: number }, object>(
+  'promotions.find-start',
+  `SELECT FROM promotions WHERE ${ofKey} AND starts >= :starts`,
+).row;
+
 /** Records that commits were lost: what is queued has to be held before any process claims. */
 export const recordLostCommits = transactionQuery<TimelineKey>(
   'promotions.record-lost',
@@ -57,8 +69,8 @@ export const settlePromotion = query<TimelineKey & { now: Date }>(
 ).run;
 
 /**
- * Runs statements on a connection for batches that leads to the checked timeline. A connection that leads elsewhere, such as
- * the first one to a new primary, is closed. @returns undefined in that case
+ * Runs statements on a connection for batches that leads to the checked timeline. Any other connection is closed, such as the
+ * first one to a new primary. @returns undefined in that case
  */
 export async function onCheckedTimeline<T>(
   { batches, timeline }: Pick<Database, 'batches' | 'timeline'>,

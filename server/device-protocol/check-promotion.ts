@@ -1,4 +1,6 @@
 import {
+  countStart,
+  findStart,
   lockPromotion,
   notePromotion,
   onCheckedTimeline,
@@ -12,32 +14,38 @@ import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { ClaimPermit } from '#server/messages/claim-message.ts';
 import { holdAfterOutage } from '#server/messages/held-messages.ts';
-import { countHandOuts } from '#server/messages/message-store.ts';
-import type { MessageId } from '#server/platform/ids.ts';
+import { countMissingHandOuts } from '#server/messages/message-store.ts';
+import { firstIdAt, type MessageId, type TeamId } from '#server/platform/ids.ts';
 import { commandLine } from '#server/platform/process/product-version.ts';
-import { markLifeMs, marksMax, silentPeersWaitMs, strangersWaitMs } from './limits.ts';
+import { holdsAtOnceMs, markedClaimsMax, silentPeersWaitMs, strangersWaitMs, unpurgedMs } from './limits.ts';
 import type { Peers } from './peers.ts';
 
 /** A hand-out of this process whose commit PostgreSQL acknowledged. */
 interface Mark {
+  readonly teamId: TeamId;
   readonly messageId: MessageId;
   readonly handOut: number;
-  readonly atMs: number;
 }
 
 /**
  * Checks promotions of standbys: whether one lost hand-outs, whose messages would go out again (decision 0060). This
  * process claims messages only while the current timeline is checked.
  *
- * Commits form a line: if the last hand-outs stand, all before stand. So each process looks for its own last hand-outs,
- * and vouches for them. A promotion is good once every process vouched that was claiming before. If a hand-out is missing,
- * or no process can vouch for it, what is queued is held until a person resumes.
+ * Commits form a line: if the last hand-outs stand, all before stand. So each process looks for its own last hand-outs and
+ * its start, and vouches for them. The start stands for the hand-outs of an earlier run. A promotion is good once every
+ * process vouched that was claiming before. If a hand-out is missing, or no process can vouch for it, what is queued is held
+ * until a person resumes.
  */
 export class PromotionCheck {
   readonly #services: Runtime;
   readonly #peers: Peers;
   readonly #onChecked: () => void;
-  #marks: readonly Mark[] = [];
+  /** The hand-outs of the last claims, in the order of their commits. */
+  #marks: readonly (readonly Mark[])[] = [];
+  /** The timeline on which this process began to claim, and its number among those that did. */
+  #start: (TimelineKey & { readonly starts: number }) | undefined;
+  /** Up to which message the queue is held after an outage. */
+  #heldUpTo: Awaited<ReturnType<typeof holdAfterOutage>>;
   #round: Promise<void> | undefined;
   /** Since when claims are closed, and for which timeline. */
   #closed: { readonly timeline: number; readonly atMs: number } | undefined;
@@ -61,7 +69,7 @@ export class PromotionCheck {
 
   /** Forgets a hand-out that the phone never got. Its loss does no harm. */
   forget(messageId: MessageId): void {
-    this.#marks = this.#marks.filter((mark) => mark.messageId !== messageId);
+    this.#marks = this.#marks.map((marks) => marks.filter((mark) => mark.messageId !== messageId));
   }
 
   /** Checks the current timeline, unless it is checked. Several calls share a round. */
@@ -74,13 +82,18 @@ export class PromotionCheck {
   }
 
   #remember(claims: Awaited<ReturnType<ClaimPermit>> & object): void {
-    const atMs = this.#services.clock.elapsedMs();
     const marks = claims.flatMap((claim): Mark[] =>
       typeof claim === 'object' && claim.kind === 'hand_out'
-        ? [{ messageId: claim.handOut.message_id, handOut: claim.handOut.hand_out, atMs }]
+        ? [
+            {
+              teamId: claim.handOut.team_id,
+              messageId: claim.handOut.message_id,
+              handOut: claim.handOut.hand_out,
+            },
+          ]
         : [],
     );
-    if (marks.length > 0) this.#marks = [...this.#marks, ...marks].slice(-marksMax);
+    if (marks.length > 0) this.#marks = [...this.#marks, marks].slice(-markedClaimsMax);
   }
 
   async #check(): Promise<void> {
@@ -89,26 +102,36 @@ export class PromotionCheck {
     if (!copy) return;
     const { system, timeline } = copy;
     const key = { system, timeline };
-    if (this.#closed?.timeline !== timeline) this.#closed = { timeline, atMs: clock.elapsedMs() };
     // The first statement writes, so it fails on a standby. All look-ups use the same connection.
-    const { verdict, noticedAt } = await database.transaction(async (trx) => {
+    const { verdict, starts, promotion } = await database.transaction(async (trx) => {
       await notePromotion(trx, { ...key, now: clock.now() });
-      const promotion = await lockPromotion(trx, key);
-      const decided = await this.#decide(trx, key, promotion);
+      const noted = await lockPromotion(trx, key);
+      const decided = await this.#decide(trx, key, noted);
       if (decided === 'lost') await recordLostCommits(trx, key);
       if (decided === 'stands') await settlePromotion(trx, { ...key, now: clock.now() });
-      return { verdict: decided, noticedAt: promotion.noticed_at };
+      const count = decided === 'undecided' ? undefined : await countStart(trx, key);
+      return { verdict: decided, starts: count?.starts ?? 0, promotion: noted };
     });
+    // Time counts from here, because no process could vouch while the database did not answer.
+    if (this.#closed?.timeline !== timeline) this.#closed = { timeline, atMs: clock.elapsedMs() };
     if (verdict === 'undecided') return;
     if (verdict === 'lost') {
-      logger.error(
-        { timeline },
-        `a failover of the database may have lost hand-outs: messages that were queued are held. \`${commandLine} restore --resume\` lets them go`,
+      if (!promotion.lost_commits)
+        logger.error(
+          { timeline },
+          `the database may have lost hand-outs in a failover, so messages that were queued are held. \`${commandLine} restore --resume\` lets them go`,
+        );
+      this.#heldUpTo = await holdAfterOutage(
+        this.#services,
+        promotion.noticed_at,
+        this.#heldUpTo,
+        holdsAtOnceMs,
       );
-      await holdAfterOutage(this.#services, noticedAt);
+      if (this.#heldUpTo) return;
       await settlePromotion(database.pool, { ...key, now: clock.now() });
       this.#marks = [];
     }
+    this.#start = { ...key, starts };
     database.timeline.checked = timeline;
     this.#peers.announce();
     this.#onChecked();
@@ -119,15 +142,17 @@ export class PromotionCheck {
     key: TimelineKey,
     { vouched, lost_commits: isLost, checked_at: checkedAt }: Promotion,
   ): Promise<'stands' | 'lost' | 'undecided'> {
-    const { database, clock } = this.#services;
-    const earliestMs = clock.elapsedMs() - markLifeMs;
-    const marks = this.#marks.filter(({ atMs }) => atMs >= earliestMs);
-    if ((await countHandOuts(trx, columnsOf(marks))) < marks.length) return 'lost';
+    const { database, clock, config } = this.#services;
+    const purgedId = firstIdAt(config.retentionMs ? clock.nowMs() - config.retentionMs + unpurgedMs : 0);
+    const marks = this.#marks.flat().filter(({ messageId }) => messageId > purgedId);
+    if ((await countMissingHandOuts(trx, columnsOf(marks))) > 0) return 'lost';
+    if (this.#start && !(await findStart(trx, this.#start))) return 'lost';
     if (checkedAt !== null) return 'stands';
     if (isLost) return 'lost';
-    const waitedMs = clock.elapsedMs() - (this.#closed?.atMs ?? 0);
+    const waitedMs = this.#closed?.timeline === key.timeline ? clock.elapsedMs() - this.#closed.atMs : 0;
     // This process has just started. The processes that claimed before the promotion check it, if there are any.
-    if (database.timeline.checked === 0) return waitedMs < strangersWaitMs ? 'undecided' : 'lost';
+    if (!this.#start)
+      return waitedMs < strangersWaitMs || this.#peers.claiming.length > 0 ? 'undecided' : 'lost';
     await vouch(trx, { ...key, processId: this.#peers.id });
     if (this.#peers.claiming.every((id) => vouched.includes(id))) return 'stands';
     if (waitedMs < silentPeersWaitMs) return 'undecided';
@@ -136,6 +161,7 @@ export class PromotionCheck {
 }
 
 const columnsOf = (marks: readonly Mark[]) => ({
+  teamIds: marks.map(({ teamId }) => teamId),
   messageIds: marks.map(({ messageId }) => messageId),
   handOuts: marks.map(({ handOut }) => handOut),
 });

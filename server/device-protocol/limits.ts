@@ -27,9 +27,15 @@ export const peersAnswerMs = 500;
 export const peersBeatMs = 10_000;
 export const silentBeatsMax = 3;
 
-/** Hand-outs that a process looks for after a promotion. It can't miss one that retention has deleted. */
-export const marksMax = 16;
-export const markLifeMs = 86_400_000;
+/**
+ * Claims whose hand-outs a process looks for after a promotion. It looks for none of a message that retention deletes
+ * within this time.
+ */
+export const markedClaimsMax = 16;
+export const unpurgedMs = 3_600_000;
+
+/** How long a round after an outage holds messages: a stop waits for the round, and polls do. */
+export const holdsAtOnceMs = 1_000;
 
 /** How long a promotion waits for the vouch of a process that was claiming, and how long a new process waits for a verdict. */
 export const silentPeersWaitMs = 10_000;

@@ -66,8 +66,9 @@ export async function claimMessages(
 /** Names the outcome of a claim (specification section 11.4). */
 export function decideClaim(facts: ClaimFacts | undefined, now: Date): Claim | typeof again {
   if (!facts || facts.is_active === false || facts.is_newest === false) return nothing;
-  const { message_id, ready_at: readyAt } = facts;
-  if (message_id !== null) return { kind: 'hand_out', handOut: { ...facts, message_id } };
+  const { team_id, message_id, ready_at: readyAt } = facts;
+  if (team_id !== null && message_id !== null)
+    return { kind: 'hand_out', handOut: { ...facts, team_id, message_id } };
   // Another transaction has locked the number or the session, or has locked or changed the queue.
   if (facts.is_active === null || facts.is_newest === null || facts.is_requeued || facts.head !== null)
     return again;

@@ -10,6 +10,7 @@ import { sqlContactMaySend, sqlPacingPolicy, sqlPacingWindows } from './pacing-s
 
 /** A message as it is handed to a phone. */
 export interface HandOut {
+  readonly team_id: TeamId;
   readonly message_id: MessageId;
   readonly hand_out: number;
   readonly to_handle: string;
@@ -19,7 +20,7 @@ export interface HandOut {
 }
 
 /** Facts that a claim found for one poll, and the message that it handed out. `decideClaim` names the outcome. */
-export interface ClaimFacts extends Omit<HandOut, 'message_id'> {
+export interface ClaimFacts extends Omit<HandOut, 'team_id' | 'message_id'> {
   /** Position of the poll in the batch, from 1. */
   readonly n: number;
   /** False if the number is paused or deleted; null if another transaction has locked it. */

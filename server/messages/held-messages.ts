@@ -27,17 +27,19 @@ export const holdQueue = transactionQuery<{ hold: Hold }>(
   'messages.hold-all',
   'UPDATE send_queue SET hold = :hold WHERE hold IS NULL',
 ).run;
-// In the order of the key from the last row of the round before. A message whose time has not come was not handed out.
+// Reads the next keys, whatever their hold, so that no round reads more. A message whose time has not come was not handed out.
 const holdNext = query<QueuedRow & { endId: string; heldAt: Date; limit: number }, QueuedRow>(
   'messages.hold-after-outage',
-  `WITH chosen AS MATERIALIZED (
-     SELECT q.ctid AS place FROM send_queue q
-     WHERE (q.team_id, q.message_id) > (:team_id::uuid, :message_id::uuid) AND q.message_id < :endId
+  `WITH next AS MATERIALIZED (
+     SELECT q.team_id, q.message_id FROM send_queue q
+     WHERE (q.team_id, q.message_id) > (:team_id::uuid, :message_id::uuid)
+     ORDER BY q.team_id, q.message_id LIMIT :limit
+   ), held AS (
+     UPDATE send_queue q SET hold = 'outage' FROM next n
+     WHERE q.team_id = n.team_id AND q.message_id = n.message_id AND q.message_id < :endId
        AND q.hold IS NULL AND (q.ready_at IS NULL OR q.ready_at <= :heldAt)
-     ORDER BY q.team_id, q.message_id LIMIT :limit FOR UPDATE
    )
-   UPDATE send_queue SET hold = 'outage' WHERE ctid = ANY (ARRAY(SELECT place FROM chosen))
-   RETURNING team_id, message_id`,
+   SELECT team_id, message_id FROM next ORDER BY team_id, message_id`,
   changed,
 );
 /** SQL: a hold that no person has resumed yet keeps its messages. */
@@ -73,22 +75,28 @@ const releaseDue = query<{ now: Date; limit: number }, Released>(
 );
 
 /**
- * Holds what was accepted up to an outage, until a pass over the whole queue finds nothing more. A message that joins the
- * queue meanwhile for a second hand-out gets the hold as well.
+ * Holds what was accepted up to an outage, in rounds. A message that joins the queue later for a second hand-out has the
+ * hold already.
+ * @param last the message up to which an earlier call came
+ * @param forMs after which time no further round begins
+ * @returns the message up to which this call came; undefined at the end of the queue
  */
-export async function holdAfterOutage({ database }: Runtime, heldAt: Date): Promise<void> {
+export async function holdAfterOutage(
+  { database }: Runtime,
+  heldAt: Date,
+  last?: QueuedRow,
+  forMs = Number.POSITIVE_INFINITY,
+): Promise<QueuedRow | undefined> {
   const bounds = { endId: firstIdAfter(heldAt), heldAt, limit: roundMax };
-  for (let last = start; ; ) {
-    const rows = await holdNext.rows(database.pool, { ...last, ...bounds });
-    const next = rows.toSorted((one, other) => (keyOf(one) < keyOf(other) ? 1 : -1))[0];
-    if (!next && last === start) return;
-    last = next ?? start;
-  }
+  const endMs = performance.now() + forMs;
+  let next: QueuedRow | undefined = last ?? beforeAll;
+  do next = (await holdNext.rows(database.pool, { ...next, ...bounds })).at(-1);
+  while (next && performance.now() < endMs);
+  return next;
 }
 
-const keyOf = ({ team_id, message_id }: QueuedRow) => `${team_id} ${message_id}`;
 const lowestId = '00000000-0000-0000-0000-000000000000';
-const start: QueuedRow = { team_id: lowestId as TeamId, message_id: lowestId as MessageId };
+const beforeAll: QueuedRow = { team_id: lowestId as TeamId, message_id: lowestId as MessageId };
 
 /**
  * Releases the messages with a hold, in rounds. A restore or outage hold ends only once a person resumes. A message with

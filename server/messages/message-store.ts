@@ -100,11 +100,16 @@ export const listHandOuts = query<{ messageId: MessageId }, HandOutRow>(
   `SELECT hand_out, session_id, handed_out_at, outcome FROM hand_outs WHERE message_id = :messageId ORDER BY hand_out`,
 ).rows;
 
-/** Counts hand-outs that are recorded. */
-export const countHandOuts = query<{ messageIds: readonly MessageId[]; handOuts: readonly number[] }>(
-  'messages.count-hand-outs',
-  `SELECT count(*) FROM unnest(:messageIds::uuid[], :handOuts::smallint[]) AS m (id, n)
-   WHERE EXISTS (SELECT FROM hand_outs h WHERE h.message_id = m.id AND h.hand_out = m.n OFFSET 0)`,
+/** Counts hand-outs that are not recorded, of teams that exist: those of a deleted team are gone with it. */
+export const countMissingHandOuts = query<{
+  teamIds: readonly TeamId[];
+  messageIds: readonly MessageId[];
+  handOuts: readonly number[];
+}>(
+  'messages.count-missing-hand-outs',
+  `SELECT count(*) FROM unnest(:teamIds::uuid[], :messageIds::uuid[], :handOuts::smallint[]) AS m (team_id, id, n)
+   WHERE NOT EXISTS (SELECT FROM hand_outs h WHERE h.message_id = m.id AND h.hand_out = m.n OFFSET 0)
+     AND EXISTS (SELECT FROM teams t WHERE t.id = m.team_id OFFSET 0)`,
 ).number;
 
 /**

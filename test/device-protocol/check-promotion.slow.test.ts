@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import { peersChannel } from '#server/database/channels.ts';
@@ -28,6 +29,8 @@ interface Case {
   readonly processes: 1 | 2;
   readonly losing?: readonly (0 | 1)[];
   readonly isSynchronous?: true;
+  /** The processes before the failover end, and `new` begins then: before the failover, or after it. */
+  readonly restart?: 'before' | 'after';
   /** The processes that claim at the new primary, in turn, and what each claim gives. `closed`: it may not claim. */
   readonly looks: readonly (readonly [
     process: 0 | 1 | 'new',
@@ -88,11 +91,19 @@ const cases: Record<string, Case> = {
   started: {
     title: 'a process that starts after a failover, and finds none that vouches, holds what was queued',
     processes: 1,
+    restart: 'after',
     looks: [
       ['new', 'closed'],
       ['new', 'closed', 14_000],
       ['new', 'nothing', 1_000],
     ],
+  },
+  restarted: {
+    title: 'a process that restarted before the failover, which lost its start, holds what was queued',
+    processes: 1,
+    losing: [0],
+    restart: 'before',
+    looks: [['new', 'nothing']],
   },
   beside: {
     title: 'a process that starts after a failover leaves the verdict to those that claimed before',
@@ -127,6 +138,7 @@ async function startProcess(databaseUrl: string, dataDir: string, clock: Clock, 
   return {
     runtime,
     peers,
+    check,
     /** Claims a message, and reports it as sent. */
     claim: async () => {
       const claims = await check.permit((db) => claimMessages(runtime, [phone.session], 60_000, db));
@@ -181,7 +193,7 @@ describe('a failover of the database, checked before any claim (specification se
     const url = proxy.url.replace(/ownline$/, name);
     const processes: ClaimingProcess[] = [];
     const start = async () => {
-      const started = await startProcess(url, dataDir, clock, phone);
+      const started = await startProcess(url, join(dataDir, name), clock, phone);
       processes.push(started);
       return started;
     };
@@ -208,7 +220,7 @@ describe('a failover of the database, checked before any claim (specification se
     },
   );
 
-  for (const [name, { title, losing = [], isSynchronous, looks }] of Object.entries(cases))
+  for (const [name, { title, losing = [], isSynchronous, restart, looks }] of Object.entries(cases))
     it(title, async () => {
       const world = worlds.get(name);
       assert.ok(world);
@@ -227,8 +239,12 @@ describe('a failover of the database, checked before any claim (specification se
         });
         await setSynchronousStandby(pair.olderSocket, '');
       }
+      if (restart) for (const ended of processes.splice(0)) await ended.close();
+      const restarted = restart === 'before' ? await start() : undefined;
+      await restarted?.check.run();
       lead(pair.newerSocket);
-      const started = looks.some(([process]) => process === 'new') ? await start() : undefined;
+      const isNew = !restarted && looks.some(([process]) => process === 'new');
+      const started = isNew ? await start() : restarted;
       for (const [process, claim, afterMs = 0] of looks) {
         const looking = process === 'new' ? started : processes[process];
         assert.ok(looking);

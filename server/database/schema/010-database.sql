@@ -55,6 +55,8 @@ CREATE TABLE promotions (
   noticed_at timestamptz NOT NULL,
   -- The processes that found their last hand-outs.
   vouched uuid[] NOT NULL DEFAULT '{}',
+  -- Processes that began to claim on this timeline, counted. The next promotion has to keep the count of each.
+  starts integer NOT NULL DEFAULT 0,
   lost_commits boolean NOT NULL DEFAULT false,
   -- When claims began. If commits were lost, the queue was held before.
   checked_at timestamptz,
