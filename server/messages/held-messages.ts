@@ -45,9 +45,10 @@ const holdNext = query<QueuedRow & { endId: string; heldAt: Date; limit: number 
 /** SQL: a hold that no person has resumed yet keeps its messages. */
 const sqlIsOpen = 'EXISTS (SELECT FROM holds WHERE reason = :hold AND resumed_at IS NULL)';
 // Until a restore is resumed, a released message gets the restore hold instead.
-const listTeams = query<{ hold: Hold }, Pick<Released, 'team_id'>>(
+const listTeams = query<{ holds: readonly Hold[] }, { hold: Hold; team_id: TeamId }>(
   'messages.teams-with-held',
-  `SELECT DISTINCT team_id FROM send_queue WHERE hold = :hold AND NOT ${sqlIsOpen}`,
+  `SELECT DISTINCT hold, team_id FROM send_queue WHERE hold = ANY (ARRAY(
+     SELECT unnest(:holds::text[]) EXCEPT SELECT reason FROM holds WHERE resumed_at IS NULL))`,
 );
 // The order lets the older message of a contact go first.
 const release = query<{ hold: Hold; teamId: TeamId; limit: number }, Released>(
@@ -99,13 +100,13 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
 const beforeAll: QueuedRow = { team_id: lowestId as TeamId, message_id: lowestId as MessageId };
 
 /**
- * Releases the messages with a hold, in rounds. A restore or outage hold ends only once a person resumes. A message with
+ * Releases the messages with one of the holds, in rounds. A restore or outage hold ends only once a person resumes. A message with
  * a ready_at stays in the queue until that time. A team with a locked message keeps its hold until the next call.
  * @returns the number of released messages
  */
-export async function releaseHeld({ database }: Runtime, hold: Hold): Promise<number> {
+export async function releaseHeld({ database }: Runtime, ...holds: readonly Hold[]): Promise<number> {
   let total = 0;
-  for (const { team_id: teamId } of await listTeams.rows(database.pool, { hold })) {
+  for (const { hold, team_id: teamId } of await listTeams.rows(database.pool, { holds })) {
     try {
       total += await inRounds(async () =>
         wake(database, await release.rows(database.batches, { hold, teamId, limit: roundMax })),

@@ -32,8 +32,7 @@ export function openMessages(services: ProcessServices) {
         await releaseDueMessages(services);
         // A send that began before a restore was resumed may have stored its message with the restore hold. A kill may
         // have ended the release of the others.
-        await releaseHeld(services, 'restore');
-        await releaseHeld(services, 'outage');
+        await releaseHeld(services, 'restore', 'outage');
       }),
       sweep('maintain', 'fail messages of deleted numbers', second, 'keeps', () => failOrphaned(services)),
       sweep('maintain', 'fail messages to contacts that opted out', second, 'keeps', () =>

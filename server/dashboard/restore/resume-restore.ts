@@ -63,10 +63,7 @@ export async function resumeRestore(
     trx.notifyAfterCommit(restoresChannel);
     return true;
   });
-  if (resumed) {
-    await releaseHeld(services, 'restore');
-    await releaseHeld(services, 'outage');
-  }
+  if (resumed) await releaseHeld(services, 'restore', 'outage');
   await restoreHold.check(database.pool, logger);
   return { resumed, cancelledMessages, skippedDeliveries };
 }
