@@ -1,6 +1,7 @@
 import { phoneQueueChannel } from '#server/database/channels.ts';
 import { isLocked } from '#server/database/database.ts';
 import { type Queryable, query, transactionQuery } from '#server/database/query.ts';
+import { heldBefore, type OpenHold } from '#server/database/restore-hold.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { firstIdAfter, type MessageId, type NumberId, type TeamId } from '#server/platform/ids.ts';
@@ -129,44 +130,45 @@ function wake(database: Runtime['database'], released: readonly Released[]): num
   return released.length;
 }
 
+/** SQL: the messages that an outage holds and, after a restore, also all that were accepted up to its time. */
+const sqlHeld = `SELECT q.team_id, q.message_id FROM teams t
+   CROSS JOIN LATERAL (
+     (SELECT q.team_id, q.message_id FROM send_queue q
+      WHERE q.team_id = t.id AND q.message_id < :endId ORDER BY q.message_id LIMIT :limit)
+     UNION
+     (SELECT q.team_id, q.message_id FROM send_queue q
+      WHERE q.team_id = t.id AND q.hold = 'outage' ORDER BY q.number_id, q.seq LIMIT :limit)) q`;
 const held = query<{ endId: string; limit: number; without: readonly TeamId[] }, QueuedRow>(
   'messages.held',
-  `SELECT q.team_id, q.message_id FROM teams t
-   CROSS JOIN LATERAL (
-     SELECT q.team_id, q.message_id FROM send_queue q
-     WHERE q.team_id = t.id AND q.message_id < :endId ORDER BY q.message_id LIMIT :limit) q
-   WHERE t.id <> ALL(:without::uuid[]) LIMIT :limit`,
+  `${sqlHeld} WHERE t.id <> ALL(:without::uuid[]) LIMIT :limit`,
 );
-const counted = query<{ endId: string; max: number }>(
+const counted = query<{ endId: string; limit: number }>(
   'messages.count-held',
-  `SELECT count(*) FROM (
-     SELECT FROM teams t
-     CROSS JOIN LATERAL (
-       SELECT FROM send_queue q WHERE q.team_id = t.id AND q.message_id < :endId ORDER BY q.message_id LIMIT :max) q
-     LIMIT :max) w`,
+  `SELECT count(*) FROM (${sqlHeld} LIMIT :limit) w`,
 );
+const endIdOf = (hold: OpenHold) => (hold.reason === 'restore' ? firstIdAfter(heldBefore(hold)) : lowestId);
 
-/** Counts queued messages that were accepted up to a time; stops at `max`. */
-export const countHeldMessages = (db: Queryable, heldBefore: Date, max: number): Promise<number> =>
-  counted.number(db, { endId: firstIdAfter(heldBefore), max });
+/** Counts the messages that a resume of the hold can cancel; stops at `limit`. */
+export const countHeldMessages = (db: Queryable, hold: OpenHold, limit: number): Promise<number> =>
+  counted.number(db, { endId: endIdOf(hold), limit });
 
 /**
- * Cancels all queued messages that were accepted up to a time. Hand-outs in the restored database are resolved first: a
- * message that is queued again for a retry is cancelled, too.
- * @throws AppError 503 if a team's messages could not be cancelled: the caller keeps the restore hold
+ * Cancels all messages that the hold covers. Hand-outs in the restored database are resolved first: a message that is
+ * queued again for a retry is cancelled, too.
+ * @throws AppError 503 if a team's messages could not be cancelled: the caller keeps the hold
  * @returns the number of messages that failed with `cancelled`
  */
-export async function cancelHeldMessages(services: Runtime, heldBefore: Date): Promise<number> {
+export async function cancelHeldMessages(services: Runtime, hold: OpenHold): Promise<number> {
   while ((await resolveOverdue(services)) > 0);
   let cancelled = 0;
   for (;;) {
     const round = await failInRounds(services, 'cancelled', (without) =>
-      held.rows(services.database.pool, { endId: firstIdAfter(heldBefore), limit: roundMax, without }),
+      held.rows(services.database.pool, { endId: endIdOf(hold), limit: roundMax, without }),
     );
     cancelled += round;
     if (round === 0) break;
   }
-  const left = await countHeldMessages(services.database.pool, heldBefore, 1);
+  const left = await countHeldMessages(services.database.pool, hold, 1);
   if (left === 0 && !(await hasOverdue(services))) return cancelled;
   throw unavailable(
     `${countText(cancelled, 'message')} could be cancelled, and others not: the log says why. Nothing was resumed. Repeat the request.`,

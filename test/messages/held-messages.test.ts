@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { holdQueuedMessages, resumeRestore } from '#server/dashboard/restore/resume-restore.ts';
+import {
+  holdQueuedMessages,
+  readRestoreState,
+  resumeRestore,
+} from '#server/dashboard/restore/resume-restore.ts';
+import { insertOutage } from '#server/database/restore-hold.ts';
 import { holdAfterOutage, releaseDueMessages, releaseHeld } from '#server/messages/held-messages.ts';
 import type { Hold } from '#server/messages/message-store.ts';
 import { failExpired, resolveOverdue, roundMax } from '#server/messages/sweep-messages.ts';
@@ -149,6 +154,25 @@ describe('held messages, and messages for later (decision 0034)', () => {
     assert.equal((await number.wire.poll()).id, retried);
     service.clock.advance(3_600_000);
     assert.equal(await releaseDueMessages(service.runtime), 1, 'the scheduled one was not held');
+  });
+
+  it('a resume after an outage counts and cancels only what the outage holds (§10.8/outage-hold)', async () => {
+    const number = await connectNumber(service, team);
+    const [held, scheduled, unapproved] = [
+      await send(number, 'held'),
+      await send(number, 'scheduled'),
+      await send(number, 'unapproved'),
+    ];
+    await insertOutage(service.runtime.database.pool, { at: service.clock.now() });
+    await hold(held, 'outage');
+    await holdMessage(service, scheduled, { readyAt: service.clock.in(3_600_000) });
+    await hold(unapproved, 'approval');
+    assert.equal((await readRestoreState(service.runtime, true)).waiting?.messages, 1);
+    const choices = { cancelMessages: true, skipDeliveries: false };
+    assert.equal((await resumeRestore(service.runtime, operator, choices)).cancelledMessages, 1);
+    assert.equal((await messageOf(held)).error_code, 'cancelled');
+    for (const id of [scheduled, unapproved])
+      assert.equal((await team.api.post(`/v1/messages/${id}/cancel`, {})).status, 200, 'it was still queued');
   });
 
   it('an outage hold covers the whole queue of all teams, and nothing that was accepted after it', async () => {

@@ -7,7 +7,7 @@ import {
   saveBootClockReading,
   writeStep,
 } from '#server/database/clock-store.ts';
-import { findOpenRestore, markResumed } from '#server/database/restore-hold.ts';
+import { findOpenRestore, insertOutage, markResumed } from '#server/database/restore-hold.ts';
 import { publishEvents } from '#server/events/publisher.ts';
 import { releaseHeld } from '#server/messages/held-messages.ts';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
@@ -143,6 +143,18 @@ describe('the record of a restore, written in the transaction that loads the bac
     const { wire } = await connectNumber(service, team);
     const forged = service.runtime.ids.next('ses', service.clock.nowMs() + 2 * 86_400_000);
     assert.equal((await wire.poll({ session: publicId('ses', forged) })).reason, 'superseded');
+  });
+
+  it('a resume after a restore and a later outage also cancels what only the outage holds (§10.8/resume)', async () => {
+    const number = await connectNumber(service, team);
+    await record();
+    service.clock.advance(60_000);
+    const [restored, held] = [await send(number, 'after the restore'), await send(number, 'held')];
+    await holdMessage(service, held, { hold: 'outage' });
+    await insertOutage(service.runtime.database.pool, { at: service.clock.now() });
+    await resumeRestore(service.runtime, operator, { cancelMessages: true, skipDeliveries: false });
+    assert.equal((await messageOf(held)).error_code, 'cancelled');
+    assert.equal((await number.wire.poll()).id, restored);
   });
 
   it('a phone’s poll before the restore does not make the server refuse a start of the shortcut after the restore', async () => {

@@ -42,10 +42,9 @@ export async function resumeRestore(
   const { database, clock, logger, restoreHold } = services;
   const hold = await findOpenHold(database.pool);
   if (!hold) return { resumed: false, cancelledMessages: 0, skippedDeliveries: 0 };
-  const before = heldBefore(hold);
-  const cancelledMessages = choices.cancelMessages ? await cancelHeldMessages(services, before) : 0;
+  const cancelledMessages = choices.cancelMessages ? await cancelHeldMessages(services, hold) : 0;
   const skips = choices.skipDeliveries && hold.reason === 'restore';
-  const skippedDeliveries = skips ? await skipHeldDeliveries(services, before) : 0;
+  const skippedDeliveries = skips ? await skipHeldDeliveries(services, heldBefore(hold)) : 0;
   const resumed = await database.transaction(async (trx) => {
     if (!(await markResumed(trx, { at: clock.now(), ...by, ...choices }))) return false;
     for (const team of await listTeams(trx)) {
@@ -103,12 +102,12 @@ export async function readRestoreState({ database }: Runtime, mayResume: boolean
 
 /** Counts what is held. An outage holds only messages. */
 async function countHeld(db: Queryable, hold: OpenHold): Promise<HeldCounts> {
-  const counters =
-    hold.reason === 'restore'
-      ? [countHeldMessages, countHeldDeliveries, countHeldMails]
-      : [countHeldMessages];
-  const [messages, deliveries, mails] = await Promise.all(
-    counters.map((count) => count(db, heldBefore(hold), heldCountMax + 1)),
-  );
-  return { messages: messages ?? 0, deliveries: deliveries ?? 0, mails: mails ?? 0 };
+  const limit = heldCountMax + 1;
+  const messages = await countHeldMessages(db, hold, limit);
+  if (hold.reason === 'outage') return { messages, deliveries: 0, mails: 0 };
+  const [deliveries, mails] = await Promise.all([
+    countHeldDeliveries(db, heldBefore(hold), limit),
+    countHeldMails(db, heldBefore(hold), limit),
+  ]);
+  return { messages, deliveries, mails };
 }
