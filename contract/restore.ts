@@ -13,9 +13,7 @@ export type HeldCounts = Type.Static<typeof HeldCounts>;
 export const RestoreState = Type.Object({
   held: Type.Boolean(),
   reason: nullable(stringEnum(['restore', 'outage'])),
-  held_at: nullable(
-    timestamp('When the backup was restored or the failover was noticed; null if nothing is held.'),
-  ),
+  held_at: nullable(timestamp('When the backup was restored or the hold began; null if nothing is held.')),
   backup_taken_at: nullable(timestamp('When the backup was taken; null without a restore.')),
   may_resume: Type.Boolean(),
   waiting: nullable(HeldCounts),

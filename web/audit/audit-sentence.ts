@@ -91,7 +91,7 @@ const phrases: Readonly<Record<string, Describe>> = {
   'webhook.replayed': (target) => ['replay', noun('webhook', target)],
   'webhook.disabled': (target) => ['switchOff', objects.failing({ webhook: noun('webhook', target) })],
   'restore.resumed': resumed(objects.restored),
-  'outage.resumed': resumed(objects.afterOutage),
+  'outage.resumed': resumed(objects.heldMessages),
 };
 
 /** The name of an entry's actor: `Ada Example`, `The API key “Booking”`. */

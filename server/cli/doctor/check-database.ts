@@ -214,7 +214,7 @@ function checkOutage(hold: { readonly held_at: Date } | undefined): Check {
   return hold
     ? warning(
         'outage',
-        `Messages that were queued at ${hold.held_at.toISOString()} are held: a failover of the database may have lost that some were sent.`,
+        `Messages that were queued at ${hold.held_at.toISOString()} are held, because some may have been sent.`,
         `See which were sent, then let the others go: \`${commandLine} restore --resume\`, or the button in the dashboard.`,
       )
     : ok('outage', 'No outage hold is on.');
