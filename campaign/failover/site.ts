@@ -69,6 +69,7 @@ export class Site implements Installation {
         '127.0.0.1:5500': `127.0.0.1:${databasePort}`,
         'https://texts.example.com': `http://127.0.0.1:${apiPort}`,
         '10.0.0.11,10.0.0.12,10.0.0.13': '127.0.0.1',
+        'BACKUP_DIR=/var/backups/ownline\nBACKUP_PASSPHRASE_FILE=/etc/ownline.passphrase\n': '',
         'replace-secrets-key': randomBytes(32).toString('base64'),
       }),
     };
