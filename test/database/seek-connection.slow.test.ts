@@ -11,7 +11,7 @@ import { publicId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { untilBlocked } from '#test/support/database/blocked-statements.ts';
-import { limitConnections } from '#test/support/database/lost-connections.ts';
+import { endSends, limitConnections } from '#test/support/database/lost-connections.ts';
 import { holdInserts } from '#test/support/database/table-faults.ts';
 import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { sendRow } from '#test/support/messages/accept-all.ts';
@@ -162,6 +162,18 @@ describe('requests during a switchover of the database', () => {
     const answer = await breakCommit(t, proxy, 'alone', () => api.post('/v1/messages/send', message));
     const [stored] = await storedMessages(service, { content: 'alone' });
     assert.deepEqual([answer.status, field(answer.json, 'id')], [202, stored && publicId('msg', stored.id)]);
+  });
+
+  it('a send whose connection PostgreSQL ends before the commit is stored on another one, once', async (t) => {
+    const inserts = await holdInserts(service, 'send_queue');
+    t.after(() => inserts.end());
+    const message = { from: number.phoneNumber, to: '+14155550101', content: 'ended' };
+    const sending = team.api.post('/v1/messages/send', message);
+    await untilBlocked(service, 'messages.accept-sends');
+    await endSends(service);
+    await inserts.end();
+    assert.equal((await sending).status, 202);
+    assert.equal((await storedMessages(service, { content: 'ended' })).length, 1);
   });
 
   it('if such a batch stored a message, those of its sends that it did not store run again', async (t) => {
