@@ -1,4 +1,5 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import { type ChangeDeclaration, type ChangeRecorder, compileChangeDeclaration } from './change.ts';
 
 /** Something that runs statements: a pool, or a transaction's connection. */
@@ -6,6 +7,12 @@ export type Queryable = ChangeRecordingPool | Transaction;
 
 /** A pool that records the declared changes of its successful statements. */
 export type ChangeRecordingPool = Pool & { readonly recordChange: ChangeRecorder };
+
+/**
+ * SQLSTATE of a connection that PostgreSQL ends, as in a switchover. It is an error only before the commit, and aborts it;
+ * a connection that ends later has no error. So a pool runs the statement once more.
+ */
+const endedCode = '57P01';
 
 /** A connection with an open transaction. Store functions that lock accept only this. */
 export type Transaction = PoolClient & {
@@ -107,7 +114,11 @@ export function query<Params extends object = object, Row extends object = Recor
       if (value === undefined) throw new Error(`${name} was run without its parameter :${parameter}`);
       return value;
     });
-    const found = await db.query<Row & QueryResultRow>({ name, text: numbered, values });
+    const run = () => db.query<Row & QueryResultRow>({ name, text: numbered, values });
+    const found = await run().catch((error: unknown) => {
+      if (errorCodeOf(error) === endedCode && 'totalCount' in db) return run();
+      throw error;
+    });
     if (found.rowCount !== 0 || found.command === 'SELECT')
       for (const record of recorders) record(db.recordChange, values, found.rows);
     return found;

@@ -177,15 +177,9 @@ async function findIdempotentRepeats(
   );
 }
 
-/**
- * SQLSTATE of a connection that PostgreSQL ends, as in a switchover. It is an error only before the commit, and aborts it;
- * afterwards a connection ends without an error.
- */
-const endedCode = '57P01';
-
 /** Whether the batch that failed with this error may have been stored: the database went away during its statement. */
 function isInDoubt(error: unknown): boolean {
-  const isRolledBack = [diskFullCode, readOnlyCode, endedCode].includes(errorCodeOf(error) ?? '');
+  const isRolledBack = [diskFullCode, readOnlyCode].includes(errorCodeOf(error) ?? '');
   return !(error instanceof NoConnectionError) && !isRolledBack && isDatabaseAway(error);
 }
 
@@ -202,9 +196,8 @@ export function throwOutcomeUnknown(error: unknown): never {
 
 /**
  * Looks for the messages of a failed batch if it is in doubt. A batch is one statement. So if one of its messages
- * stands, the batch has ended, and its other rows stored nothing: they run again. So do all if PostgreSQL ended the
- * connection before the commit.
- * @throws the error of the batch otherwise, or if no message was found: PostgreSQL may still be storing them
+ * stands, the batch has ended, and its other rows stored nothing: they run again.
+ * @throws the error of the batch if it is not in doubt, or no message was found: PostgreSQL may still be storing them
  */
 async function lookUp(
   { database }: Runtime,
@@ -212,18 +205,17 @@ async function lookUp(
   untilMs: number,
   error: unknown,
 ): Promise<SendOutcomeGroupRow[]> {
-  const isEnded = errorCodeOf(error) === endedCode;
-  if (!isEnded && !isInDoubt(error)) throw error;
+  if (!isInDoubt(error)) throw error;
   const ids = { teamIds: rows.map((row) => row.teamId), messageIds: rows.map((row) => row.messageId) };
   const leftMs = () => untilMs - performance.now();
-  let stored: Awaited<ReturnType<typeof findStored>> | undefined = isEnded ? [] : undefined;
+  let stored: Awaited<ReturnType<typeof findStored>> | undefined;
   while (!stored && leftMs() > 0) {
     // Further connections of the pool may break now, too.
     const look = findStored(database.batches, ids).catch(() => pause(lookPauseMs, undefined));
     stored = await Promise.race([look, pause(leftMs(), undefined, { ref: false })]);
   }
-  if (!isEnded && !stored?.length) throw error;
-  const numbers = new Map(stored?.map((message) => [message.id, message.number_id]));
+  if (!stored?.length) throw error;
+  const numbers = new Map(stored.map((message) => [message.id, message.number_id]));
   return rows.map(({ messageId }, index) => {
     const numberId = numbers.get(messageId);
     const verdict = numberId === undefined ? 'again' : 'accepted';
