@@ -10,8 +10,8 @@ import { errorCodeOf } from '#server/platform/error-code.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
-import { untilBlocked } from '#test/support/database/blocked-statements.ts';
-import { endSends, limitConnections } from '#test/support/database/lost-connections.ts';
+import { cutBlocked, untilBlocked } from '#test/support/database/blocked-statements.ts';
+import { limitConnections } from '#test/support/database/lost-connections.ts';
 import { holdInserts } from '#test/support/database/table-faults.ts';
 import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { sendRow } from '#test/support/messages/accept-all.ts';
@@ -129,7 +129,7 @@ describe('requests during a switchover of the database', () => {
     const phone = new DeviceWire(other.baseUrl, number.wire.token);
     phone.session = number.wire.session;
     const polling = phone.poll();
-    await until('many tries were refused', () => proxy.refused() >= before + 20);
+    await until('many tries were refused', () => proxy.refused() >= before + 8);
     proxy.accept();
     assert.equal((await sending).status, 202);
     assert.equal((await polling).action, 'send');
@@ -169,11 +169,35 @@ describe('requests during a switchover of the database', () => {
     t.after(() => inserts.end());
     const message = { from: number.phoneNumber, to: '+14155550101', content: 'ended' };
     const sending = team.api.post('/v1/messages/send', message);
-    await untilBlocked(service, 'messages.accept-sends');
-    await endSends(service);
+    await cutBlocked(service, 'messages.accept-sends');
     await inserts.end();
     assert.equal((await sending).status, 202);
     assert.equal((await storedMessages(service, { content: 'ended' })).length, 1);
+  });
+
+  it('a send in doubt that is not found gets 500 with the reason, and can be repeated safely (§4.3/idempotency-key)', async (t) => {
+    const proxy = await startFreezingProxy(service.databaseUrl);
+    const other = await service.startAnother(undefined, { DATABASE_URL: proxy.url });
+    t.after(() => other.close().finally(proxy.close));
+    const inserts = await holdInserts(service, 'send_queue');
+    t.after(() => inserts.end());
+    const api = new ApiClient(other.baseUrl, team.api.key);
+    const message = { from: number.phoneNumber, to: '+14155550101', content: 'in doubt' };
+    const send = () => api.post('/v1/messages/send', message, { 'idempotency-key': 'doubt' });
+    const sending = send();
+    await untilBlocked(service, 'messages.accept-sends');
+    proxy.refuse();
+    const doubtful = await sending;
+    assert.equal(doubtful.status, 500);
+    assert.match(doubtful.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+    assert.match(
+      String(field(doubtful.json, 'error.message')),
+      /may have been accepted.*same Idempotency-Key/,
+    );
+    await inserts.end();
+    proxy.accept();
+    await until('it is accepted', async () => (await send()).status === 202);
+    assert.equal((await storedMessages(service, { content: 'in doubt' })).length, 1);
   });
 
   it('if such a batch stored a message, those of its sends that it did not store run again', async (t) => {

@@ -11,12 +11,6 @@ export const cutListeners = changeBy(
    WHERE datname = current_database() AND application_name = 'ownline notifications'`,
 );
 
-/** Ends the connections that accept sends, as PostgreSQL does in a switchover. */
-export const endSends = changeBy(
-  `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-   WHERE datname = current_database() AND application_name = 'ownline batches' AND wait_event_type = 'Lock'`,
-);
-
 /** Connects to another database of the server. @returns the connection, and the name of the test's database */
 async function connectOutside({ databaseUrl }: Service): Promise<{ outside: pg.Client; name: string }> {
   const outside = new pg.Client({ connectionString: databaseUrl.replace(/\/\w+\?/, '/postgres?') });
