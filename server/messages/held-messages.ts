@@ -32,12 +32,12 @@ export const holdQueue = transactionQuery<{ hold: Hold }>(
 const holdNext = query<QueuedRow & { endId: string; heldAt: Date; limit: number }, QueuedRow>(
   'messages.hold-after-outage',
   `WITH next AS MATERIALIZED (
-     SELECT q.team_id, q.message_id FROM send_queue q
+     SELECT q.ctid AS place, q.team_id, q.message_id FROM send_queue q
      WHERE (q.team_id, q.message_id) > (:team_id::uuid, :message_id::uuid)
      ORDER BY q.team_id, q.message_id LIMIT :limit
    ), held AS (
-     UPDATE send_queue q SET hold = 'outage' FROM next n
-     WHERE q.team_id = n.team_id AND q.message_id = n.message_id AND q.message_id < :endId
+     UPDATE send_queue q SET hold = 'outage'
+     WHERE q.ctid = ANY (ARRAY(SELECT place FROM next)) AND q.message_id < :endId
        AND q.hold IS NULL AND (q.ready_at IS NULL OR q.ready_at <= :heldAt)
    )
    SELECT team_id, message_id FROM next ORDER BY team_id, message_id`,
