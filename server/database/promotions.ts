@@ -41,17 +41,17 @@ export const vouch = transactionQuery<TimelineKey & { processId: string }>(
   `UPDATE promotions SET vouched = vouched || :processId::uuid WHERE ${ofKey} AND NOT vouched @> ARRAY[:processId::uuid]`,
 ).run;
 
-/** Counts a process that begins to claim on the timeline. */
-export const countStart = transactionQuery<TimelineKey, { starts: number }>(
-  'promotions.count-start',
-  `UPDATE promotions SET starts = starts + 1 WHERE ${ofKey} RETURNING starts`,
+/** Allows claims on the timeline, and counts a process that begins them. @returns the row with its count */
+export const beginClaims = query<TimelineKey & { now: Date }, { starts: number }>(
+  'promotions.begin-claims',
+  `UPDATE promotions SET checked_at = coalesce(checked_at, :now), starts = starts + 1 WHERE ${ofKey} RETURNING starts`,
 ).one;
 
 /** Finds whether the start that got a count stands. */
-export const findStart = transactionQuery<TimelineKey & { starts: number }, object>(
+export const startStands = transactionQuery<TimelineKey & { starts: number }>(
   'promotions.find-start',
   `SELECT FROM promotions WHERE ${ofKey} AND starts >= :starts`,
-).row;
+).hasRow;
 
 /** Records that commits were lost: what is queued has to be held before any process claims. */
 export const recordLostCommits = transactionQuery<TimelineKey>(
@@ -62,15 +62,9 @@ export const recordLostCommits = transactionQuery<TimelineKey>(
    INSERT INTO holds (reason, held_at) SELECT 'outage', noticed_at FROM lost`,
 ).run;
 
-/** Allows claims. */
-export const settlePromotion = query<TimelineKey & { now: Date }>(
-  'promotions.settle',
-  `UPDATE promotions SET checked_at = :now WHERE ${ofKey} AND checked_at IS NULL`,
-).run;
-
 /**
- * Runs statements on a connection for batches that leads to the checked timeline. Any other connection is closed, such as the
- * first one to a new primary. @returns undefined in that case
+ * Runs statements on a connection for batches that leads to the checked timeline. Any other connection is closed, such
+ * as the first one to a new primary. @returns undefined in that case
  */
 export async function onCheckedTimeline<T>(
   { batches, timeline }: Pick<Database, 'batches' | 'timeline'>,

@@ -1,12 +1,11 @@
 import {
-  countStart,
-  findStart,
+  beginClaims,
   lockPromotion,
   notePromotion,
   onCheckedTimeline,
   type Promotion,
   recordLostCommits,
-  settlePromotion,
+  startStands,
   type TimelineKey,
   vouch,
 } from '#server/database/promotions.ts';
@@ -103,34 +102,29 @@ export class PromotionCheck {
     const { system, timeline } = copy;
     const key = { system, timeline };
     // The first statement writes, so it fails on a standby. All look-ups use the same connection.
-    const { verdict, starts, promotion } = await database.transaction(async (trx) => {
+    const { verdict, begun, promotion } = await database.transaction(async (trx) => {
       await notePromotion(trx, { ...key, now: clock.now() });
       const noted = await lockPromotion(trx, key);
       const decided = await this.#decide(trx, key, noted);
       if (decided === 'lost') await recordLostCommits(trx, key);
-      if (decided === 'stands') await settlePromotion(trx, { ...key, now: clock.now() });
-      const count = decided === 'undecided' ? undefined : await countStart(trx, key);
-      return { verdict: decided, starts: count?.starts ?? 0, promotion: noted };
+      const opened = decided === 'stands' ? await beginClaims(trx, { ...key, now: clock.now() }) : undefined;
+      return { verdict: decided, begun: opened, promotion: noted };
     });
     // Time counts from here, because no process could vouch while the database did not answer.
     if (this.#closed?.timeline !== timeline) this.#closed = { timeline, atMs: clock.elapsedMs() };
     if (verdict === 'undecided') return;
-    if (verdict === 'lost') {
-      if (!promotion.lost_commits)
-        logger.error(
-          { timeline },
-          `the database may have lost hand-outs in a failover, so messages that were queued are held. \`${commandLine} restore --resume\` lets them go`,
-        );
-      this.#heldUpTo = await holdAfterOutage(
-        this.#services,
-        promotion.noticed_at,
-        this.#heldUpTo,
-        holdsAtOnceMs,
+    if (verdict === 'lost' && !promotion.lost_commits)
+      logger.error(
+        { timeline },
+        `the database may have lost hand-outs in a failover, so messages that were queued are held. \`${commandLine} restore --resume\` lets them go`,
       );
+    if (verdict === 'lost') {
+      const { noticed_at: heldAt } = promotion;
+      this.#heldUpTo = await holdAfterOutage(this.#services, heldAt, this.#heldUpTo, holdsAtOnceMs);
       if (this.#heldUpTo) return;
-      await settlePromotion(database.pool, { ...key, now: clock.now() });
       this.#marks = [];
     }
+    const { starts } = begun ?? (await beginClaims(database.pool, { ...key, now: clock.now() }));
     this.#start = { ...key, starts };
     database.timeline.checked = timeline;
     this.#peers.announce();
@@ -146,7 +140,7 @@ export class PromotionCheck {
     const purgedId = firstIdAt(config.retentionMs ? clock.nowMs() - config.retentionMs + unpurgedMs : 0);
     const marks = this.#marks.flat().filter(({ messageId }) => messageId > purgedId);
     if ((await countMissingHandOuts(trx, columnsOf(marks))) > 0) return 'lost';
-    if (this.#start && !(await findStart(trx, this.#start))) return 'lost';
+    if (this.#start && !(await startStands(trx, this.#start))) return 'lost';
     if (checkedAt !== null) return 'stands';
     if (isLost) return 'lost';
     const waitedMs = this.#closed?.timeline === key.timeline ? clock.elapsedMs() - this.#closed.atMs : 0;

@@ -61,9 +61,9 @@ export class Peers implements Runner {
     else this.#say('begins');
   }
 
-  /** Says that this process claims messages from now on. */
+  /** Says whether this process claims messages. */
   announce(): void {
-    this.#answer();
+    this.#say(this.#database.timeline.checked > 0 ? 'serves' : 'waits');
   }
 
   /** Asks whether a peer will serve the polls that this process held. */
@@ -89,7 +89,7 @@ export class Peers implements Runner {
     }
     this.#isOwnWordHeard = false;
     this.#count();
-    if (this.#isAnyHeard || this.#claiming.size > 0) this.#answer();
+    if (this.#isAnyHeard || this.#claiming.size > 0) this.announce();
   }
 
   #hear(word: string): void {
@@ -104,15 +104,11 @@ export class Peers implements Runner {
     // The peers that remain answer, and every process hears them.
     this.#isAnyHeard = said !== 'ends';
     if (said !== 'ends') this.#heard.resolve();
-    if (said === 'begins' || said === 'ends') this.#answer();
+    if (said === 'begins' || said === 'ends') this.announce();
   }
 
   #count(): void {
     this.#database.processes = 1 + this.#claiming.size;
-  }
-
-  #answer(): void {
-    this.#say(this.#database.timeline.checked > 0 ? 'serves' : 'waits');
   }
 
   #say(word: Word): void {

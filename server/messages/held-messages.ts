@@ -101,8 +101,9 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
 const beforeAll: QueuedRow = { team_id: lowestId as TeamId, message_id: lowestId as MessageId };
 
 /**
- * Releases the messages with one of the holds, in rounds. A restore or outage hold ends only once a person resumes. A message with
- * a ready_at stays in the queue until that time. A team with a locked message keeps its hold until the next call.
+ * Releases the messages with one of the holds, in rounds. A restore or outage hold ends only once a person resumes. A
+ * message with a ready_at stays in the queue until that time. A team with a locked message keeps its hold until the
+ * next call.
  * @returns the number of released messages
  */
 export async function releaseHeld({ database }: Runtime, ...holds: readonly Hold[]): Promise<number> {

@@ -30,9 +30,9 @@ export interface ResumeResult {
 }
 
 /**
- * Ends the hold after a restore or an outage on all processes (specification section 10.8). Messages are cancelled and deliveries skipped
- * before the hold ends. If the process is killed in between, the hold stays, and another call completes the work. Each
- * team's audit log names the actor.
+ * Ends the hold after a restore or an outage on all processes (specification section 10.8). Messages are cancelled and
+ * deliveries skipped before the hold ends. If the process is killed in between, the hold stays, and another call
+ * completes the work. Each team's audit log names the actor.
  */
 export async function resumeRestore(
   services: Runtime,
@@ -84,8 +84,8 @@ const nothingHeld: RestoreState = {
 };
 
 /**
- * Reads the hold after a restore or an outage (specification section 10.8). Only callers who may resume get the counts of waiting work,
- * because the counts cover all teams of the installation.
+ * Reads the hold after a restore or an outage (specification section 10.8). Only callers who may resume get the counts
+ * of waiting work, because the counts cover all teams of the installation.
  */
 export async function readRestoreState({ database }: Runtime, mayResume: boolean): Promise<RestoreState> {
   const hold = await findOpenHold(database.pool);
