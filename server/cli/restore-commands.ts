@@ -142,7 +142,8 @@ async function resume(runtime: Runtime, { cancelMessages, skipDeliveries }: Resu
       ? `${countText(ended.skippedDeliveries, 'waiting delivery', 'waiting deliveries')} skipped. `
       : '',
   ].join('');
-  return { result, text: `${gone}Everything else goes out again, on all processes within seconds.` };
+  const rest = gone === '' ? 'What was held' : 'Everything else';
+  return { result, text: `${gone}${rest} goes out again, on all processes within seconds.` };
 }
 
 async function show(runtime: Runtime): Promise<Output> {
