@@ -63,9 +63,14 @@ describe('the page of usage in a browser', () => {
     const team = await service.newTeam({ plan: 'free' });
     const page = await open(await newMember(service, team, 'owner'), '/usage', { look: phone });
     await page.getByRole('link', { name: 'Manage the plan' }).click();
+    // A page that is left while it loads its font aborts that request.
+    const press = async (name: string) => {
+      await page.waitForLoadState();
+      await page.getByRole('button', { name }).click();
+    };
     const choose = async (plan: string) => {
       await page.getByLabel('Choose a plan').selectOption(plan);
-      await page.getByRole('button', { name: 'Change the plan' }).click();
+      await press('Change the plan');
     };
     await choose('Pro');
     await page.getByRole('status').getByText('The plan is changed.').waitFor();
@@ -76,10 +81,10 @@ describe('the page of usage in a browser', () => {
     await choose('Free');
     await page.getByRole('heading', { name: 'Change from Pro to Free?' }).waitFor();
     await assertSound(page, 'billing-smaller');
-    await page.getByRole('button', { name: 'Keep Pro' }).click();
+    await press('Keep Pro');
     await page.getByText('Plan Pro', { exact: true }).waitFor();
     await choose('Free');
-    await page.getByRole('button', { name: 'Change to Free' }).click();
+    await press('Change to Free');
     await page.getByText('Plan Free', { exact: true }).waitFor();
   });
 
