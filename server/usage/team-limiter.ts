@@ -1,4 +1,5 @@
 import { type PlanName, plans } from '#contract/plans.ts';
+import { throwNothingStored } from '#server/database/database.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { LimitConcurrency, Principal } from '#server/http/route.ts';
@@ -164,7 +165,8 @@ export class TeamRateLimiter {
   async #reserveBlock(teamId: TeamId, window: Window, limit: number): Promise<void> {
     const wanted = Math.max(1, Math.floor(limit * blockShare), window.waiting);
     const { minute } = window;
-    const row = await reservePermits(this.#services.database.hot, { teamId, minute, wanted });
+    const reserved = reservePermits(this.#services.database.hot, { teamId, minute, wanted });
+    const row = await reserved.catch(throwNothingStored);
     // The clock of another process may have begun the next minute. The reserved permits then count in that minute.
     window.minute = row.minute;
     window.taken = row.taken;

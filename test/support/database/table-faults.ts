@@ -42,7 +42,7 @@ async function constrain({ query }: Service, table: string, check: string) {
 /** Makes each insert into a table wait for a lock, in its statement, until `end`. */
 export async function holdInserts(
   { databaseUrl }: Pick<TestService, 'databaseUrl'>,
-  table: 'send_queue' | 'hand_outs',
+  table: 'send_queue' | 'hand_outs' | 'rate_windows',
 ) {
   const run = async (sql: string) => {
     const client = new pg.Client({ connectionString: databaseUrl });
