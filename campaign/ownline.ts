@@ -152,8 +152,11 @@ export class Ownline {
   }
 
   async lastWords(): Promise<string> {
-    const log = await readFile(this.#options.logFile, 'utf8').catch(() => '');
-    return log.slice(-4_000);
+    return (await this.log()).slice(-4_000);
+  }
+
+  log(): Promise<string> {
+    return readFile(this.#options.logFile, 'utf8').catch(() => '');
   }
 
   get #folder(): string {

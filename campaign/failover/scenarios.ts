@@ -175,13 +175,15 @@ export const scenarios: readonly Scenario[] = [
       };
     },
     look: async (site, signal) => {
-      const lacks = async () =>
-        (await site.readiness()).some((text) => text.includes('PostgreSQL has no connection left'));
+      const lacks = async () => {
+        const said = await Promise.all(site.processes.map((process) => process.log()));
+        return said.some((text) => text.includes('does with those that it has'));
+      };
       await until('no process says that it lacks connections', lacks, signal, 10_000);
       await site.first.stop();
       // It ends if the others have taken all connections.
       await site.first.start().catch(() => undefined);
-      const said = await site.first.lastWords();
+      const said = await site.first.log();
       if (!/allows 16 connections|no connection left/.test(said)) throw new Error('a start did not warn');
     },
   },

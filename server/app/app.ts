@@ -100,7 +100,7 @@ async function open(options: AppOptions, lifecycle: Lifecycle): Promise<App> {
     services,
     slices.flatMap((slice) => slice.jobs ?? []),
   );
-  const notifications = new NotificationListener(databaseUrl, logger, runtime.database.timeline);
+  const notifications = new NotificationListener(databaseUrl, logger, runtime.database);
   for (const { channels = {} } of slices)
     for (const [channel, listener] of Object.entries(channels)) notifications.on(channel, listener);
   jobs.listen(notifications);

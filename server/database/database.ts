@@ -82,6 +82,8 @@ export class Database {
   readonly #isEmbedded: boolean;
   readonly #notifying: pg.Pool;
   readonly #notifier: NotifySender;
+  /** The pools, with how many connections each has open. */
+  readonly #openCounts = new Map<pg.Pool, () => number>();
   #isClosing = false;
 
   constructor(options: DatabaseOptions) {
@@ -96,13 +98,31 @@ export class Database {
       );
       return rowCount === 1;
     };
-    const openPlain = (own: OwnOptions): pg.Pool =>
-      openPool(options, own, { timeline: this.timeline, isRunning }, (error) => {
-        // After `close` a lost connection is expected: connections end after close() returns, and the embedded
-        // PostgreSQL may stop earlier.
-        if (!this.#isClosing)
-          options.logger.warn({ err: error }, 'a database connection was lost; it is replaced');
+    const onLost = (error: Error) => {
+      // After `close` a lost connection is expected: connections end after close() returns, and the embedded
+      // PostgreSQL may stop earlier.
+      if (!this.#isClosing)
+        options.logger.warn({ err: error }, 'a database connection was lost; it is replaced');
+    };
+    const openPlain = (own: OwnOptions): pg.Pool => {
+      const pool = openPool(options, own, { timeline: this.timeline, onLost });
+      const openCount = seekConnections(pool, {
+        isAway: isDatabaseAway,
+        isTimeout,
+        isRunning,
+        onReduced: () =>
+          options.logger.warn(
+            `PostgreSQL has no further connection for the pool "${own.application_name}", which does with those that it has. ${connectionRemedy}`,
+          ),
+        borrow: (callback) => {
+          const lender = this.#lender();
+          lender?.connect(callback);
+          return lender !== undefined;
+        },
       });
+      this.#openCounts.set(pool, openCount);
+      return pool;
+    };
     // A sweep makes up for a notification that a crash loses, so the commit of a notification need not wait for the
     // disk.
     this.#notifying = openPlain({
@@ -188,6 +208,19 @@ export class Database {
     }
   }
 
+  /**
+   * Borrows a connection of the pool that has most, while PostgreSQL refuses a further one.
+   * @returns undefined if no pool has one. Release it with `true`
+   */
+  async borrow(): Promise<pg.PoolClient | undefined> {
+    return this.#lender()?.connect();
+  }
+
+  #lender(): pg.Pool | undefined {
+    const [most] = [...this.#openCounts].sort(([, a], [, b]) => b() - a());
+    return most && most[1]() > 0 ? most[0] : undefined;
+  }
+
   async close(): Promise<void> {
     await this.#notifier.drain();
     this.#isClosing = true;
@@ -206,15 +239,13 @@ type OwnOptions = Pick<pg.PoolConfig, 'max' | 'application_name' | 'options' | '
 interface ConnectionChecks {
   /** Refuses a new connection that leads to an older copy of the database. */
   readonly timeline: Timeline;
-  /** Says if a backend of PostgreSQL still runs a statement. */
-  readonly isRunning: (processId: number) => Promise<boolean>;
+  readonly onLost: (error: Error) => void;
 }
 
 function openPool(
   options: DatabaseOptions,
   own: OwnOptions,
-  { timeline, isRunning }: ConnectionChecks,
-  onLost: (error: Error) => void,
+  { timeline, onLost }: ConnectionChecks,
 ): pg.Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
   const pool = new pg.Pool({
@@ -235,15 +266,6 @@ function openPool(
   // not listen. An error without a listener would end the process.
   pool.on('connect', (client) => client.on('error', onLost));
   pool.on('error', () => undefined);
-  seekConnections(pool, {
-    isAway: isDatabaseAway,
-    isTimeout,
-    isRunning,
-    onReduced: () =>
-      options.logger.warn(
-        `PostgreSQL has no further connection for the pool "${own.application_name}", which does with those that it has. ${connectionRemedy}`,
-      ),
-  });
   return pool;
 }
 
@@ -347,7 +369,7 @@ export function isDatabaseAway(error: unknown): boolean {
   return error instanceof Error && (isTimeout(error) || lostConnection.test(error.message));
 }
 
-/** Throws the error of a query that only reads: if the database went away, nothing was stored. */
+/** Throws the error of a query that stores nothing of a request, such as a read: if the database went away, it is a 503. */
 export function throwNothingStored(error: unknown): never {
   if (error instanceof NoConnectionError || !isDatabaseAway(error)) throw error;
   throw new NoConnectionError(error as Error);

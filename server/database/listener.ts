@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Loop } from '#server/platform/concurrency/loop.ts';
+import { errorCodeOf } from '#server/platform/error-code.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
-import { Timeline } from './timeline.ts';
+import type { Database } from './database.ts';
+import { tooManyCode } from './seek-connection.ts';
 
 type Listener = (payload: string) => void;
+
+/** A connection of its own, or one of a pool. */
+type Client = pg.Client | pg.PoolClient;
 
 const checkIntervalMs = 10_000;
 const checkTimeoutMs = 5_000;
@@ -19,17 +24,18 @@ const checkTimeoutMs = 5_000;
 export class NotificationListener {
   readonly #databaseUrl: string;
   readonly #logger: Logger;
-  readonly #timeline: Timeline;
+  readonly #database: Pick<Database, 'timeline' | 'borrow'> | undefined;
   readonly #listeners = new Map<string, Listener>();
   readonly #loop: Loop;
   readonly #selfChannel = `self_${randomUUID().replaceAll('-', '')}`;
-  #client: pg.Client | undefined;
+  #client: Client | undefined;
   #heard: (() => void) | undefined;
 
-  constructor(databaseUrl: string, logger: Logger, timeline = new Timeline(logger)) {
+  /** @param database whose timeline the connection has to lead to, and whose pools lend a connection if PostgreSQL has none left */
+  constructor(databaseUrl: string, logger: Logger, database?: Pick<Database, 'timeline' | 'borrow'>) {
     this.#databaseUrl = databaseUrl;
     this.#logger = logger;
-    this.#timeline = timeline;
+    this.#database = database;
     this.#loop = new Loop({
       name: 'notifications',
       intervalMs: checkIntervalMs,
@@ -60,21 +66,14 @@ export class NotificationListener {
   }
 
   async #connect(): Promise<void> {
-    const client = new pg.Client({
-      connectionString: this.#databaseUrl,
-      application_name: 'ownline notifications',
-      connectionTimeoutMillis: 5_000,
-      query_timeout: 5_000,
-      keepAlive: true,
-    });
+    const client = await this.#open();
     client.on('error', () => this.#disconnect(client));
     client.on('end', () => this.#disconnect(client));
     client.on('notification', (notification) => {
       if (notification.channel === this.#selfChannel) this.#heard?.();
       else this.#listeners.get(notification.channel)?.(notification.payload ?? '');
     });
-    await client.connect();
-    await this.#timeline.check(client).catch(async (error: unknown) => {
+    await this.#database?.timeline.check(client).catch(async (error: unknown) => {
       await closeGracefully(client);
       throw error;
     });
@@ -84,7 +83,28 @@ export class NotificationListener {
     for (const listener of this.#listeners.values()) listener('');
   }
 
-  #disconnect(client: pg.Client): void {
+  /** Opens a connection; if PostgreSQL has none left, a pool of this process gives up one of its own. */
+  async #open(): Promise<Client> {
+    const client = new pg.Client({
+      connectionString: this.#databaseUrl,
+      application_name: 'ownline notifications',
+      connectionTimeoutMillis: 5_000,
+      query_timeout: 5_000,
+      keepAlive: true,
+    });
+    // A refused connection may emit its error as well.
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      const borrowed = errorCodeOf(error) === tooManyCode ? await this.#database?.borrow() : undefined;
+      if (!borrowed) throw error;
+      return borrowed;
+    }
+  }
+
+  #disconnect(client: Client): void {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#logger.warn('the notification connection was lost; it is replaced');
@@ -123,8 +143,9 @@ export class NotificationListener {
 const closeTimeoutMs = 2_000;
 
 /** Ends the connection; after a time-out its socket is destroyed. */
-async function closeGracefully(client: pg.Client): Promise<void> {
+async function closeGracefully(client: Client): Promise<void> {
   const hangUp = setTimeout(() => client.connection.stream.destroy(), closeTimeoutMs);
-  await client.end().catch(() => undefined);
+  if ('release' in client) client.release(true);
+  else await client.end().catch(() => undefined);
   clearTimeout(hangUp);
 }

@@ -52,17 +52,21 @@ interface SeekOptions {
   readonly isRunning: (processId: number) => Promise<boolean>;
   /** Called when PostgreSQL refuses a further connection, at most once a minute. */
   readonly onReduced: () => void;
+  /** Connects through another pool, if one has a connection. @returns whether it does */
+  readonly borrow: (callback: ConnectCallback) => boolean;
 }
 
 /**
  * Makes a pool seek a connection for each caller while the database is away. A caller that gets none fails with
  * NoConnectionError. Errors that a repeat does not mend fail at once, such as a wrong password or an unknown database.
  *
- * If PostgreSQL has no connection left, callers wait for one that the pool has.
+ * If PostgreSQL has no connection left, callers wait for one that the pool has, or borrow one of another pool.
+ *
+ * @returns counts the open connections of the pool
  */
-export function seekConnections(pool: pg.Pool, options: SeekOptions): void {
-  const { isAway, onReduced } = options;
-  const reduce = createReduction(pool, onReduced);
+export function seekConnections(pool: pg.Pool, options: SeekOptions): () => number {
+  const { isAway, onReduced, borrow } = options;
+  const { reduce, openCount } = createReduction(pool, onReduced);
   wrapConnect(pool, (connect, callback) => {
     const untilMs = performance.now() + seekMaxMs;
     let deadline: NodeJS.Timeout | undefined;
@@ -76,9 +80,12 @@ export function seekConnections(pool: pg.Pool, options: SeekOptions): void {
         if (isOver) return client && release();
         const leftMs = untilMs - performance.now();
         if (error && isAway(error) && leftMs > seekPauseMs && !pool.ending) {
+          if (errorCodeOf(error) === tooManyCode) {
+            if (openCount() === 0 && borrow(callback)) return clearTimeout(deadline);
+            reduce();
+          }
           // The next try may get no answer at all.
           deadline ??= setTimeout(() => fail(error), leftMs);
-          if (errorCodeOf(error) === tooManyCode) reduce();
           setTimeout(seek, pool.totalCount < pool.options.max ? seekPauseMs : 0);
           return;
         }
@@ -89,10 +96,14 @@ export function seekConnections(pool: pg.Pool, options: SeekOptions): void {
       });
     seek();
   });
+  return openCount;
 }
 
-/** @returns a function that makes a pool do with its open connections for a minute; without any it changes nothing */
-function createReduction(pool: pg.Pool, onReduced: () => void): () => void {
+/** `reduce` makes a pool do with its open connections for a minute; without any it changes nothing. */
+function createReduction(
+  pool: pg.Pool,
+  onReduced: () => void,
+): { readonly reduce: () => void; readonly openCount: () => number } {
   const { max } = pool.options;
   let open = 0;
   let isReduced = false;
@@ -102,7 +113,7 @@ function createReduction(pool: pg.Pool, onReduced: () => void): () => void {
   pool.on('remove', () => {
     open -= 1;
   });
-  return () => {
+  const reduce = () => {
     if (open === 0) return;
     pool.options.max = Math.min(pool.options.max, open);
     if (isReduced) return;
@@ -113,6 +124,7 @@ function createReduction(pool: pg.Pool, onReduced: () => void): () => void {
       pool.options.max = max;
     }, reducedMs).unref();
   };
+  return { reduce, openCount: () => open };
 }
 
 /** How often PostgreSQL is asked whether the statement of a connection still runs. */

@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import { explainConnectionLimit } from '#server/database/connection-limit.ts';
 import { Database, isDatabaseAway, readOnlyCode, throwNothingStored } from '#server/database/database.ts';
+import { NotificationListener } from '#server/database/listener.ts';
 import { allStatements } from '#server/database/query.ts';
 import { NoConnectionError } from '#server/database/seek-connection.ts';
 import { createSendBatcher } from '#server/messages/send-message.ts';
@@ -200,6 +201,20 @@ describe('requests during a switchover of the database', () => {
     assert.equal((await storedMessages(service, { content: 'in doubt' })).length, 1);
   });
 
+  it('a send whose rate limit could not be counted gets 503, because nothing was stored (§7.2/unavailable)', async (t) => {
+    const proxy = await startFreezingProxy(service.databaseUrl);
+    const other = await service.startAnother(undefined, { DATABASE_URL: proxy.url, RATE_LIMITS: 'on' });
+    t.after(() => other.close().finally(proxy.close));
+    const inserts = await holdInserts(service, 'rate_windows');
+    t.after(() => inserts.end());
+    const message = { from: number.phoneNumber, to: '+14155550101', content: 'uncounted' };
+    const sending = new ApiClient(other.baseUrl, team.api.key).post('/v1/messages/send', message);
+    await untilBlocked(service, 'usage.reserve-permits');
+    proxy.refuse();
+    assert.equal((await sending).status, 503);
+    assert.equal((await storedMessages(service, { content: 'uncounted' })).length, 0);
+  });
+
   it('if such a batch stored a message, those of its sends that it did not store run again', async (t) => {
     const proxy = await startFreezingProxy(service.databaseUrl);
     const { config, logger, clock } = service.runtime;
@@ -265,6 +280,31 @@ describe('a PostgreSQL that has too few connections (specification section 10.4)
     assert.match(lines[0] ?? '', /"ownline hot".*max_connections.*up to 31/);
   });
 
+  it('if the listener or a pool can open no connection, it borrows one of the largest pool', async (t) => {
+    const test = await createTestDatabase();
+    const small = new Database({ databaseUrl: test.url, logger });
+    const listener = new NotificationListener(test.url, logger, small);
+    const heard: string[] = [];
+    listener.on('test_channel', (payload) => heard.push(payload));
+    await listener.start();
+    await Promise.all([1, 2, 3].map(() => small.batches.query('SELECT pg_sleep(0.1)')));
+    const { lift } = await limitConnections({ databaseUrl: test.url }, 3);
+    t.after(async () => {
+      await lift();
+      await listener.stop();
+      await small.close();
+      await test.close();
+    });
+    await small.batches.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ownline notifications' AND datname = current_database()",
+    );
+    await until('it listens again', () => heard.length === 2);
+    small.notify('test_channel', ['one']);
+    await until('the notification arrives', () => heard.includes('one'));
+    assert.equal((await small.pages.query('SELECT 1')).rowCount, 1);
+    assert.deepEqual([small.batches.totalCount, small.batches.idleCount], [3, 2], 'the listener has one');
+  });
+
   it('phones get their messages while no further connection opens, and sends are accepted', async (t) => {
     const message = { from: number.phoneNumber, to: '+14155550101', content: 'Hello' };
     const { lift } = await limitConnections(service, 1);
@@ -274,18 +314,18 @@ describe('a PostgreSQL that has too few connections (specification section 10.4)
     assert.equal((await number.wire.poll()).action, 'send');
   });
 
-  it('/readyz fails if a pool of phones has no connection, and a limit too low for a process has a sentence', async (t) => {
+  it('/readyz fails if no connection is left, and a limit too low for a process has a sentence', async (t) => {
     const { lift } = await limitConnections(service, 0);
     t.after(lift);
+    const sentence = await explainConnectionLimit(service.runtime.database.pool, 0);
+    assert.equal(sentence, 'PostgreSQL allows 0 connections, and 1 process of Ownline may take 31.');
     await service.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE datname = current_database() AND application_name = 'ownline batches'`,
+       WHERE datname = current_database() AND application_name LIKE 'ownline%' AND pid <> pg_backend_pid()`,
     );
     service.clock.advance(1_000);
     const { status, json } = await new ApiClient(service.baseUrl, '').get('/readyz');
     assert.equal(status, 503);
     assert.match(String(field(json, 'error.message')), /no connection left/);
-    const sentence = await explainConnectionLimit(service.runtime.database.pool, 0);
-    assert.equal(sentence, 'PostgreSQL allows 0 connections, and 1 process of Ownline may take 31.');
   });
 });

@@ -46,7 +46,7 @@ describe('a former primary that comes back (specification section 10.4)', () => 
     const explained = explain(refusal);
     assert.ok(explained instanceof AppError && explained.headers['retry-after'] === '2');
     assert.match(explained.message, olderCopy);
-    await assert.rejects(new NotificationListener(proxy.url, logger, database.timeline).start(), olderCopy);
+    await assert.rejects(new NotificationListener(proxy.url, logger, database).start(), olderCopy);
     assert.equal(database.timeline.refusals, 2);
     toNewer();
     await database.hot.query('SELECT');

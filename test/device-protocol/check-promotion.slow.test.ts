@@ -131,7 +131,7 @@ async function startProcess(databaseUrl: string, dataDir: string, clock: Clock, 
   const { database } = runtime;
   const peers = new Peers(runtime);
   const check = new PromotionCheck(runtime, peers, () => undefined);
-  const listener = new NotificationListener(databaseUrl, logger, database.timeline);
+  const listener = new NotificationListener(databaseUrl, logger, database);
   listener.on(peersChannel, (payload) => peers.notify(payload));
   await listener.start();
   await peers.start();

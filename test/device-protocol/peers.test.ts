@@ -13,7 +13,7 @@ describe('the processes that claim messages, as they know each other (decision 0
   const [one, other] = [givenRuntime(service), givenRuntime(service)];
 
   const listen = async (peers: Peers, { logger, database }: Runtime) => {
-    const listener = new NotificationListener(service.databaseUrl, logger, database.timeline);
+    const listener = new NotificationListener(service.databaseUrl, logger, database);
     listener.on(peersChannel, (payload) => peers.notify(payload));
     await listener.start();
     return listener;
