@@ -14,6 +14,11 @@ export const ApiKey = strictObject({
     publicIdOf('usr', 'The member who created it, even after they left the team; null: the operator.'),
   ),
   created_at: timestamp('When the key was created.'),
+  answers_for_team: Type.Optional(
+    Type.Literal(true, {
+      description: 'Present only if a send of the key answers a conversation, as a person’s reply does.',
+    }),
+  ),
   last_used_at: nullable(timestamp('When the key was last used, some seconds behind.')),
   test: Type.Optional(Type.Literal(true, { description: 'Present only for a test key.' })),
 });
@@ -35,6 +40,12 @@ export const CreateKeyRequest = strictObject({
     maxItems: 50,
     description: 'Only permissions that the creator has.',
   }),
+  answers_for_team: Type.Optional(
+    Type.Boolean({
+      description:
+        'true: a conversation to which the key sends no longer waits for the team, as after a person’s reply.',
+    }),
+  ),
   test: Type.Optional(
     Type.Boolean({
       description: 'true: a test key, which sends through a simulated number and sees test data only.',

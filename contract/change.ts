@@ -12,6 +12,7 @@ export const resourceTypes = [
   /** An event is notified once it has its position in the feed. */
   'event',
   'opt_out',
+  'contact',
   'webhook',
   'delivery',
   'usage',

@@ -11,8 +11,8 @@ import { MessageSender } from './timeline.ts';
 /** The highest count that a conversation returns: a client shows it as 99+. */
 export const conversationCountMax = 100;
 
-/** The count of unread conversations examines only this many of the newest. */
-export const unreadConversationsExaminedMax = 200;
+/** How many inbound messages come with the counts of waiting conversations. */
+export const newestInboundMax = 5;
 
 /* A conversation is one of the team's phone numbers and a contact. It holds the messages of every number resource
    that the team ever connected for that phone number, deleted ones included. */
@@ -31,18 +31,39 @@ const unread_count = Type.Integer({
   description: `Received messages after the one up to which this member has read, ${conversationCountMax} at most.`,
 });
 
+/** The contact that has a handle, with its name. */
+export const contactOfRow = {
+  contact_id: nullable(publicIdOf('con', 'The contact that has this handle; null if none has it.')),
+  name: nullable(Type.String({ description: 'The name of that contact.', examples: ['Ada Example'] })),
+};
+const id = publicIdOf(
+  'cnv',
+  'The id of the conversation. It stays if the number is deleted and connected again.',
+);
+const waiting = Type.Boolean({
+  description:
+    'true: since the contact last wrote, no person of the team has answered or marked the conversation as done. A key answers only if it has answers_for_team.',
+});
+const sender = nullable(MessageSender, {
+  description:
+    'The key or the member that sent the message; null for an inbound message, and if the sender is not known.',
+});
+
 /** A conversation as one member sees it, with that member's unread count. */
 export const Conversation = strictObject({
+  id,
   phone_number,
   number_label: Type.String({ description: 'The number’s name, chosen by the team; "" if it has none.' }),
   number_removed: Type.Boolean({ description: 'true: the number was deleted, and nothing can be sent.' }),
   simulated,
   contact,
-  last_message: nullable(Message),
+  ...contactOfRow,
+  waiting,
+  last_message: nullable(strictObject({ ...Message.properties, sender })),
   last_activity_at: timestamp(
     'When the latest message was received or handed to the phone, or the latest waiting message was accepted.',
   ),
-  waiting_count: Type.Integer({
+  queued_count: Type.Integer({
     description: `Messages that wait for the phone, ${conversationCountMax} at most.`,
   }),
   opted_out: Type.Boolean({ description: 'true: sends to the contact are refused.' }),
@@ -54,6 +75,7 @@ export type Conversation = Type.Static<typeof Conversation>;
 export const ListConversationsQuery = strictObject({
   number: Type.Optional(phoneNumber('Only conversations of this number of the team.')),
   unread: Type.Optional(Type.Boolean({ description: 'true: only conversations with unread messages.' })),
+  waiting: Type.Optional(Type.Boolean({ description: 'true: only conversations that wait for the team.' })),
   ...pageQuery('conversations'),
 });
 export type ListConversationsQuery = Type.Static<typeof ListConversationsQuery>;
@@ -65,23 +87,39 @@ export const ConversationList = strictObject({
 });
 export type ConversationList = Type.Static<typeof ConversationList>;
 
-/** GET /app/teams/:team_id/conversations/unread */
-export const UnreadConversations = strictObject({
-  unread_conversations: Type.Integer({
-    description: `Conversations with unread messages, among the newest ${unreadConversationsExaminedMax} of the team.`,
+/** GET /app/teams/:team_id/conversations/waiting */
+export const WaitingConversations = strictObject({
+  waiting_conversations: Type.Integer({
+    description: `Conversations that wait for the team, ${conversationCountMax} at most.`,
+  }),
+  numbers: Type.Array(strictObject({ phone_number, waiting_conversations: Type.Integer() }), {
+    description: 'The same for each number that has some.',
+  }),
+  newest_inbound: Type.Array(strictObject({ ...Message.properties, ...contactOfRow }), {
+    description: `The latest ${newestInboundMax} messages of contacts, newest first: notifications show them.`,
   }),
 });
-export type UnreadConversations = Type.Static<typeof UnreadConversations>;
+export type WaitingConversations = Type.Static<typeof WaitingConversations>;
 
-const { waiting_reason: _reason, expected_at, ...ofMessage } = MessageDetail.properties;
+/** PUT /app/teams/:team_id/conversations/:phone_number/:contact/waiting */
+export const SetWaitingRequest = strictObject({
+  waiting: Type.Boolean({ description: 'false: done. true: the conversation waits again.' }),
+  message_id: publicIdOf(
+    'msg',
+    'The newest message that the member has seen: done counts up to it. The conversation goes on waiting if the contact wrote later.',
+  ),
+});
+export type SetWaitingRequest = Type.Static<typeof SetWaitingRequest>;
+
+export const ConversationWaiting = strictObject({ waiting: Type.Boolean() });
+export type ConversationWaiting = Type.Static<typeof ConversationWaiting>;
+
+const { waiting_reason: _reason, contact_id: _contact, expected_at, ...ofMessage } = MessageDetail.properties;
 
 /** A message of a conversation with its times, its sender and the reason of a failure. */
 export const ConversationMessage = strictObject({
   ...ofMessage,
-  sender: nullable(MessageSender, {
-    description:
-      'The key or the member that sent the message; null for an inbound message, and if the sender is not known.',
-  }),
+  sender,
 });
 export type ConversationMessage = Type.Static<typeof ConversationMessage>;
 
@@ -105,9 +143,15 @@ export const ConversationMessageList = strictObject({
     },
     { description: 'The team’s number.' },
   ),
+  id,
   contact,
+  ...contactOfRow,
+  contact_handles: Type.Array(Type.String(), {
+    description: 'All handles of the named contact, this one included; empty without a name.',
+  }),
+  waiting,
   opt_out: nullable(OptOut),
-  waiting: nullable(
+  queued: nullable(
     strictObject(
       {
         message_id: publicIdOf('msg', 'The oldest waiting message; all other messages wait for it.'),
@@ -142,3 +186,50 @@ export const ConversationRead = strictObject({
   unread_count,
 });
 export type ConversationRead = Type.Static<typeof ConversationRead>;
+
+/** The reply of a member to a conversation: POST /app/teams/:team_id/messages/send. */
+export const ReplyFields = {
+  seen_message_id: Type.Optional(
+    nullable(
+      publicIdOf(
+        'msg',
+        'The newest message of the conversation that the writer saw; null: none. If a person of the team answered later, the reply is refused with 409 and that answer.',
+      ),
+    ),
+  ),
+  answer_anyway: Type.Optional(
+    Type.Boolean({ description: 'true: the reply is sent although somebody answered meanwhile.' }),
+  ),
+};
+
+/** The answer in an error 409 of a reply: the field `answer`. */
+export const MeanwhileAnswer = strictObject({
+  message: nullable(ConversationMessage, { description: 'null: it is being sent at this moment.' }),
+});
+export type MeanwhileAnswer = Type.Static<typeof MeanwhileAnswer>;
+
+/** GET /v1/conversations: a conversation as the API shows it. */
+export const PublicConversation = strictObject({
+  id,
+  phone_number,
+  contact,
+  ...contactOfRow,
+  last_message_at: timestamp('When the latest message was received, handed to the phone, or accepted.'),
+  waiting,
+});
+export type PublicConversation = Type.Static<typeof PublicConversation>;
+
+export const PublicConversationList = strictObject({
+  conversations: Type.Array(PublicConversation, { description: 'The latest activity first.' }),
+  cursor: Type.String({ description: 'Send this value as `cursor` to get the next page.' }),
+  has_more: Type.Boolean({ description: 'false at the end. A page with filters may be short, or empty.' }),
+});
+export type PublicConversationList = Type.Static<typeof PublicConversationList>;
+
+/** GET /v1/conversations */
+export const ListPublicConversationsQuery = strictObject({
+  number: Type.Optional(phoneNumber('Only conversations of this number of the team.')),
+  waiting: Type.Optional(Type.Boolean({ description: 'true: only conversations that wait for the team.' })),
+  ...pageQuery('conversations'),
+});
+export type ListPublicConversationsQuery = Type.Static<typeof ListPublicConversationsQuery>;

@@ -60,6 +60,14 @@ export const SendMessageRequest = strictObject({
       }),
     ),
   ),
+  media_id: Type.Optional(
+    nullable(
+      publicIdOf(
+        'med',
+        'A file of `POST /v1/media`, instead of `media_url`. It needs the plan starter or higher.',
+      ),
+    ),
+  ),
 });
 export type SendMessageRequest = Type.Static<typeof SendMessageRequest>;
 
@@ -74,7 +82,7 @@ const content = Type.String({ description: 'The text.', examples: ['Your table i
 const media_url = nullable(
   Type.String({
     description:
-      'Outbound: the address in the request. Inbound: the link to the file that the iPhone received. null without media.',
+      'Outbound: the address in the request, or the link to the file of `media_id`. Inbound: the link to the file that the iPhone received. null without media.',
   }),
 );
 const created_at = timestamp('When the server accepted the outbound message, or received the inbound one.');
@@ -150,6 +158,9 @@ export const MessageDetail = strictObject({
   may_have_been_sent: Type.Boolean({
     description: 'true if a phone took the message and never reported the outcome.',
   }),
+  contact_id: nullable(
+    publicIdOf('con', 'The contact that has the handle of the other side; null if none has it.'),
+  ),
 });
 export type MessageDetail = Type.Static<typeof MessageDetail>;
 

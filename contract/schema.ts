@@ -41,6 +41,9 @@ export const idNouns = {
   inv: 'invitation',
   pky: 'passkey',
   acs: 'session',
+  con: 'contact',
+  cnv: 'conversation',
+  med: 'file',
 } as const;
 
 /** An id of the API, such as `msg_01h2xcejqtf2nbrexx3vqjhp41` (specification section 2.1). */

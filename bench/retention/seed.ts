@@ -49,8 +49,8 @@ export async function seed(pool: pg.Pool, { from, to, messages }: SeededAge): Pr
 /** Writes the conversations of all sent messages. */
 export async function seedConversations(pool: pg.Pool): Promise<void> {
   await pool.query(
-    `INSERT INTO conversations (team_id, number_id, contact, opened_by, opened_at, unanswered_count, last_activity_at, last_message_id)
-     SELECT team_id, number_id, to_handle, 'team', min(created_at), count(*), max(created_at), max(id::text)::uuid
+    `INSERT INTO conversations (team_id, number_id, contact, id, opened_by, opened_at, unanswered_count, last_activity_at, last_message_id)
+     SELECT team_id, number_id, to_handle, max(id::text)::uuid, 'team', min(created_at), count(*), max(created_at), max(id::text)::uuid
      FROM messages WHERE status = 'sent' GROUP BY team_id, number_id, to_handle
      ON CONFLICT DO NOTHING`,
   );

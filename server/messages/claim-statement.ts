@@ -142,7 +142,7 @@ export const claimStatement = query<
      UPDATE messages m SET status = ${sqlNextStatus('hand_out')}, hand_out_count = m.hand_out_count + 1
      FROM facts f WHERE f.is_ready AND m.ctid = f.place AND m.id = f.message_id AND ${sqlStatusGuard('hand_out', 'm')}
      RETURNING f.n, f.team_id, f.number_id, f.message_id, f.device_id, f.session_id, f.poll_sequence, f.seq, f.contact, f.queue_place, f.hand_out_total, f.mode,
-       m.hand_out_count AS hand_out, m.to_handle, m.content, m.media_url
+       m.hand_out_count AS hand_out, m.from_handle, m.to_handle, m.content, m.media_url
    ),
    -- 10. Remove it from the queue.
    dequeued AS (
@@ -170,9 +170,9 @@ export const claimStatement = query<
    ),
    -- 15. Open the conversation, or count one more message without a reply.
    conversed AS (
-     INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, unanswered_count,
+     INSERT INTO conversations AS c (team_id, number_id, contact, id, opened_by, opened_at, unanswered_count,
        last_activity_at, last_message_id, handles)
-     SELECT team_id, number_id, contact, 'team', :now, 1, :now, message_id, CASE WHEN to_handle = contact THEN '{}' ELSE ARRAY[to_handle] END FROM given
+     SELECT team_id, number_id, contact, conversation_id(team_id, from_handle, contact), 'team', :now, 1, :now, message_id, CASE WHEN to_handle = contact THEN '{}' ELSE ARRAY[to_handle] END FROM given
      ON CONFLICT (number_id, contact) DO UPDATE SET unanswered_count = c.unanswered_count + 1, ${sqlNoteActivity}
    )
    -- 16. Return what was found for each poll. A null team_id notifies no change.

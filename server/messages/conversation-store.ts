@@ -1,5 +1,5 @@
-import { transactionQuery } from '#server/database/query.ts';
-import type { NumberId } from '#server/platform/ids.ts';
+import { query, transactionQuery } from '#server/database/query.ts';
+import type { MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
 import { contactSpellingsMax } from './limits.ts';
 
 /**
@@ -24,4 +24,30 @@ export const uncountFailedHandOut = transactionQuery<{
   'messages.uncount-failed-hand-out',
   `UPDATE conversations SET unanswered_count = greatest(unanswered_count - 1, 0)
    WHERE number_id = :numberId AND contact = :contact AND (last_inbound_at IS NULL OR last_inbound_at < :handedOutAt)`,
+).run;
+
+/** A conversation of a phone number, over all its connections. */
+interface OfPhone {
+  readonly teamId: TeamId;
+  readonly phoneNumber: string;
+  readonly contact: string;
+}
+
+const ofPhone = `c.contact = :contact AND c.number_id = ANY (ARRAY(
+  SELECT n.id FROM numbers n WHERE n.team_id = :teamId AND n.phone_number = :phoneNumber))`;
+const change = { changes: 'message', team: ':teamId' } as const;
+
+/** Ends the waiting of a conversation for the team, unless the contact wrote after the message `untilId`. */
+export const endWaiting = query<OfPhone & { untilId: MessageId }>(
+  'messages.end-waiting',
+  `UPDATE conversations c SET answered_id = :untilId
+   WHERE ${ofPhone} AND c.is_waiting AND (c.answered_id IS NULL OR c.answered_id < :untilId)`,
+  change,
+).run;
+
+/** Lets a conversation wait again, if the contact ever wrote. */
+export const beginWaiting = query<OfPhone>(
+  'messages.begin-waiting',
+  `UPDATE conversations c SET answered_id = NULL WHERE ${ofPhone} AND c.last_inbound_id IS NOT NULL`,
+  change,
 ).run;

@@ -1,7 +1,15 @@
 import type { FailureCode } from '#contract/message.ts';
-import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
+import { findNames } from '#server/contacts/contact-store.ts';
+import { type Queryable, query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
-import type { DeviceId, DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
+import type {
+  ContactId,
+  DeviceId,
+  DeviceSessionId,
+  MessageId,
+  NumberId,
+  TeamId,
+} from '#server/platform/ids.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
@@ -203,3 +211,9 @@ export const markQueuedForRetry = transactionQuery<MessageKey, MessageRow>(
    WHERE ${sqlOfKey} AND ${sqlStatusGuard('retry', 'm')} RETURNING ${sqlMessageColumns('m')}`,
   changedByKey,
 ).row;
+
+/** Finds the contact that has the handle of the other side. */
+export async function findContactOf(db: Queryable, message: MessageRow): Promise<ContactId | null> {
+  const handle = contactOf(message.direction === 'inbound' ? message.from_handle : message.to_handle);
+  return (await findNames(db, message.team_id, [handle])).get(handle)?.id ?? null;
+}

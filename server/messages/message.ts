@@ -9,6 +9,7 @@ import type {
   WaitingReason,
 } from '#contract/message.ts';
 import {
+  type ContactId,
   type KeyId,
   type MemberId,
   type MessageId,
@@ -120,6 +121,7 @@ function errorMessage(message: MessageRow): string | null {
 export function messageDetailView(
   message: MessageRow,
   waiting: { readonly reason: WaitingReason | null; readonly expectedAt: Date | null },
+  contactId: ContactId | null,
 ): MessageDetail {
   return {
     ...messageView(message),
@@ -130,6 +132,7 @@ export function messageDetailView(
     waiting_reason: waiting.reason,
     expected_at: time(waiting.expectedAt),
     may_have_been_sent: message.may_have_been_sent,
+    contact_id: contactId && publicId('con', contactId),
   };
 }
 

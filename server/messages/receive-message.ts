@@ -66,14 +66,15 @@ const insert = transactionQuery<
 const noteInbound = transactionQuery<{
   teamId: TeamId;
   numberId: NumberId;
+  phoneNumber: string;
   contact: string;
   at: Date;
   id: MessageId;
 }>(
   'messages.note-inbound',
-  `INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, last_inbound_at, last_activity_at,
+  `INSERT INTO conversations AS c (team_id, number_id, contact, id, opened_by, opened_at, last_inbound_at, last_activity_at,
      last_message_id, last_inbound_id)
-   VALUES (:teamId, :numberId, :contact, 'contact', :at, :at, :at, :id, :id)
+   VALUES (:teamId, :numberId, :contact, conversation_id(:teamId, :phoneNumber, :contact), 'contact', :at, :at, :at, :id, :id)
    ON CONFLICT (number_id, contact) DO UPDATE SET last_inbound_at = :at, unanswered_count = 0,
      last_inbound_id = greatest(c.last_inbound_id, excluded.last_inbound_id), ${sqlNoteActivity}`,
 );
@@ -193,7 +194,14 @@ function storeOnce(
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
     if (keyword && !isLateStart)
       await applyKeyword(trx, services, number, { id, from: inbound.from, at }, keyword);
-    await noteInbound.run(trx, { teamId, numberId: number.id, contact, at, id });
+    await noteInbound.run(trx, {
+      teamId,
+      numberId: number.id,
+      phoneNumber: number.phone_number,
+      contact,
+      at,
+      id,
+    });
     // Under strict pacing a queued message may have waited for this reply, so the phone's poll is woken.
     if (effectivePacing(services.config.pacing, number.pacing).mode === 'strict')
       trx.notifyAfterCommit(phoneQueueChannel, [number.id]);

@@ -14,7 +14,7 @@ import { invalid, notFound } from '#server/platform/app-error.ts';
 import { cancelMessage } from './cancel-message.ts';
 import { listMessages } from './list-messages.ts';
 import { listedMessageView, messageDetailView, messageView } from './message.ts';
-import { findMessage } from './message-store.ts';
+import { findContactOf, findMessage } from './message-store.ts';
 import {
   cancelMessageExamples,
   getMessageExamples,
@@ -104,7 +104,11 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         const { teamId } = principal;
         const message = await findMessage(services.database.pool, { teamId, messageId });
         if (!message) throw notFound('message');
-        return { body: messageDetailView(message, await explainWaiting(services, message)) };
+        const [waiting, contactId] = [
+          await explainWaiting(services, message),
+          await findContactOf(services.database.pool, message),
+        ];
+        return { body: messageDetailView(message, waiting, contactId) };
       },
     }),
     route('POST /v1/messages/:id/cancel', {
@@ -123,7 +127,9 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
       answers: { 200: MessageDetail },
       handle: async ({ principal, ids, by }) => {
         const message = await cancelMessage(services, principal.teamId, ids.id, by);
-        return { body: messageDetailView(message, notWaiting) };
+        return {
+          body: messageDetailView(message, notWaiting, await findContactOf(services.database.pool, message)),
+        };
       },
     }),
   ];

@@ -87,6 +87,9 @@ export type IdPrefix =
   | 'pky'
   | 'opt'
   | 'aud'
+  | 'con'
+  | 'cnv'
+  | 'med'
   | 'mail';
 
 /** A UUIDv7 as stored in the database, branded with its kind. The API shows it as a TypeID. */
@@ -109,6 +112,9 @@ export type AccountSessionId = Id<'acs'>;
 export type PasskeyId = Id<'pky'>;
 export type OptOutId = Id<'opt'>;
 export type MailId = Id<'mail'>;
+export type ContactId = Id<'con'>;
+export type ConversationId = Id<'cnv'>;
+export type MediaId = Id<'med'>;
 
 /** Creates ids that sort by time and strictly increase within a process. */
 export class Ids {

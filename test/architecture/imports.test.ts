@@ -31,6 +31,7 @@ const order = [
   'numbers',
   'media',
   'opt-outs',
+  'contacts',
   'webhooks',
   'messages',
   'device-protocol',

@@ -41,16 +41,23 @@ describe('the list of conversations', () => {
   it('a conversation in the list has each of its fields', async () => {
     await team.api.put(`/v1/numbers/${number.numberId}`, { label: 'Support' });
     const inboundId = await receive(number, ada, 'Hello');
-    assert.deepEqual((await listConversations(member)).conversations, [
+    const { conversations } = await listConversations(member);
+    assert.match(conversations[0]?.id ?? '', /^cnv_/);
+    const newest = (await team.api.get('/v1/messages')).json.messages?.[0 as never] as object | undefined;
+    assert.deepEqual(conversations, [
       {
+        id: conversations[0]?.id,
         phone_number: number.phoneNumber,
         number_label: 'Support',
         number_removed: false,
         contact: ada,
-        last_message: (await team.api.get('/v1/messages')).json.messages?.[0 as never],
+        contact_id: null,
+        name: null,
+        waiting: true,
+        last_message: { ...newest, sender: null },
         last_activity_at: field((await team.api.get(`/v1/messages/${inboundId}`)).json, 'created_at'),
         unread_count: 1,
-        waiting_count: 0,
+        queued_count: 0,
         opted_out: false,
       },
     ]);
@@ -58,11 +65,11 @@ describe('the list of conversations', () => {
     await send(ada, 'to Ada, once more');
     const waiting = await findConversation(member, ada);
     const { created_at } = (await team.api.get(`/v1/messages/${queuedId}`)).json;
-    assert.equal(waiting?.waiting_count, 2);
+    assert.equal(waiting?.queued_count, 2);
     assert.ok(String(waiting?.last_activity_at) >= String(created_at));
     await receive(number, ada, 'STOP');
     const stopped = await findConversation(member, ada);
-    assert.deepEqual([stopped?.opted_out, stopped?.waiting_count], [true, 0]);
+    assert.deepEqual([stopped?.opted_out, stopped?.queued_count], [true, 0]);
     assert.equal(stopped?.last_message?.content, 'STOP');
   });
 
@@ -75,7 +82,7 @@ describe('the list of conversations', () => {
 
   it('the count of waiting messages stops at 100', async () => {
     for (let index = 0; index < 101; index += 1) await send(ada, String(index));
-    assert.equal((await findConversation(member, ada))?.waiting_count, 100);
+    assert.equal((await findConversation(member, ada))?.queued_count, 100);
     for (let index = 0; index < 101; index += 1) await receive(number, bob, `text ${index}`);
     assert.equal((await findConversation(member, bob))?.unread_count, 100);
   });

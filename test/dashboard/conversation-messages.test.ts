@@ -95,7 +95,7 @@ describe('the messages of a conversation', () => {
     assert.deepEqual(seen, expected);
   });
 
-  it('the oldest waiting message has the reason why it waits, and a failed one why it failed', async () => {
+  it('the oldest queued message has the reason why it waits, and a failed one why it failed', async () => {
     const failedId = await send(ada, 'fails');
     const { id } = await number.wire.poll();
     await number.wire.poll({ last: String(id), last_status: 'failed', last_error: 'no network' });
@@ -103,16 +103,17 @@ describe('the messages of a conversation', () => {
     await send(ada, 'waits behind it');
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
     const thread = await readMessages(member, number.phoneNumber, ada);
-    assert.deepEqual(thread.waiting, { message_id: first, reason: 'number_paused', expected_at: null });
+    assert.deepEqual(thread.queued, { message_id: first, reason: 'number_paused', expected_at: null });
     const failed = thread.messages.find((message) => message.id === failedId);
     const {
       waiting_reason: _reason,
       expected_at: _at,
+      contact_id: _id,
       ...detail
     } = (await team.api.get(`/v1/messages/${failedId}`)).json;
     assert.deepEqual(failed, { ...detail, sender: failed?.sender });
     assert.equal(failed?.error_code, 'device_error');
-    assert.equal((await readMessages(member, number.phoneNumber, bob)).waiting, null);
+    assert.equal((await readMessages(member, number.phoneNumber, bob)).queued, null);
   });
 
   it('the answer names the number, and the opt-out of the contact', async () => {

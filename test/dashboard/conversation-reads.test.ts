@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  countUnread,
   findConversation,
   givenReader,
   markRead,
@@ -58,7 +57,6 @@ describe('read marks of members', () => {
     // The member joins a second team, so that the session outlives the later removal from this team.
     await join(service, await service.newTeam(), later, 'viewer');
     assert.equal(await unread(later), 0);
-    assert.equal(await countUnread(later), 0);
     service.clock.advance(1_000);
     await receive(number, ada, 'after');
     assert.deepEqual([await unread(later), await unread(member)], [1, 2]);
@@ -102,18 +100,6 @@ describe('read marks of members', () => {
     for (let index = 0; index < 3; index += 1) await receive(other, ada, `there ${index}`);
     const { unread_count } = await readMessages(member, number.phoneNumber, ada);
     assert.equal(unread_count, 1);
-  });
-
-  it('the unread count is the number of conversations with unread messages, not of messages', async () => {
-    assert.equal(await countUnread(member), 0);
-    await receive(number, ada, '1');
-    await receive(number, ada, '2');
-    const id = await receive(number, bob, '1');
-    assert.equal(await countUnread(member), 2);
-    await markRead(member, number.phoneNumber, bob, id);
-    assert.equal(await countUnread(member), 1);
-    await team.api.send({ from: number.phoneNumber, to: bob, content: 'Hello' });
-    assert.equal(await countUnread(member), 1);
   });
 
   it('marking a message of another conversation, number or team is 404', async () => {

@@ -30,6 +30,7 @@ const message: MessageDetail = {
   waiting_reason: null,
   expected_at: null,
   may_have_been_sent: false,
+  contact_id: null,
 };
 const facts: TimelineFacts = {
   message,

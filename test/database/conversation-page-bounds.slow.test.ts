@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type pg from 'pg';
 import type { Reader } from '#server/dashboard/conversations/conversation-facts.ts';
-import { waitingExaminedMax } from '#server/dashboard/conversations/conversation-lists.ts';
+import { queuedExaminedMax } from '#server/dashboard/conversations/conversation-lists.ts';
 import {
   conversationMessagesExaminedMax,
   listConversationMessages,
 } from '#server/dashboard/conversations/conversation-messages.ts';
 import {
   conversationPageExaminedMax,
-  countUnreadConversations,
   listConversations,
 } from '#server/dashboard/conversations/list-conversations.ts';
+import { countWaitingConversations } from '#server/dashboard/conversations/waiting-conversations.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { firstIdAt, type MemberId, type TeamId } from '#server/platform/ids.ts';
@@ -68,8 +68,8 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
               FROM generate_series(1, ${total}) AS n) g;
       INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at)
         SELECT '${team}', id, number_id, 'inbound', contact, phone, n::text, 'received', at FROM made;
-      INSERT INTO conversations (team_id, number_id, contact, opened_by, opened_at, last_inbound_at, last_activity_at, last_message_id, last_inbound_id)
-        SELECT '${team}', number_id, contact, 'contact', at, at, at, id, id FROM made;
+      INSERT INTO conversations (team_id, number_id, contact, id, opened_by, opened_at, last_inbound_at, last_activity_at, last_message_id, last_inbound_id)
+        SELECT '${team}', number_id, contact, conversation_id('${team}', phone, contact), 'contact', at, at, at, id, id FROM made;
       INSERT INTO conversation_reads (team_id, member_id, phone_number, contact, read_until)
         SELECT '${team}', '${reader.memberId}', phone, contact, id FROM made WHERE n % 2 = 0 OR n BETWEEN 40000 AND 60000
         ON CONFLICT DO NOTHING;
@@ -129,7 +129,7 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
   });
   const listBounds = {
     ...ofRows(conversationPageExaminedMax),
-    send_queue: waitingExaminedMax + 100 * limit,
+    send_queue: queuedExaminedMax + 100 * limit,
     messages: 1_000 * limit,
     device_sessions: limit,
     opt_outs: limit,
@@ -138,11 +138,11 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
   async function assertBounded(): Promise<void> {
     const middle = await cursorAfter(total / 2);
     for (const number of [undefined, big, small, again, '+14155550999']) {
-      for (const unread of [undefined, true]) {
+      for (const filter of [{}, { unread: true }, { waiting: true }]) {
         for (const cursor of ['', middle]) {
           const query = {
             ...(number === undefined ? {} : { number }),
-            ...(unread ? { unread } : {}),
+            ...filter,
             cursor,
           };
           assertRows(await explained(list(query)), listBounds, JSON.stringify(query));
@@ -156,8 +156,8 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
         assertRows(plans, { ...listBounds, messages: examined }, `${phoneNumber} ${contact}`);
       }
     }
-    const unread = await explained((services) => countUnreadConversations(services, team, reader));
-    assertRows(unread, ofRows(200), 'unread');
+    const waiting = await explained((services) => countWaitingConversations(services, team));
+    assertRows(waiting, { conversations: 1_000, numbers: 1_000, messages: 10 }, 'waiting');
   }
 
   /** The cursor of the n-th conversation, from the newest. */
@@ -178,7 +178,7 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
 
   it('a page without filters reads as many rows as it shows, and a late page costs no more than the first', async () => {
     const costOf = async (cursor: string) => {
-      const plan = (await explained(list({ cursor }))).get('conversations.page');
+      const plan = (await explained(list({ cursor }))).get('conversations.page-of-all');
       assert.ok(plan);
       return { cost: blocks(plan), read: rowsRead(plan).get('conversations') ?? 0 };
     };
@@ -186,7 +186,7 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
     // This cursor is beyond the conversations with waiting messages.
     const first = await costOf(await cursorAfter(6_000));
     const deep = await costOf(await cursorAfter(total - 5_000));
-    assert.ok(first.read <= 7 * (limit + 1 + waitingExaminedMax), String(first.read));
+    assert.ok(first.read <= 7 * (limit + 1 + queuedExaminedMax), String(first.read));
     assert.ok(deep.cost <= 2 * first.cost, `${first.cost} blocks, then ${deep.cost}`);
   });
 

@@ -151,8 +151,8 @@ describe('statements that phones and webhooks share, beside long queues and hist
           ('01990000-0000-7000-8003-' || lpad(phone::text, 12, '0'))::uuid, 1, n, now(), now() + interval '1 day' FROM made WHERE status = 'polling';
       INSERT INTO recent_hand_outs (team_id, number_id, ordinal, message_id, hand_out, contact, handed_out_at)
         SELECT '${team}', number_id, n / ${numbers}, id, 1, 'person-' || n, to_timestamp(n) FROM made WHERE status = 'sent';
-      INSERT INTO conversations (team_id, number_id, contact, opened_by, opened_at, last_activity_at, last_message_id)
-        SELECT '${team}', number_id, 'person-' || n, 'team', to_timestamp(n), to_timestamp(n), id FROM made WHERE status = 'sent';
+      INSERT INTO conversations (team_id, number_id, contact, id, opened_by, opened_at, last_activity_at, last_message_id)
+        SELECT '${team}', number_id, 'person-' || n, id, 'team', to_timestamp(n), to_timestamp(n), id FROM made WHERE status = 'sent';
       INSERT INTO inbound_ids SELECT '${team}', number_id, sha256(n::text::bytea), id FROM made;
       INSERT INTO inbound_fingerprints SELECT '${team}', number_id, sha256(n::text::bytea), id, now(), now(), 0 FROM made;
       INSERT INTO usage_days SELECT '${team}', date '2020-01-01' + n, 'inbound', 1 FROM generate_series(1, 2000) AS n;

@@ -84,8 +84,8 @@ describe('every named statement (decision 0003)', () => {
         SELECT id, 1, '01990000-0000-7000-8000-000000000001', id, id, to_timestamp(0) FROM made;
       INSERT INTO recent_hand_outs (team_id, number_id, ordinal, message_id, hand_out, contact, handed_out_at)
         SELECT '01990000-0000-7000-8000-000000000001', number_id, n, id, 1, '+1212555' || lpad((n % 5000)::text, 4, '0'), to_timestamp(n) FROM made;
-      INSERT INTO conversations (team_id, number_id, contact, opened_by, opened_at, last_activity_at, last_message_id)
-        SELECT '01990000-0000-7000-8000-000000000001', number_id, 'person-' || n, 'team', to_timestamp(n), to_timestamp(n), id FROM made;
+      INSERT INTO conversations (team_id, number_id, contact, id, opened_by, opened_at, last_activity_at, last_message_id)
+        SELECT '01990000-0000-7000-8000-000000000001', number_id, 'person-' || n, id, 'team', to_timestamp(n), to_timestamp(n), id FROM made;
       INSERT INTO events (team_id, id, type, message_id, number_id, sequence, data, created_at)
         SELECT '01990000-0000-7000-8000-000000000001', id, 'message.sent', id, number_id, 1, '{}', to_timestamp(n) FROM made;
       INSERT INTO accounts (id, email, normalized_email, name, created_at)

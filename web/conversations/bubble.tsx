@@ -13,7 +13,7 @@ import {
 import { splitLinks } from '../kit/split-links.ts';
 import { texts } from './texts.ts';
 
-type Waiting = ConversationMessageList['waiting'];
+type Waiting = ConversationMessageList['queued'];
 
 /** Actions that a person may take on a failed message. */
 export interface Retry {

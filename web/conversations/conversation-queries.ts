@@ -3,7 +3,7 @@ import type {
   ConversationList,
   ConversationMessageList,
   ConversationRead,
-  UnreadConversations,
+  WaitingConversations,
 } from '#contract/conversation.ts';
 import type { AcceptedMessage, SendMessageRequest } from '#contract/message.ts';
 import { listQuery } from '#web/api/lists.ts';
@@ -12,7 +12,6 @@ import { queryClient } from '#web/api/query-client.ts';
 import { readTeam, teamQuery, teamRequest } from '#web/api/team-requests.ts';
 import type { ConversationFilters } from './conversation-filters.ts';
 import { isOlderConversation } from './older-conversation.ts';
-import { isUnread } from './unread.ts';
 
 export interface ConversationKey {
   readonly phoneNumber: string;
@@ -44,39 +43,33 @@ export const threadQuery = (teamId: string, key: ConversationKey) =>
     isLong: true,
   });
 
-/** Invalidates the conversation, the list and the unread count, but not the message log and details. */
+/** Invalidates the conversation, the list and the count of what waits, but not the message log and details. */
 export const rereadConversations = (teamId: string, key: ConversationKey) =>
   Promise.all(
-    [threadKey(teamId, key), [teamId, 'message', 'conversations'], unreadQuery(teamId).queryKey].map(
+    [threadKey(teamId, key), [teamId, 'message', 'conversations'], waitingQuery(teamId).queryKey].map(
       (queryKey) => queryClient.invalidateQueries({ queryKey }),
     ),
   );
 
-/** Subtracts an opened conversation from the unread count at once, so that the badge fits the list. */
+/** Shows an opened conversation as read at once. */
 export function showAsRead(teamId: string, { phoneNumber, contact }: ConversationKey): void {
-  let wasUnread = false;
   queryClient.setQueriesData<LoadedList<ConversationList, Conversation>>(
     { queryKey: [teamId, 'message', 'conversations'] },
     (list) =>
       list && {
         ...list,
-        rows: list.rows.map((one) => {
-          if (one.phone_number !== phoneNumber || one.contact !== contact || !isUnread(one)) return one;
-          wasUnread = true;
-          return { ...one, unread_count: 0 };
-        }),
+        rows: list.rows.map((one) =>
+          one.phone_number === phoneNumber && one.contact === contact ? { ...one, unread_count: 0 } : one,
+        ),
       },
-  );
-  if (!wasUnread) return;
-  queryClient.setQueryData<UnreadConversations>(
-    unreadQuery(teamId).queryKey,
-    (count) => count && { unread_conversations: Math.max(0, count.unread_conversations - 1) },
   );
 }
 
-export const unreadPath = '/conversations/unread';
+export const waitingPath = '/conversations/waiting';
 
-export const unreadQuery = (teamId: string) => teamQuery<UnreadConversations>(teamId, 'message', unreadPath);
+/** The conversations that wait for the team, counted, and the latest inbound messages. */
+export const waitingQuery = (teamId: string) =>
+  teamQuery<WaitingConversations>(teamId, 'message', waitingPath);
 
 export const markRead = (teamId: string, key: ConversationKey, messageId: string) =>
   teamRequest<ConversationRead>(teamId, 'PUT', `${pathOf(key)}/read`, { message_id: messageId });

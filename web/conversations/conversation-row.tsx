@@ -76,7 +76,7 @@ export function ConversationRow({
 
 /** An icon for a conversation that needs attention, with a text for screen readers. */
 function Mark({
-  conversation: { opted_out, waiting_count, last_message },
+  conversation: { opted_out, queued_count, last_message },
 }: {
   readonly conversation: Conversation;
 }) {
@@ -85,7 +85,7 @@ function Mark({
   if (last_message?.status === 'failed') {
     return <TriangleAlert aria-label={texts.row.failed} className={`${style} text-bad-ink`} />;
   }
-  if (waiting_count > 0) return <Clock aria-label={texts.row.waiting} className={`${style} text-warn-ink`} />;
+  if (queued_count > 0) return <Clock aria-label={texts.row.waiting} className={`${style} text-warn-ink`} />;
   return null;
 }
 

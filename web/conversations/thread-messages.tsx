@@ -19,7 +19,7 @@ export function ThreadMessages({
   onLoadEarlier,
   retry,
 }: {
-  readonly waiting: ConversationMessageList['waiting'];
+  readonly waiting: ConversationMessageList['queued'];
   /** Newest first. */
   readonly messages: readonly ConversationMessage[];
   readonly hasEarlier: boolean;

@@ -89,7 +89,7 @@ function Content({
       <ThreadHead thread={latest} />
       {latest.opt_out && <OptOutBanner optOut={latest.opt_out} open={open} />}
       <ThreadMessages
-        waiting={latest.waiting}
+        waiting={latest.queued}
         messages={messages}
         hasEarlier={hasMore}
         isLoadingEarlier={older.isLoading}

@@ -3,7 +3,7 @@ import type { ResourceType } from '#contract/change.ts';
 import { rereadWholeLists } from '#web/api/lists.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { signIn } from '#web/api/signed-out.ts';
-import { unreadPath } from '#web/conversations/conversation-queries.ts';
+import { waitingPath } from '#web/conversations/conversation-queries.ts';
 import { setServerTime } from '#web/kit/clock.ts';
 import { overviewQuery } from '#web/shell/session.ts';
 import { Coalescer } from './coalescer.ts';
@@ -17,7 +17,7 @@ import { reread as rereadKey } from './reread.ts';
 const conversationsMs = [1_000, 6_000] as const;
 const statesMs = [3_000, 15_000] as const;
 
-const isOfConversations = (path: unknown) => path === unreadPath || path === 'conversations';
+const isOfConversations = (path: unknown) => path === waitingPath || path === 'conversations';
 
 /** Keys of further queries that show a resource type, although the keys begin with another one. */
 const alsoShown: Partial<Record<ResourceType, readonly (readonly string[])[]>> = {

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useParams } from '@tanstack/react-router';
 import { Ellipsis } from 'lucide-react';
 import { type ReactNode, Suspense, useEffect } from 'react';
-import { unreadQuery } from '#web/conversations/conversation-queries.ts';
+import { waitingQuery } from '#web/conversations/conversation-queries.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { LimitHelp } from '#web/kit/error-note.tsx';
 import { Menu, MenuLink } from '#web/kit/menu.tsx';
@@ -125,7 +125,7 @@ function SideLinks({
     >
       <item.icon aria-hidden="true" className="size-[1.125rem]" strokeWidth={1.9} />
       {item.text}
-      {item.isInbox && <UnreadBadge className="ml-auto" />}
+      {item.isInbox && <WaitingBadge className="ml-auto" />}
     </Link>
   ));
 }
@@ -141,14 +141,14 @@ function PhoneLink({ item }: { readonly item: NavigationItem }): ReactNode {
     >
       <item.icon aria-hidden="true" className="size-[1.375rem]" strokeWidth={1.8} />
       {item.text}
-      {item.isInbox && <UnreadBadge className="absolute top-1 left-1/2 ml-1" />}
+      {item.isInbox && <WaitingBadge className="absolute top-1 left-1/2 ml-1" />}
     </Link>
   );
 }
 
-function UnreadBadge({ className }: { readonly className: string }): ReactNode {
+function WaitingBadge({ className }: { readonly className: string }): ReactNode {
   const team = useTeam();
-  const count = useQuery(unreadQuery(team.id)).data?.unread_conversations ?? 0;
+  const count = useQuery(waitingQuery(team.id)).data?.waiting_conversations ?? 0;
   if (count === 0) return null;
   return (
     <span
@@ -158,7 +158,7 @@ function UnreadBadge({ className }: { readonly className: string }): ReactNode {
       )}
     >
       {count}
-      <span className="sr-only"> {texts.unread}</span>
+      <span className="sr-only"> {texts.waiting}</span>
     </span>
   );
 }

@@ -141,6 +141,12 @@ function optOut(demo: DemoRows, { secrets }: Runtime, message: MessageRow): Demo
   return { type: 'contact.opted_out', at, sequence: 1, number_id, contact, data };
 }
 
+/** As the SQL function conversation_id. */
+function conversationIdOf(demo: DemoRows, { number, contact }: DemoText): string {
+  const key = [demo.named('team'), demo.named(`${number}.phone`), contact].join(' ');
+  return createHash('md5').update(key).digest('hex');
+}
+
 /** Adds a conversation with the messages that were handed out or received, and how far the owner has read. */
 function addConversation(demo: DemoRows, made: readonly Made[]): void {
   const active = made.filter(({ text, handedOutAt }) => handedOutAt || text.by === 'contact');
@@ -151,6 +157,7 @@ function addConversation(demo: DemoRows, made: readonly Made[]): void {
     demo.add('conversations', {
       number_id: first.message.number_id,
       contact: first.text.contact,
+      id: conversationIdOf(demo, first.text),
       opened_by: first.text.by === 'contact' ? 'contact' : 'team',
       opened_at: timeOf(first),
       last_inbound_at: inbound?.message.created_at ?? null,

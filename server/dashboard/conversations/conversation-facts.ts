@@ -1,15 +1,19 @@
 import { type Conversation, conversationCountMax } from '#contract/conversation.ts';
 import type { NumberStatus } from '#contract/number.ts';
+import type { MessageSender } from '#contract/timeline.ts';
 import { type Queryable, query, transactionQuery } from '#server/database/query.ts';
 import { type MessageRow, messageView, sqlMessageColumns } from '#server/messages/message.ts';
 import { sqlReadyAndHeld } from '#server/numbers/number-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import {
+  type ContactId,
+  type ConversationId,
   firstIdAt,
   type MemberId,
   type MessageId,
   type NumberId,
+  publicId,
   type TeamId,
 } from '#server/platform/ids.ts';
 import { findMember } from '#server/teams/members/members.ts';
@@ -48,10 +52,10 @@ export function sqlNumbersOfPhone(phoneNumber: string): string {
 
 /** SQL of the rows of one conversation: one per connected number of its phone number. */
 export function sqlRowsOfConversation(phoneNumber: string, contact: string): string {
-  return `SELECT o.last_activity_at, o.last_message_id, o.last_inbound_id, o.handles
+  return `SELECT o.last_activity_at, o.last_message_id, o.last_inbound_id, o.is_waiting, o.handles
     FROM (${sqlNumbersOfPhone(phoneNumber)}) s
     CROSS JOIN LATERAL (
-      SELECT r.last_activity_at, r.last_message_id, r.last_inbound_id, r.handles
+      SELECT r.last_activity_at, r.last_message_id, r.last_inbound_id, r.is_waiting, r.handles
       FROM conversations r WHERE r.number_id = s.id AND r.contact = ${contact} OFFSET 0
     ) o`;
 }
@@ -136,8 +140,13 @@ interface FactsOfRow {
   readonly last_activity_at: Date | null;
   /** The contact's other spellings. */
   readonly handles: readonly string[];
-  readonly waiting_count: number;
-  /** When the newest waiting message was queued; null if none waits. */
+  readonly conversation_id: ConversationId;
+  readonly is_waiting: boolean;
+  /** The contact with this handle; null if none has it. */
+  readonly contact_id: ContactId | null;
+  readonly contact_name: string | null;
+  readonly queued_count: number;
+  /** When the newest queued message was queued; null if none is queued. */
   readonly queued_at: Date | null;
   readonly opted_out: boolean;
   /** The reader's read mark; null if there is none. */
@@ -158,7 +167,8 @@ export type FactsRow = FactsOfRow & (MessageRow | WithoutMessage);
 const facts = query<Reader & { teamId: TeamId; phoneNumbers: string[]; contacts: string[] }, FactsRow>(
   'conversations.facts',
   `SELECT i.phone_number, i.contact, n.id AS live_number_id, n.label, n.status AS number_status, n.verified_at IS NOT NULL AS is_verified,
-     n.deleted_at IS NOT NULL AS is_removed, n.is_simulated, c.last_activity_at, c.handles, w.waiting_count, w.queued_at,
+     n.deleted_at IS NOT NULL AS is_removed, n.is_simulated, c.last_activity_at, c.handles, q.queued_count, q.queued_at,
+     conversation_id(:teamId, i.phone_number, i.contact) AS conversation_id, coalesce(c.is_waiting, false) AS is_waiting, p.id AS contact_id, p.name AS contact_name,
      ${sqlIsOptedOut(':teamId', 'contact', 'i.contact')} AS opted_out,
      (SELECT k.read_until FROM conversation_reads k WHERE k.team_id = :teamId AND k.member_id = :memberId AND k.phone_number = i.phone_number AND k.contact = i.contact)
        AS read_until,
@@ -167,19 +177,19 @@ const facts = query<Reader & { teamId: TeamId; phoneNumbers: string[]; contacts:
    FROM unnest(:phoneNumbers::text[], :contacts::text[]) WITH ORDINALITY AS i (phone_number, contact, n)
    CROSS JOIN LATERAL (SELECT l.* FROM (${sqlNumbersOfPhone('i.phone_number')}) l LIMIT 1) n
    CROSS JOIN LATERAL (
-     SELECT max(o.last_activity_at) AS last_activity_at, (array_agg(o.last_message_id ORDER BY o.last_message_id DESC))[1] AS last_message_id,
+     SELECT max(o.last_activity_at) AS last_activity_at, bool_or(o.is_waiting) AS is_waiting, (array_agg(o.last_message_id ORDER BY o.last_message_id DESC))[1] AS last_message_id,
        (array_agg(o.last_inbound_id ORDER BY o.last_inbound_id DESC NULLS LAST))[1] AS last_inbound_id,
        ARRAY(SELECT DISTINCT h.handle FROM (${sqlRowsOfConversation('i.phone_number', 'i.contact')}) a CROSS JOIN unnest(a.handles) AS h (handle)) AS handles
      FROM (${sqlRowsOfConversation('i.phone_number', 'i.contact')}) o
    ) c
    CROSS JOIN LATERAL (SELECT ${sqlReadUntil('i.phone_number', 'i.contact')} AS read_until OFFSET 0) r
    CROSS JOIN LATERAL (
-     SELECT least(count(*), ${conversationCountMax}) AS waiting_count, (array_agg(q.message_id ORDER BY q.message_id DESC))[1] AS message_id, max(q.queued_at) AS queued_at
+     SELECT least(count(*), ${conversationCountMax}) AS queued_count, (array_agg(q.message_id ORDER BY q.message_id DESC))[1] AS message_id, max(q.queued_at) AS queued_at
      FROM ${sqlReadyAndHeld} CROSS JOIN LATERAL (
        SELECT q.message_id, q.queued_at FROM send_queue q WHERE q.number_id = n.id AND q.to_handle = i.contact AND q.is_ready = h.is_ready
        ORDER BY q.number_id DESC, q.to_handle DESC, q.seq DESC LIMIT ${conversationCountMax}
      ) q
-   ) w
+   ) q
    CROSS JOIN LATERAL (
      SELECT count(*) AS unread_count FROM (
        SELECT FROM (
@@ -195,9 +205,14 @@ const facts = query<Reader & { teamId: TeamId; phoneNumbers: string[]; contacts:
    ) u
    LEFT JOIN LATERAL (
      SELECT ${sqlMessageColumns('m')} FROM messages m WHERE m.team_id = :teamId
-       AND m.id BETWEEN greatest(c.last_message_id, w.message_id) AND greatest(c.last_message_id, w.message_id)
+       AND m.id BETWEEN greatest(c.last_message_id, q.message_id) AND greatest(c.last_message_id, q.message_id)
      ORDER BY m.team_id, m.id LIMIT 1
    ) m ON true
+   LEFT JOIN LATERAL (
+     SELECT p.id, p.name FROM contact_handles h CROSS JOIN LATERAL (
+       SELECT p.id, p.name FROM contacts p WHERE p.team_id = :teamId AND p.id = h.contact_id OFFSET 0
+     ) p WHERE h.team_id = :teamId AND h.handle = i.contact
+   ) p ON true
    ORDER BY i.n`,
 ).rows;
 
@@ -219,18 +234,26 @@ export function listFacts(
   });
 }
 
+/** The person of a conversation. */
+export function contactOfFacts({ contact_id, contact_name }: FactsOfRow) {
+  return { contact_id: contact_id && publicId('con', contact_id), name: contact_name };
+}
+
 /** A conversation as one member sees it. */
-export function conversationView(row: FactsRow): Conversation {
+export function conversationView(row: FactsRow, sender: MessageSender | undefined): Conversation {
   const times = [row.last_activity_at, row.queued_at].map((time) => time?.getTime() ?? 0);
   return {
+    id: publicId('cnv', row.conversation_id),
     phone_number: row.phone_number,
     number_label: row.label,
     number_removed: row.is_removed,
     ...(row.is_simulated ? { simulated: true } : {}),
     contact: row.contact,
-    last_message: row.id === null ? null : messageView(row),
+    ...contactOfFacts(row),
+    waiting: row.is_waiting,
+    last_message: row.id === null ? null : { ...messageView(row), sender: sender ?? null },
     last_activity_at: new Date(Math.max(...times)).toISOString(),
-    waiting_count: row.waiting_count,
+    queued_count: row.queued_count,
     opted_out: row.opted_out,
     unread_count: row.unread_count,
   };

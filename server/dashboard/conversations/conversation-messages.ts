@@ -6,6 +6,7 @@ import type {
 import type { HealthState } from '#contract/number-health.ts';
 import { listLimitDefault } from '#contract/paging.ts';
 import type { MessageSender } from '#contract/timeline.ts';
+import { listHandles } from '#server/contacts/contact-store.ts';
 import { findSenders } from '#server/dashboard/timeline/timeline-store.ts';
 import { type Scanned, sqlBoundedScan, sqlRowsAlong } from '#server/database/bounded-scan.ts';
 import { query } from '#server/database/query.ts';
@@ -18,17 +19,23 @@ import { findOptOut, optOutView } from '#server/opt-outs/opt-out-store.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { pageOfIds, parseCursor } from '#server/platform/paging.ts';
-import { type ConversationKey, type FactsRow, listFacts, type Reader } from './conversation-facts.ts';
+import {
+  type ConversationKey,
+  contactOfFacts,
+  type FactsRow,
+  listFacts,
+  type Reader,
+} from './conversation-facts.ts';
 
-/** How many of a conversation's newest waiting messages are examined for spellings of the contact. */
-const waitingSpellingsExaminedMax = 100;
+/** How many of a conversation's newest queued messages are examined for spellings of the contact. */
+const queuedSpellingsExaminedMax = 100;
 
 export type ConversationMessageRow = MessageRow & Scanned;
 
-interface WaitingMessages {
-  /** The oldest message that waits for the phone; null if none waits. */
+interface QueuedMessages {
+  /** The oldest queued message; null if none is queued. */
   readonly head_id: MessageId | null;
-  /** The recipients of the newest waiting messages, as they were sent. */
+  /** The recipients of the newest queued messages, as they were sent. */
   readonly handles: readonly string[];
 }
 
@@ -63,9 +70,9 @@ const listRowsOfConversation = query<
    ${along('to_handle', `m.direction = 'outbound' AND m.from_handle = :phoneNumber`)}`,
 ).rows;
 
-/** Finds the messages of a conversation that wait for the phone of a number. */
-const findWaitingMessages = query<{ teamId: TeamId; numberId: NumberId; contact: string }, WaitingMessages>(
-  'conversations.waiting-messages',
+/** Finds the queued messages of a conversation. */
+const findQueuedMessages = query<{ teamId: TeamId; numberId: NumberId; contact: string }, QueuedMessages>(
+  'conversations.queued-messages',
   `SELECT
      (SELECT q.message_id FROM ${sqlReadyAndHeld} CROSS JOIN LATERAL (
         SELECT q.message_id FROM send_queue q WHERE q.number_id = :numberId AND q.to_handle = :contact AND q.is_ready = h.is_ready
@@ -74,7 +81,7 @@ const findWaitingMessages = query<{ teamId: TeamId; numberId: NumberId; contact:
      ARRAY(
        SELECT DISTINCT m.to_handle FROM (
          SELECT q.message_id FROM send_queue q WHERE q.number_id = :numberId AND q.to_handle = :contact
-         ORDER BY q.number_id DESC, q.to_handle DESC, q.is_ready DESC, q.seq DESC LIMIT ${waitingSpellingsExaminedMax}
+         ORDER BY q.number_id DESC, q.to_handle DESC, q.is_ready DESC, q.seq DESC LIMIT ${queuedSpellingsExaminedMax}
        ) q
        CROSS JOIN LATERAL (
          SELECT m.to_handle FROM messages m WHERE m.team_id = :teamId AND m.id BETWEEN q.message_id AND q.message_id
@@ -104,8 +111,8 @@ export async function listConversationMessages(
   const [facts] = await listFacts(pages, teamId, [key], reader);
   if (!facts) throw notFound('number');
   const { live_number_id: numberId } = facts;
-  const waiting = await findWaitingMessages(pages, { teamId, numberId, contact: key.contact });
-  const handles = [...new Set([key.contact, ...facts.handles, ...waiting.handles])];
+  const queued = await findQueuedMessages(pages, { teamId, numberId, contact: key.contact });
+  const handles = [...new Set([key.contact, ...facts.handles, ...queued.handles])];
   const rows = await listRowsOfConversation(pages, {
     teamId,
     phoneNumber: key.phoneNumber,
@@ -123,9 +130,13 @@ export async function listConversationMessages(
   const health = await findHealth(pool, { teamId, numberId, now: clock.now() });
   return {
     number: numberOf(facts, health?.health ?? 'pending'),
+    id: publicId('cnv', facts.conversation_id),
     contact: key.contact,
+    ...contactOfFacts(facts),
+    contact_handles: await handlesOf(services, teamId, facts),
+    waiting: facts.is_waiting,
     opt_out: optOut ? optOutView(optOut) : null,
-    waiting: waiting.head_id && (await explainHead(services, teamId, waiting.head_id)),
+    queued: queued.head_id && (await explainHead(services, teamId, queued.head_id)),
     read_until: facts.read_until && publicId('msg', facts.read_until),
     unread_count: facts.unread_count,
     messages: messages.map((row) => messageOf(row, senders.get(row.sent_by))),
@@ -133,8 +144,22 @@ export async function listConversationMessages(
   };
 }
 
+async function handlesOf(
+  { database }: Runtime,
+  teamId: TeamId,
+  { contact_id: contactId }: FactsRow,
+): Promise<string[]> {
+  const rows = contactId === null ? [] : await listHandles(database.pool, { teamId, contactId });
+  return rows.map(({ handle }) => handle);
+}
+
 function messageOf(row: MessageRow, sender: MessageSender | undefined): ConversationMessage {
-  const { waiting_reason: _reason, expected_at: _at, ...message } = messageDetailView(row, notWaiting);
+  const {
+    waiting_reason: _reason,
+    expected_at: _at,
+    contact_id: _id,
+    ...message
+  } = messageDetailView(row, notWaiting, null);
   return { ...message, sender: sender ?? null };
 }
 
@@ -142,9 +167,9 @@ async function explainHead(
   services: Runtime,
   teamId: TeamId,
   headId: MessageId,
-): Promise<ConversationMessageList['waiting']> {
+): Promise<ConversationMessageList['queued']> {
   const message = await findMessage(services.database.pool, { teamId, messageId: headId });
-  // The message was handed out meanwhile, so it no longer waits.
+  // The message was handed out meanwhile, so it is no longer queued.
   if (message?.status !== 'queued') return null;
   const { reason, expectedAt } = await explainWaiting(services, message);
   return { message_id: publicId('msg', headId), reason, expected_at: expectedAt?.toISOString() ?? null };

@@ -1,9 +1,6 @@
-import {
-  type ConversationList,
-  type ListConversationsQuery,
-  unreadConversationsExaminedMax,
-} from '#contract/conversation.ts';
+import type { ConversationList, ListConversationsQuery } from '#contract/conversation.ts';
 import { listLimitDefault } from '#contract/paging.ts';
+import { findSenders } from '#server/dashboard/timeline/timeline-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { conversationView, listFacts, type Reader } from './conversation-facts.ts';
@@ -11,15 +8,15 @@ import {
   comparePositions,
   formatCursor,
   listPageRows,
-  listWaitingRows,
+  listQueuedRows,
   mergePage,
   type PageRow,
   type PositionedConversation,
+  type QueuedRow,
   readCursor,
-  type WaitingRow,
 } from './conversation-lists.ts';
 
-/** Conversations that a page of the list reads at most, in addition to those with waiting messages. */
+/** Conversations that a page of the list reads at most, in addition to those with queued messages. */
 export const conversationPageExaminedMax = 2_000;
 
 /**
@@ -31,46 +28,33 @@ export async function listConversations(
   { database: { pages } }: Runtime,
   teamId: TeamId,
   reader: Reader,
-  { number, unread = false, limit = listLimitDefault, cursor }: ListConversationsQuery,
+  { number, unread = false, waiting = false, limit = listLimitDefault, cursor }: ListConversationsQuery,
 ): Promise<ConversationList> {
   const before = readCursor(cursor);
-  const filters = { teamId, ...reader, number: number ?? null, unreadOnly: unread };
-  // Waiting messages are read first. So a message that is handed out between the two reads is in both results, and
+  const filters = { teamId, ...reader, number: number ?? null, unreadOnly: unread, waitingOnly: waiting };
+  // Queued messages are read first. So a message that is handed out between the two reads is in both results, and
   // never in none.
-  const waiting = (await listWaitingRows(pages, filters)).filter(({ fits }) => fits);
+  const queued = (await listQueuedRows(pages, filters)).filter(({ fits }) => fits);
   const rows = await listPageRows(pages, {
     ...filters,
     ...before,
     examinedMax: conversationPageExaminedMax,
-    limit: limit + 1 + waiting.length,
+    limit: limit + 1 + queued.length,
   });
   const bound = rows.find(({ is_bound }) => is_bound);
   const others = rows.filter(({ fits }) => fits).map(position);
-  const page = mergePage(waiting.map(positionWaiting), others, before, bound && position(bound), limit);
+  const page = mergePage(queued.map(positionQueued), others, before, bound && position(bound), limit);
   const facts = await listFacts(pages, teamId, page.rows, reader);
+  const senders = await findSenders(
+    pages,
+    teamId,
+    facts.map(({ sent_by }) => sent_by),
+  );
   return {
-    conversations: facts.map(conversationView),
+    conversations: facts.map((row) => conversationView(row, senders.get(row.sent_by))),
     cursor: page.last ? formatCursor(page.last.position) : '',
     has_more: page.has_more,
   };
-}
-
-/** Counts conversations with unread messages among a team's newest ones. */
-export async function countUnreadConversations(
-  { database: { pages } }: Runtime,
-  teamId: TeamId,
-  reader: Reader,
-): Promise<number> {
-  const rows = await listPageRows(pages, {
-    teamId,
-    ...reader,
-    ...readCursor(undefined),
-    number: null,
-    unreadOnly: true,
-    examinedMax: unreadConversationsExaminedMax,
-    limit: unreadConversationsExaminedMax,
-  });
-  return rows.filter(({ fits }) => fits).length;
 }
 
 function position(row: PageRow): PositionedConversation {
@@ -78,8 +62,8 @@ function position(row: PageRow): PositionedConversation {
   return { phoneNumber: row.phone_number, contact: row.contact, position: { at, messageId } };
 }
 
-/** The later of two positions: that of the newest waiting message, and that of the last activity. */
-function positionWaiting(row: WaitingRow): PositionedConversation {
+/** The later of two positions: that of the newest queued message, and that of the last activity. */
+function positionQueued(row: QueuedRow): PositionedConversation {
   const queued = { at: row.queued_at, messageId: row.message_id };
   const { last_activity_at: at, last_message_id: messageId } = row;
   const done = at && messageId ? { at, messageId } : queued;

@@ -2,10 +2,12 @@ import {
   ConversationList,
   ConversationMessageList,
   ConversationRead,
+  ConversationWaiting,
   ListConversationMessagesQuery,
   ListConversationsQuery,
   MarkConversationReadRequest,
-  UnreadConversations,
+  SetWaitingRequest,
+  WaitingConversations,
 } from '#contract/conversation.ts';
 import { isE164 } from '#contract/phone-number.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -13,10 +15,11 @@ import { type Principal, type Route, route } from '#server/http/route.ts';
 import { parseContact } from '#server/opt-outs/contact.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { parseId } from '#server/platform/ids.ts';
-import { type ConversationKey, findReader, type Reader } from './conversation-facts.ts';
+import { type ConversationKey, findReader, listFacts, type Reader } from './conversation-facts.ts';
 import { listConversationMessages } from './conversation-messages.ts';
-import { countUnreadConversations, listConversations } from './list-conversations.ts';
+import { listConversations } from './list-conversations.ts';
 import { markConversationRead } from './mark-conversation-read.ts';
+import { countWaitingConversations, setWaiting } from './waiting-conversations.ts';
 
 const conversations = '/app/teams/:team_id/conversations';
 const readers = { audience: 'team', permission: 'messages:read' } as const;
@@ -39,12 +42,23 @@ export function conversationRoutes(services: Runtime): Route[] {
         body: await listConversations(services, principal.teamId, await readerOf(principal), query),
       }),
     }),
-    route(`GET ${conversations}/unread`, {
+    route(`GET ${conversations}/waiting`, {
       ...readers,
-      answers: { 200: UnreadConversations },
-      handle: async ({ principal }) => {
-        const count = await countUnreadConversations(services, principal.teamId, await readerOf(principal));
-        return { body: { unread_conversations: count } };
+      answers: { 200: WaitingConversations },
+      handle: async ({ principal }) => ({
+        body: await countWaitingConversations(services, principal.teamId),
+      }),
+    }),
+    route(`PUT ${conversations}/:phone_number/:contact/waiting`, {
+      audience: 'team',
+      permission: 'messages:send',
+      body: SetWaitingRequest,
+      answers: { 200: ConversationWaiting },
+      handle: async ({ principal, params, body }) => {
+        const [reader, key] = [await readerOf(principal), keyOf(params)];
+        await setWaiting(services, principal.teamId, key, body);
+        const [facts] = await listFacts(services.database.pages, principal.teamId, [key], reader);
+        return { body: { waiting: facts?.is_waiting ?? false } };
       },
     }),
     route(`GET ${conversations}/:phone_number/:contact/messages`, {

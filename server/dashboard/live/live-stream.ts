@@ -158,6 +158,7 @@ const readPermissions: Readonly<Record<ResourceType, Permission | PersonalPermis
   message: 'messages:read',
   event: 'messages:read',
   opt_out: 'messages:read',
+  contact: 'messages:read',
   webhook: 'webhooks:read',
   delivery: 'webhooks:read',
   usage: 'team:read',

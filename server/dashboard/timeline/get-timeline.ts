@@ -14,7 +14,7 @@ import { findAuditActor } from '#server/audit/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { envelopeOf } from '#server/events/append-events.ts';
 import { type MessageRow, messageDetailView } from '#server/messages/message.ts';
-import { findMessage } from '#server/messages/message-store.ts';
+import { findContactOf, findMessage } from '#server/messages/message-store.ts';
 import { explainWaiting } from '#server/messages/waiting-reason.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
@@ -171,7 +171,8 @@ export async function getTimeline(
   const { pages } = services.database;
   const message = await findMessage(pages, { teamId, messageId });
   if (!message) throw notFound('message');
-  const detail = messageDetailView(message, await explainWaiting(services, message));
+  const waiting = await explainWaiting(services, message);
+  const detail = messageDetailView(message, waiting, await findContactOf(pages, message));
   const handOuts = await listNamedHandOuts(pages, { teamId, messageId });
   const events = await listMessageEvents(pages, { teamId, messageId });
   const senders = await findSenders(pages, teamId, [message.sent_by]);

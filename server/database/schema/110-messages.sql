@@ -224,11 +224,16 @@ COMMENT ON TABLE recent_hand_outs IS
   'team; erased by handle; kept while needed; a person; in backups. Hand-outs of the last day, by which pacing is decided.';
 ALTER TABLE recent_hand_outs ALTER contact SET STATISTICS 0;
 
+-- The public id of a conversation: of a team's phone number and a contact, whatever number resources it had.
+CREATE FUNCTION conversation_id(team_id uuid, phone_number text, contact text) RETURNS uuid LANGUAGE sql IMMUTABLE AS
+$$ SELECT md5(team_id::text || ' ' || phone_number || ' ' || contact)::uuid $$;
+
 -- One row for each number and contact that have written to each other.
 CREATE TABLE conversations (
   team_id uuid NOT NULL,
   number_id uuid NOT NULL,
   contact text NOT NULL,
+  id uuid NOT NULL,
   opened_by text NOT NULL CHECK (opened_by IN ('team', 'contact')),
   -- When the first message of the conversation was handed out or received.
   opened_at timestamptz NOT NULL,
@@ -240,6 +245,11 @@ CREATE TABLE conversations (
   -- The greatest id of the messages that were handed out or received.
   last_message_id uuid NOT NULL,
   last_inbound_id uuid,
+  -- The conversation was answered, or marked as done, up to this message.
+  answered_id uuid,
+  -- Stored, so that the list of waiting conversations reads only these.
+  is_waiting boolean NOT NULL GENERATED ALWAYS AS
+    (contact <> '' AND last_inbound_id IS NOT NULL AND (answered_id IS NULL OR answered_id < last_inbound_id)) STORED,
   -- Spellings of the contact in messages, if they differ from `contact`.
   handles text[] NOT NULL DEFAULT '{}' CHECK (cardinality(handles) <= 16),
   PRIMARY KEY (number_id, contact),
@@ -251,4 +261,6 @@ COMMENT ON TABLE conversations IS
 CREATE INDEX conversations_opened ON conversations (number_id, opened_at) WHERE opened_by = 'team';
 -- The dashboard's list: the latest activity first, across the numbers of a team. The id decides between equal times.
 CREATE INDEX conversations_activity ON conversations (team_id, last_activity_at, last_message_id);
+CREATE INDEX conversations_id ON conversations (team_id, id);
+CREATE INDEX conversations_waiting ON conversations (team_id, last_activity_at, last_message_id) WHERE is_waiting;
 

@@ -95,7 +95,9 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
       { ...ofNumber, fingerprint: hash, message_id: message, stored_at: at, last_call_at: at, calls_left: 1 },
     ],
     inbound_ids: [{ ...ofNumber, given_id_hash: hash, message_id: message }],
-    conversations: [{ ...ofConversation, ...opened, last_activity_at: at, last_message_id: message }],
+    conversations: [
+      { ...ofConversation, id: message, ...opened, last_activity_at: at, last_message_id: message },
+    ],
     conversation_reads: [
       { ...ofTeam, member_id: member, phone_number: '+14155550100', contact, read_until: message },
     ],

@@ -1,4 +1,9 @@
-import type { Conversation, ConversationMessageList } from '#contract/conversation.ts';
+import type {
+  Conversation,
+  ConversationMessageList,
+  SetWaitingRequest,
+  WaitingConversations,
+} from '#contract/conversation.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import type { ApiAnswer } from '#test/support/service/api-client.ts';
@@ -68,9 +73,19 @@ export async function markRead(
   );
 }
 
-export async function countUnread(member: TeamMember): Promise<number> {
-  const answer = await member.get(member.in('/conversations/unread'));
-  return successOf<{ readonly unread_conversations: number }>(answer).unread_conversations;
+export async function countWaiting(member: TeamMember): Promise<number> {
+  const answer = await member.get(member.in('/conversations/waiting'));
+  return successOf<WaitingConversations>(answer).waiting_conversations;
+}
+
+/** Marks a conversation as done up to a message, or lets it wait again. */
+export async function setWaiting(
+  member: TeamMember,
+  { phoneNumber }: Pick<ConnectedNumber, 'phoneNumber'>,
+  contact: string,
+  change: SetWaitingRequest,
+): Promise<ApiAnswer> {
+  return member.put(`${pathOf(member, phoneNumber, contact)}/waiting`, change);
 }
 
 /** Passes on a text from the contact. @returns the id of the message */

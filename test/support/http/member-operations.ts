@@ -57,10 +57,13 @@ const personal: Readonly<Record<string, MemberOperation>> = {
     statusAs: { member: 403 },
   }),
   [`GET ${below}/conversations`]: needs('messages:read'),
-  [`GET ${below}/conversations/unread`]: needs('messages:read'),
+  [`GET ${below}/conversations/waiting`]: needs('messages:read'),
   [`GET ${below}/conversations/:phone_number/:contact/messages`]: needs('messages:read'),
   [`PUT ${below}/conversations/:phone_number/:contact/read`]: needs('messages:read', {
     body: ({ messageId }) => ({ message_id: messageId }),
+  }),
+  [`PUT ${below}/conversations/:phone_number/:contact/waiting`]: needs('messages:send', {
+    body: ({ messageId }) => ({ waiting: false, message_id: messageId }),
   }),
   [`POST ${below}/erasures`]: needs('contacts:erase', {
     body: () => ({ contact: '+14155550166' }),

@@ -1,0 +1,13 @@
+import { Type } from 'typebox';
+import { publicIdOf, strictObject, timestamp } from './schema.ts';
+
+export const mediaMaxBytes = 5 * 1_024 * 1_024;
+
+/** The 201 of POST /v1/media (specification section 2.8): a file that a message may use. */
+export const UploadedMedia = strictObject({
+  id: publicIdOf('med', 'The id of the file. Send it as `media_id`.'),
+  type: Type.String({ description: 'The media type that the bytes have.', examples: ['application/pdf'] }),
+  size: Type.Integer({ description: 'The size in bytes.' }),
+  expires_at: timestamp('When the file is deleted, unless a message uses it.'),
+});
+export type UploadedMedia = Type.Static<typeof UploadedMedia>;
