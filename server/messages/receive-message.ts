@@ -9,6 +9,7 @@ import { effectivePacing } from '#server/numbers/pacing.ts';
 import { optIn, optOut } from '#server/opt-outs/change-opt-out.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { findKeyword, type Keyword } from '#server/opt-outs/keyword.ts';
+import { hasSeveralSenders, isGroupMessage, normalizeSender } from '#server/opt-outs/normalize-sender.ts';
 import { ignoreStart, type NamedKey, restoreContact } from '#server/opt-outs/opt-out-store.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
@@ -20,7 +21,6 @@ import { sqlNoteActivity } from './conversation-store.ts';
 import { equalStartMs, handleMaxCharacters } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
-import { hasSeveralSenders, isGroupMessage, normalizeSender } from './normalize-sender.ts';
 import { failMessagesToContact } from './sweep-messages.ts';
 
 export interface Inbound extends Omit<InboundIdentity, 'content'> {

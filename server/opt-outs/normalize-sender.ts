@@ -1,7 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { contactMaxCharacters } from '#contract/opt-out.ts';
 import { isE164 } from '#contract/phone-number.ts';
-import { normalizePhoneNumber } from '#server/opt-outs/contact.ts';
-import { handleMaxCharacters } from './limits.ts';
+import { normalizePhoneNumber } from './contact.ts';
 
 /** Fewest digits of a local phone number. Shorter ones without a country code are short codes, which stay unchanged. */
 const localDigitsMin = 7;
@@ -39,7 +39,7 @@ export function normalizeSender(reported: string, ownNumber: string): string {
     lines[0] ??
     ''
   ).trim();
-  return handle.length > handleMaxCharacters ? handle : (findNumber(handle, ownNumber) ?? handle);
+  return handle.length > contactMaxCharacters ? handle : (findNumber(handle, ownNumber) ?? handle);
 }
 
 /** True if the phone reports several different senders, one a line. Their texts may be joined. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { hasSeveralSenders, normalizeSender } from '#server/messages/normalize-sender.ts';
 import { normalizePhoneNumber } from '#server/opt-outs/contact.ts';
+import { hasSeveralSenders, normalizeSender } from '#server/opt-outs/normalize-sender.ts';
 import { anyText } from '#test/support/generators/generated-texts.ts';
 
 /** FUZZ_SEED and the path that fast-check prints repeat a failure. */
