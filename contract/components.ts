@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { Contact, ContactList, ContactRequest } from './contact.ts';
 import { Deleted } from './deleted.ts';
 import { ErrorBody } from './errors.ts';
 import { Event, EventList, eventEnvelopes } from './event.ts';
@@ -62,6 +63,9 @@ export const components: Readonly<Record<string, TSchema>> = {
   SendMessageRequest,
   OptOut,
   OptOutList,
+  Contact,
+  ContactList,
+  ContactRequest,
   Webhook,
   WebhookList,
   CreatedWebhook,

@@ -33,6 +33,7 @@ export const exampleIds = {
   webhook: exampleId('wh', 1),
   delivery: exampleId('dlv', 1),
   optOut: exampleId('opt', 1),
+  contact: exampleId('con', 1),
   member: exampleId('usr', 2),
   owner: exampleId('usr', 1),
   invitation: exampleId('inv', 1),

@@ -21,6 +21,7 @@ const tags = {
   Messages: 'Send messages, and read what was sent and received.',
   Numbers: 'Connect iPhones, pause and remove them.',
   'Opt-outs': 'List the contacts that opted out, and opt contacts out or in.',
+  Contacts: 'Give names to the people whom the team writes to.',
   Events: 'Read what happened, once and in order, if your program polls instead of receiving webhooks.',
   Webhooks: 'Send events to a URL of yours, read the deliveries, and send them again.',
   'Event deliveries': 'The requests that the server sends to the URL of a webhook, with their signatures.',

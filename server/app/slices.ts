@@ -3,6 +3,7 @@ import { openApiKeys } from '#server/api-keys/slice.ts';
 import { apiReferenceRoutes } from '#server/api-reference/api-reference-routes.ts';
 import { openAudit } from '#server/audit/slice.ts';
 import { openBackups } from '#server/backups/slice.ts';
+import { openContacts } from '#server/contacts/slice.ts';
 import { forMembers } from '#server/dashboard/routes.ts';
 import { openDashboard } from '#server/dashboard/slice.ts';
 import type { ProcessServices, Slice } from '#server/database/slice.ts';
@@ -41,6 +42,7 @@ export function openSlices(services: ProcessServices) {
     openNumbers(services),
     openEvents(services),
     openOptOuts(services),
+    openContacts(services),
     openMedia(services),
     messages,
     openWebhooks(services),

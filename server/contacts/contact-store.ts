@@ -1,5 +1,154 @@
-import { query } from '#server/database/query.ts';
-import type { ContactId, TeamId } from '#server/platform/ids.ts';
+import type { Contact } from '#contract/contact.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
+import { type ContactId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { wordsOfContact } from './search-words.ts';
+
+interface ContactKey {
+  readonly teamId: TeamId;
+  readonly contactId: ContactId;
+}
+
+/** What a team writes about a person. The handles are normalized. */
+export interface WrittenContact {
+  readonly id: ContactId;
+  readonly name: string;
+  readonly note: string;
+  readonly handles: readonly string[];
+}
+
+interface ContactRow extends WrittenContact {
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+const columns = `c.id, c.name, c.note, c.created_at, c.updated_at, ARRAY(
+     SELECT h.handle FROM contact_handles h WHERE h.team_id = c.team_id AND h.contact_id = c.id
+     ORDER BY h.team_id, h.contact_id, h.position) AS handles`;
+
+export const findContact = query<ContactKey, ContactRow>(
+  'contacts.find',
+  `SELECT ${columns} FROM contacts c WHERE c.team_id = :teamId AND c.id = :contactId`,
+).row;
+
+/** Lists contacts, newest first. @param before only contacts with lower ids */
+export const listContactRows = query<
+  { readonly teamId: TeamId; readonly before: string; readonly limit: number },
+  ContactRow
+>(
+  'contacts.list',
+  `SELECT ${columns} FROM contacts c WHERE c.team_id = :teamId AND c.id < :before ORDER BY c.id DESC LIMIT :limit`,
+).rows;
+
+/**
+ * Lists contacts that have a word for each term, newest first. A term fits words that begin with one of its `words`;
+ * `terms` has its number beside each. A row of contact_words is read twice at most.
+ */
+export const searchContactRows = query<
+  {
+    readonly teamId: TeamId;
+    readonly words: readonly string[];
+    readonly terms: readonly number[];
+    readonly termCount: number;
+    readonly before: string;
+    readonly limit: number;
+  },
+  ContactRow
+>(
+  'contacts.search',
+  `SELECT ${columns} FROM (
+     SELECT f.contact_id FROM unnest(:words::text[], :terms::int[]) AS q (word, term)
+     CROSS JOIN LATERAL (
+       SELECT w.contact_id FROM contact_words w
+       WHERE w.team_id = :teamId AND w.word >= q.word AND w.word < q.word || chr(1114111) OFFSET 0
+     ) f
+     WHERE f.contact_id < :before
+     GROUP BY f.contact_id HAVING bit_or(1::bigint << q.term) = (1::bigint << :termCount) - 1
+     ORDER BY f.contact_id DESC LIMIT :limit
+   ) f
+   CROSS JOIN LATERAL (SELECT * FROM contacts c WHERE c.team_id = :teamId AND c.id = f.contact_id OFFSET 0) c
+   ORDER BY c.id DESC`,
+).rows;
+
+/** Counts the contacts of a team. The caller holds the lock of the team, and a team has no more than `contactsMax`. */
+export const countContacts = transactionQuery<{ teamId: TeamId }, { contacts: number }>(
+  'contacts.count',
+  'SELECT count(*) AS contacts FROM contacts WHERE team_id = :teamId',
+).number;
+
+type ContactKeys = { readonly teamId: TeamId; readonly ids: readonly ContactId[] };
+
+const removeHandles = transactionQuery<ContactKeys>(
+  'contacts.remove-handles',
+  'DELETE FROM contact_handles WHERE team_id = :teamId AND contact_id = ANY (:ids)',
+).run;
+
+const removeWords = transactionQuery<ContactKeys>(
+  'contacts.remove-words',
+  'DELETE FROM contact_words WHERE team_id = :teamId AND contact_id = ANY (:ids)',
+).run;
+
+const upsertContacts = transactionQuery<
+  ContactKeys & { readonly names: readonly string[]; readonly notes: readonly string[]; readonly at: Date }
+>(
+  'contacts.upsert',
+  `INSERT INTO contacts (team_id, id, name, note, created_at, updated_at)
+   SELECT :teamId::uuid, i.id, i.name, i.note, :at::timestamptz, :at
+   FROM unnest(:ids::uuid[], :names::text[], :notes::text[]) AS i (id, name, note)
+   ON CONFLICT (team_id, id) DO UPDATE SET name = excluded.name, note = excluded.note, updated_at = excluded.updated_at`,
+  { changes: 'contact', team: ':teamId', ids: ':ids' },
+).run;
+
+const insertHandles = transactionQuery<
+  ContactKeys & { readonly handles: readonly string[]; readonly positions: readonly number[] }
+>(
+  'contacts.insert-handles',
+  `INSERT INTO contact_handles (team_id, contact_id, handle, position)
+   SELECT :teamId, i.id, i.handle, i.position
+   FROM unnest(:ids::uuid[], :handles::text[], :positions::smallint[]) AS i (id, handle, position)`,
+).run;
+
+const insertWords = transactionQuery<ContactKeys & { readonly words: readonly string[] }>(
+  'contacts.insert-words',
+  `INSERT INTO contact_words (team_id, contact_id, word)
+   SELECT :teamId, i.id, i.word FROM unnest(:ids::uuid[], :words::text[]) AS i (id, word) ON CONFLICT DO NOTHING`,
+).run;
+
+/**
+ * Creates or replaces contacts, with their handles and words. The caller holds the lock of the team, and has seen that no
+ * other contact has one of the handles.
+ */
+export async function writeContacts(
+  trx: Transaction,
+  teamId: TeamId,
+  contacts: readonly WrittenContact[],
+  at: Date,
+): Promise<void> {
+  const key = { teamId, ids: contacts.map(({ id }) => id) };
+  await removeHandles(trx, key);
+  await removeWords(trx, key);
+  const names = contacts.map(({ name }) => name);
+  await upsertContacts(trx, { ...key, names, notes: contacts.map(({ note }) => note), at });
+  const handles = contacts.flatMap((contact) =>
+    contact.handles.map((handle, position) => ({ id: contact.id, handle, position })),
+  );
+  await insertHandles(trx, {
+    teamId,
+    ids: handles.map(({ id }) => id),
+    handles: handles.map(({ handle }) => handle),
+    positions: handles.map(({ position }) => position),
+  });
+  const words = contacts.flatMap(({ id, name, handles: own }) =>
+    wordsOfContact(name, own).map((word) => ({ id, word })),
+  );
+  await insertWords(trx, { teamId, ids: words.map(({ id }) => id), words: words.map(({ word }) => word) });
+}
+
+/** Deletes a contact with its handles and words. @returns false if the team has no such contact */
+export const removeContact = transactionQuery<ContactKey, { id: ContactId }>(
+  'contacts.remove',
+  'DELETE FROM contacts WHERE team_id = :teamId AND id = :contactId RETURNING id',
+  { changes: 'contact', team: ':teamId', ids: 'id' },
+).hasRow;
 
 /** The person that has a handle. */
 interface NameOfHandle {
@@ -35,3 +184,15 @@ export const listHandles = query<{ teamId: TeamId; contactId: ContactId }, { han
   `SELECT h.handle FROM contact_handles h WHERE h.team_id = :teamId AND h.contact_id = :contactId
    ORDER BY h.team_id, h.contact_id, h.position`,
 ).rows;
+
+/** A contact as /v1 shows it (specification section 4.8). */
+export function contactView({ id, name, note, handles, created_at, updated_at }: ContactRow): Contact {
+  return {
+    id: publicId('con', id),
+    name,
+    handles: [...handles],
+    note,
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  };
+}

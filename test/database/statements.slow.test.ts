@@ -26,6 +26,9 @@ const growing = [
   'media',
   'media_chunks',
   'opt_outs',
+  'contacts',
+  'contact_handles',
+  'contact_words',
 ];
 
 /** Statements that may read a whole index, because they need every row in order or run rarely. */
@@ -35,6 +38,8 @@ const walking = [
   'messages.purge-idempotency-keys',
   // An erasure reads the team's idempotency keys of one day.
   'messages.erase-idempotency-keys',
+  // Each new contact counts those of its team: 100,000 at most, in an index.
+  'contacts.count',
   // Runs once a day. Few devices give ids to inbound messages.
   'messages.purge-inbound-ids',
   // These statements read an index that contains only open mails.
@@ -109,7 +114,13 @@ describe('every named statement (decision 0003)', () => {
           CASE WHEN n > 100 THEN 1 END, CASE WHEN n > 100 THEN sha256('x') END FROM made WHERE n <= 10000;
       INSERT INTO media_chunks SELECT team_id, message_id, file_id, 0, 'x' FROM media;
       INSERT INTO opt_outs (team_id, contact_hash, contact, id, sequence, opted_out_at, request_id)
-        SELECT '01990000-0000-7000-8000-000000000001', md5(n::text)::uuid, '+1212666' || lpad(n::text, 6, '0'), id, 1, to_timestamp(n), 'req_' || n FROM made;`);
+        SELECT '01990000-0000-7000-8000-000000000001', md5(n::text)::uuid, '+1212666' || lpad(n::text, 6, '0'), id, 1, to_timestamp(n), 'req_' || n FROM made;
+      INSERT INTO contacts (team_id, id, name, created_at, updated_at)
+        SELECT '01990000-0000-7000-8000-000000000001', id, 'Ada', to_timestamp(n), to_timestamp(n) FROM made;
+      INSERT INTO contact_handles (team_id, contact_id, handle, position)
+        SELECT '01990000-0000-7000-8000-000000000001', id, '+1212777' || lpad(n::text, 6, '0'), 0 FROM made;
+      INSERT INTO contact_words (team_id, contact_id, word)
+        SELECT '01990000-0000-7000-8000-000000000001', id, 'ada' FROM made;`);
   }
 
   it('every statement fits the schema, and returns no two columns of one name, of which only the last could be read', async () => {

@@ -151,14 +151,24 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
       ...{ ...things, webhookId, rotatingWebhookId, deliveryId: ids.nextPublic('dlv') },
       ...{ numberId: ids.nextPublic('num'), messageId: ids.nextPublic('msg'), keyId: ids.nextPublic('key') },
       ...{ memberId: ids.nextPublic('usr'), invitationId: ids.nextPublic('inv') },
+      contactId: ids.nextPublic('con'),
     };
   };
   /** Ids of another team. */
   const foreignThings = (): Things => {
-    const { memberId, invitationId, webhookId, deliveryId, keyId, queuedId: messageId, number } = canary;
+    const {
+      memberId,
+      invitationId,
+      webhookId,
+      deliveryId,
+      keyId,
+      queuedId: messageId,
+      number,
+      contactId,
+    } = canary;
     const webhooks = { webhookId, rotatingWebhookId: webhookId, deliveryId };
     const { numberId } = number;
-    return { ...things, numberId, messageId, memberId, invitationId, keyId, ...webhooks };
+    return { ...things, numberId, messageId, memberId, invitationId, keyId, contactId, ...webhooks };
   };
 
   it('each route is listed with its audience, and each operation of keys and members with its permission', () => {
@@ -305,6 +315,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
       `numbers/${gone.numberId}`,
       `team/members/${gone.memberId}`,
       `team/invitations/${gone.invitationId}`,
+      `contacts/${gone.contactId}`,
       `webhooks/${gone.webhookId}`,
       `webhooks/${gone.rotatingWebhookId}`,
     ])

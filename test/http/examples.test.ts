@@ -190,6 +190,18 @@ describe('the examples of the API reference (§2.1/timestamps, §2.1/empty-value
     await team.api.delete(`/v1/opt-outs/${encodeURIComponent(contact)}`);
   });
 
+  it('a team names people, finds them and forgets them as the examples say', async () => {
+    await tell('createContact', 'created');
+    await tell('createContact', 'taken');
+    const { name, handles } = { name: 'Grace Example', handles: ['+14155550102'] };
+    await team.api.post('/v1/contacts', { name, handles });
+    for (const example of ['newest', 'first_page', 'next_page', 'by_handle', 'by_name'])
+      await tell('listContacts', example);
+    await tell('getContact', 'found');
+    await tell('replaceContact', 'replaced');
+    await tell('deleteContact', 'deleted');
+  });
+
   it('the messages of a paused number wait as the examples say', async () => {
     story.values.bind(ids.waiting, await send('We open at noon.'));
     await tell('updateNumber', 'pause');

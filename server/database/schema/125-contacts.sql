@@ -32,8 +32,8 @@ CREATE TABLE contact_words (
   word text COLLATE "C" NOT NULL,
   contact_id uuid NOT NULL,
   PRIMARY KEY (team_id, word, contact_id),
+  UNIQUE (team_id, contact_id, word),
   FOREIGN KEY (team_id, contact_id) REFERENCES contacts (team_id, id) ON DELETE CASCADE
 );
 COMMENT ON TABLE contact_words IS
   'team; erased by handle; kept until deleted; a person; in backups. Words and digits by which contacts are found.';
-CREATE INDEX contact_words_contact ON contact_words (team_id, contact_id);

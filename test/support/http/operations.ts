@@ -37,6 +37,8 @@ const freshFields: Readonly<Record<string, (things: Things) => object>> = {
   'POST /v1/numbers/verify': ({ phoneNumber }) => ({ phone_number: phoneNumber }),
   'POST /v1/webhooks': () => ({ url: nowhere }),
   'PUT /v1/webhooks/:id': () => ({ url: nowhere }),
+  'POST /v1/contacts': ({ phoneNumber }) => ({ handles: [phoneNumber] }),
+  'PUT /v1/contacts/:id': ({ phoneNumber }) => ({ handles: [phoneNumber] }),
   'POST /v1/webhooks/:id/replay': () => ({ since: '2026-01-01T00:00:00Z', until: '2100-01-01T00:00:00Z' }),
 };
 
@@ -102,6 +104,7 @@ const idOf: Readonly<Record<string, (things: Things, pattern: string, method: st
   keys: ({ keyId }) => keyId,
   'opt-outs': ({ contact, phoneNumber }, _pattern, method) =>
     encodeURIComponent(method === 'DELETE' ? contact : phoneNumber),
+  contacts: ({ contactId }) => contactId,
   webhooks: ({ webhookId, rotatingWebhookId }, pattern) =>
     pattern.endsWith('/finish') ? rotatingWebhookId : webhookId,
   deliveries: ({ deliveryId }) => deliveryId,
@@ -138,6 +141,7 @@ export async function newThings(service: TestService, team: TestTeam) {
   await team.api.post(`/v1/webhooks/${rotating.id}/rotate-secret`);
   const contact = `+3498765${String(made).padStart(5, '0')}`;
   await team.api.request('PUT', `/v1/opt-outs/${encodeURIComponent(contact)}`);
+  const person = { name: 'Ada Example', handles: [contact] };
   const invitation = { email: `invited${made}@example.com`, role: 'member' };
   return {
     numberId: String((await findNumber(team.api, phoneNumber))?.id),
@@ -152,6 +156,7 @@ export async function newThings(service: TestService, team: TestTeam) {
     email: `nobody${made}@example.com`,
     /** A contact who has opted out. */
     contact,
+    contactId: String((await team.api.post('/v1/contacts', person)).json.id),
     webhookId: webhook.id,
     /** Webhook during a rotation of its secret. */
     rotatingWebhookId: rotating.id,
@@ -172,6 +177,7 @@ export async function stateOf(api: ApiClient): Promise<readonly string[]> {
     '/v1/team/invitations?limit=100',
     '/v1/messages',
     '/v1/opt-outs',
+    '/v1/contacts?limit=100',
     ...numbers.map(({ id }) => `/v1/numbers/${id}`),
     '/v1/webhooks',
     // Two webhooks suffice, because refused requests concern only the first ones.

@@ -29,6 +29,7 @@ export async function plantCanary(service: TestService) {
     email: `member-${canaryMark}@example.com`,
     name: `Member ${canaryMark}`,
   });
+  const person = { name: `Contact ${canaryMark}`, handles: [`${canaryMark}@example.com`], note: canaryMark };
   const url = `https://receiver.invalid/${canaryMark}`;
   const webhook = await newWebhook(team.api, { url, phone_number: canaryPhone });
   const invited = { email: `invited-${canaryMark}@example.com`, role: 'viewer' };
@@ -37,6 +38,7 @@ export async function plantCanary(service: TestService) {
     team,
     number,
     queuedId,
+    contactId: String((await team.api.post('/v1/contacts', person)).json.id),
     inboundId: inbound.id ?? '',
     memberId,
     invitationId: String(invitation.json.invitation_id),

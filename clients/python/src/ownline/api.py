@@ -685,6 +685,51 @@ OptOutList = TypedDict(
 )
 
 
+Contact = TypedDict(
+    "Contact",
+    {
+        # The id of the contact.
+        "id": str,
+        # The name that the team gave the person.
+        "name": str,
+        # The person’s phone numbers in E.164 and mail addresses. A handle belongs to one contact of the team.
+        "handles": list[str],
+        # What the team notes about the person; "" for nothing.
+        "note": str,
+        # When the contact was created.
+        "created_at": str,
+        # When the contact was last changed.
+        "updated_at": str,
+    },
+)
+
+
+ContactList = TypedDict(
+    "ContactList",
+    {
+        # Newest first.
+        "contacts": list[Contact],
+        # Send this value as `cursor` to get the next page.
+        "cursor": str,
+        # false: this is the last page.
+        "has_more": bool,
+    },
+)
+
+
+ContactRequest = TypedDict(
+    "ContactRequest",
+    {
+        # The name that the team gave the person.
+        "name": str,
+        # The person’s phone numbers in E.164 and mail addresses. A handle belongs to one contact of the team.
+        "handles": list[str],
+        # What the team notes about the person; "" for nothing.
+        "note": NotRequired[str],
+    },
+)
+
+
 AcceptedMessage = TypedDict(
     "AcceptedMessage",
     {
@@ -715,6 +760,7 @@ SendMessageRequest = TypedDict(
         # The text, 1 to 5,000 characters, at least one of them visible.
         "content": str,
         "media_url": NotRequired[Union[str, None]],
+        "media_id": NotRequired[Union[str, None]],
     },
 )
 
@@ -788,6 +834,7 @@ MessageDetail = TypedDict(
         "expected_at": Union[str, None],
         # true if a phone took the message and never reported the outcome.
         "may_have_been_sent": bool,
+        "contact_id": Union[str, None],
     },
 )
 
@@ -1162,6 +1209,41 @@ class Api:
     def delete_opt_out(self, contact: str) -> Deleted:
         """Opt a contact in."""
         answer: Deleted = self._request("DELETE", f"/v1/opt-outs/{_segment('contact', contact)}")
+        return answer
+
+    def list_contacts(self, *, handle: str | None = None, query: str | None = None, limit: int | None = None, cursor: str | None = None) -> ContactList:
+        """List contacts."""
+        answer: ContactList = self._request("GET", "/v1/contacts", query={"handle": handle, "query": query, "limit": limit, "cursor": cursor})
+        return answer
+
+    def iterate_contacts(self, *, handle: str | None = None, query: str | None = None, limit: int | None = None) -> Iterator[Contact]:
+        """List contacts: all, page by page. `limit` is the size of a page."""
+        cursor = ""
+        while True:
+            page = self.list_contacts(handle=handle, query=query, limit=limit, cursor=cursor)
+            yield from page["contacts"]
+            if not page["has_more"]:
+                return
+            cursor = page["cursor"]
+
+    def create_contact(self, body: ContactRequest) -> Contact:
+        """Create a contact."""
+        answer: Contact = self._request("POST", "/v1/contacts", body=body)
+        return answer
+
+    def get_contact(self, id: str) -> Contact:
+        """Get a contact."""
+        answer: Contact = self._request("GET", f"/v1/contacts/{_segment('id', id)}")
+        return answer
+
+    def replace_contact(self, id: str, body: ContactRequest) -> Contact:
+        """Replace a contact."""
+        answer: Contact = self._request("PUT", f"/v1/contacts/{_segment('id', id)}", body=body)
+        return answer
+
+    def delete_contact(self, id: str) -> Deleted:
+        """Delete a contact."""
+        answer: Deleted = self._request("DELETE", f"/v1/contacts/{_segment('id', id)}")
         return answer
 
     def send_message(self, body: SendMessageRequest, *, idempotency_key: str | None = None) -> AcceptedMessage:
