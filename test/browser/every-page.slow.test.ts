@@ -20,7 +20,7 @@ import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts
  */
 const pages: Readonly<Record<string, readonly [empty: RegExp, full: RegExp]>> = {
   '/': [/Get started/, /One message failed in the last 24 hours/],
-  conversations: [/No conversations yet/, /ada\.with\.a\.very\.long/],
+  conversations: [/Nothing waits/, /ada\.with\.a\.very\.long/],
   'conversations/$phoneNumber/$contact': [/This could not be loaded/, /Refused/],
   messages: [/No messages yet/, /Refused/],
   'numbers/$id': [/This number is not in the team/, /Wolfeschlegel/],

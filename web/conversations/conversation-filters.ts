@@ -1,13 +1,17 @@
-import { type TypedSearch, textOf } from '#web/api/search-parameters.ts';
+import { keyOf, type TypedSearch, textOf } from '#web/api/search-parameters.ts';
+
+const views = { waiting: true, all: true, unread: true };
+export type ConversationView = keyof typeof views;
 
 /** Filters of the list of conversations, stored in the page's address. */
 export interface ConversationFilters {
   /** A number of the team; undefined for all numbers. */
   readonly number?: string;
-  readonly unread?: boolean;
+  /** undefined: what waits, for people who may answer; all conversations for others. */
+  readonly view?: ConversationView;
 }
 
-export const readConversationFilters = ({ number, unread }: TypedSearch): ConversationFilters => ({
+export const readConversationFilters = ({ number, view }: TypedSearch): ConversationFilters => ({
   number: textOf(number),
-  unread: unread === true || undefined,
+  view: keyOf(views, view),
 });

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { MessageSquarePlus, MessagesSquare } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, type UIEvent, useLayoutEffect, useRef, useState } from 'react';
 import type { Conversation } from '#contract/conversation.ts';
 import { useList } from '#web/api/lists.ts';
-import { IconButton } from '#web/kit/button.tsx';
+import { Button, IconButton } from '#web/kit/button.tsx';
 import { Select } from '#web/kit/field.tsx';
 import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
@@ -13,25 +13,37 @@ import { Segments } from '#web/kit/segments.tsx';
 import { numberName } from '#web/numbers/number-name.ts';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { useTeam } from '#web/shell/session.ts';
-import type { ConversationFilters } from './conversation-filters.ts';
-import { type ConversationKey, conversationsQuery } from './conversation-queries.ts';
+import type { ConversationFilters, ConversationView } from './conversation-filters.ts';
+import {
+  type ConversationKey,
+  conversationsQuery,
+  threadQuery,
+  waitingQuery,
+} from './conversation-queries.ts';
 import { ConversationRow } from './conversation-row.tsx';
 import { NewMessageDialog } from './new-message-dialog.tsx';
+import { type Place, rowKey, rowOfThread, withOpenRow, withoutRepeats } from './open-row.ts';
 import { texts } from './texts.ts';
+import { countText } from './unread.ts';
 
-const views = [texts.list.all, texts.list.unread];
-
-/** The list of conversations, latest activity first. */
+/** The list of conversations, latest activity first: those that wait for the team, all, or the reader's unread ones. */
 export function ConversationList({ open }: { readonly open: ConversationKey | undefined }): ReactNode {
   const team = useTeam();
-  const filters = useSearch({ from: '/teams/$teamId/conversations' });
+  const search = useSearch({ from: '/teams/$teamId/conversations' });
+  const filters = {
+    ...search,
+    view: search.view ?? (team.can('messages:send') ? 'waiting' : 'all'),
+  } as const;
   const navigate = useNavigate();
   const numbers = useQuery(numbersQuery(team.id)).data?.numbers ?? [];
   const list = useList(conversationsQuery(team.id, filters));
   const [isWriting, setIsWriting] = useState(false);
   const filterBy = (change: ConversationFilters) =>
-    void navigate({ to: '.', search: { ...filters, ...change }, replace: true });
+    void navigate({ to: '.', search: { ...search, ...change }, replace: true });
   const hasMoreNumbers = numbers.length > 1;
+  const [openRow, place] = useOpenRow(open, list.rows);
+  const views = useViewNames(filters.number);
+  const frame = useOpenRowInView(place?.key, list.rows);
   return (
     <>
       <header className="flex flex-col gap-2.5 border-b border-line px-4 pt-4 pb-3">
@@ -46,9 +58,9 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
         <div className="flex gap-2">
           <Segments
             label={texts.list.toShow}
-            options={views}
-            chosen={filters.unread ? texts.list.unread : texts.list.all}
-            onChoose={(view) => filterBy({ unread: view === texts.list.unread ? true : undefined })}
+            options={views.map(([, name]) => name)}
+            chosen={views.find(([view]) => view === filters.view)?.[1] ?? ''}
+            onChoose={(chosen) => filterBy({ view: views.find(([, name]) => name === chosen)?.[0] })}
           />
           {hasMoreNumbers && (
             <Select
@@ -65,23 +77,23 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
           )}
         </div>
       </header>
-      <div className="relative min-h-0 flex-1 overflow-y-auto">
+      <div {...frame} className="relative min-h-0 flex-1 overflow-y-auto">
         <Loaded query={list.query}>
           {({ rows }) => {
-            const conversations = withoutRepeats(rows);
-            if (conversations.length === 0)
-              return <Empty isFiltered={filters.unread === true || !!filters.number} />;
+            const listed = withoutRepeats(rows);
+            const shown = openRow && place ? withOpenRow(listed, openRow, place) : listed;
+            if (shown.length === 0)
+              return <Empty filters={filters} onShowAll={() => filterBy({ view: 'all' })} />;
             return (
               <ul>
-                {conversations.map((conversation) => (
+                {shown.map((conversation) => (
                   <ConversationRow
                     key={rowKey(conversation)}
                     conversation={conversation}
-                    isOpen={
-                      open?.phoneNumber === conversation.phone_number && open.contact === conversation.contact
-                    }
+                    isOpen={conversation === openRow}
                     isNumberShown={hasMoreNumbers && filters.number === undefined}
                     isInList={open === undefined}
+                    isDone={conversation === openRow && place?.waited === true && !conversation.waiting}
                   />
                 ))}
               </ul>
@@ -97,27 +109,86 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
   );
 }
 
-/** Removes repeats: a conversation that has moved to the newest page may still be among the older rows. */
-function withoutRepeats(conversations: readonly Conversation[]): readonly Conversation[] {
-  const seen = new Set<string>();
-  return conversations.filter((conversation) => {
-    const key = rowKey(conversation);
-    return !seen.has(key) && seen.add(key);
-  });
+/** The names of the views; that of what waits has its count. */
+function useViewNames(number: string | undefined): readonly (readonly [ConversationView, string])[] {
+  const team = useTeam();
+  const { data } = useQuery(waitingQuery(team.id));
+  const count = number
+    ? data?.numbers.find(({ phone_number }) => phone_number === number)?.waiting_conversations
+    : data?.waiting_conversations;
+  const { waiting, waitingCount, all, unread } = texts.list;
+  return [
+    ['waiting', count ? waitingCount({ count: countText(count) }) : waiting],
+    ['all', all],
+    ['unread', unread],
+  ];
 }
 
-function Empty({ isFiltered }: { readonly isFiltered: boolean }): ReactNode {
-  return isFiltered ? (
-    <EmptyState icon={<MessagesSquare />} title={texts.list.nothing}>
-      {texts.list.nothingHow}
-    </EmptyState>
-  ) : (
-    <EmptyState icon={<MessagesSquare />} title={texts.list.none}>
-      {texts.list.noneHow}
+/** The row of the open conversation, and the place that it keeps while it is open. */
+function useOpenRow(
+  open: ConversationKey | undefined,
+  rows: readonly Conversation[],
+): readonly [Conversation | undefined, Place | undefined] {
+  const team = useTeam();
+  const [place, setPlace] = useState<Place>();
+  const key = open ?? { phoneNumber: '', contact: '' };
+  // The thread itself reads the conversation.
+  const thread = useQuery({ ...threadQuery(team.id, key), enabled: false }).data;
+  const row =
+    rows.find((one) => one.phone_number === key.phoneNumber && one.contact === key.contact) ??
+    (thread && thread.rows.length > 0 ? rowOfThread(thread) : undefined);
+  if (row && place?.key !== rowKey(row))
+    setPlace({ key: rowKey(row), at: row.last_activity_at, waited: row.waiting });
+  else if (!row && place) setPlace(undefined);
+  else if (row?.waiting && place?.waited === false) setPlace({ ...place, waited: true });
+  return [row, place];
+}
+
+/** Properties of the list's frame that keep the open conversation in view, unless the person scrolls it away. */
+function useOpenRowInView(key: string | undefined, rows: readonly Conversation[]) {
+  const ref = useRef<HTMLDivElement>(null);
+  const isInView = useRef(true);
+  const openRow = () => ref.current?.querySelector('[aria-current=page]');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another open conversation comes into view
+  useLayoutEffect(() => {
+    isInView.current = true;
+  }, [key]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows and the open conversation move it
+  useLayoutEffect(() => {
+    if (isInView.current) openRow()?.scrollIntoView({ block: 'nearest' });
+  }, [rows, key]);
+  return {
+    ref,
+    onScroll: ({ currentTarget }: UIEvent) => {
+      const row = openRow()?.getBoundingClientRect();
+      const { top, bottom } = currentTarget.getBoundingClientRect();
+      isInView.current = !row || (row.bottom > top && row.top < bottom);
+    },
+  };
+}
+
+function Empty({
+  filters: { view, number },
+  onShowAll,
+}: {
+  readonly filters: ConversationFilters;
+  readonly onShowAll: () => void;
+}): ReactNode {
+  const { nothingWaits, nothingWaitsHow, nothing, nothingHow, none, noneHow, showAll } = texts.list;
+  if (view === 'waiting')
+    return (
+      <EmptyState
+        icon={<MessagesSquare />}
+        title={nothingWaits}
+        action={<Button onClick={onShowAll}>{showAll}</Button>}
+      >
+        {nothingWaitsHow}
+      </EmptyState>
+    );
+  const isFiltered = view === 'unread' || number !== undefined;
+  return (
+    <EmptyState icon={<MessagesSquare />} title={isFiltered ? nothing : none}>
+      {isFiltered ? nothingHow : noneHow}
     </EmptyState>
   );
 }
-
-/** A key of a conversation that is unique within a team. */
-const rowKey = ({ phone_number, contact }: Pick<Conversation, 'phone_number' | 'contact'>) =>
-  `${phone_number} ${contact}`;

@@ -1,8 +1,11 @@
 import type {
   Conversation,
   ConversationList,
+  ConversationMessage,
   ConversationMessageList,
   ConversationRead,
+  ConversationWaiting,
+  SetWaitingRequest,
   WaitingConversations,
 } from '#contract/conversation.ts';
 import type { AcceptedMessage, SendMessageRequest } from '#contract/message.ts';
@@ -19,9 +22,9 @@ export interface ConversationKey {
 }
 
 /** The list of conversations, latest activity first. */
-export const conversationsQuery = (teamId: string, { number, unread }: ConversationFilters) => {
-  const queryKey = [teamId, 'message', 'conversations', number ?? '', unread ?? false];
-  const filters = { number, unread: unread ? 'true' : '' };
+export const conversationsQuery = (teamId: string, { number, view = 'all' }: ConversationFilters) => {
+  const queryKey = [teamId, 'message', 'conversations', number ?? '', view];
+  const filters = { number, ...(view !== 'all' && { [view]: 'true' }) };
   return listQuery(queryKey, {
     read: (cursor, signal) =>
       readTeam<ConversationList>(teamId, '/conversations', { ...filters, cursor }, signal),
@@ -51,17 +54,25 @@ export const rereadConversations = (teamId: string, key: ConversationKey) =>
     ),
   );
 
-/** Shows an opened conversation as read at once. */
-export function showAsRead(teamId: string, { phoneNumber, contact }: ConversationKey): void {
+/** Shows a change of a conversation at once, before the server has answered. */
+export function showChange(
+  teamId: string,
+  key: ConversationKey,
+  change: Partial<Pick<Conversation & ConversationMessageList, 'waiting' | 'unread_count'>>,
+): void {
   queryClient.setQueriesData<LoadedList<ConversationList, Conversation>>(
     { queryKey: [teamId, 'message', 'conversations'] },
     (list) =>
       list && {
         ...list,
         rows: list.rows.map((one) =>
-          one.phone_number === phoneNumber && one.contact === contact ? { ...one, unread_count: 0 } : one,
+          one.phone_number === key.phoneNumber && one.contact === key.contact ? { ...one, ...change } : one,
         ),
       },
+  );
+  queryClient.setQueryData<LoadedList<ConversationMessageList, ConversationMessage>>(
+    threadKey(teamId, key),
+    (thread) => thread && { ...thread, newest: { ...thread.newest, ...change } },
   );
 }
 
@@ -73,6 +84,9 @@ export const waitingQuery = (teamId: string) =>
 
 export const markRead = (teamId: string, key: ConversationKey, messageId: string) =>
   teamRequest<ConversationRead>(teamId, 'PUT', `${pathOf(key)}/read`, { message_id: messageId });
+
+export const setWaiting = (teamId: string, key: ConversationKey, request: SetWaitingRequest) =>
+  teamRequest<ConversationWaiting>(teamId, 'PUT', `${pathOf(key)}/waiting`, request);
 
 /** @param idempotencyKey the same for all tries of a message, so that a lost answer does not send it twice */
 export const sendMessage = (teamId: string, message: SendMessageRequest, idempotencyKey: string) =>

@@ -4,6 +4,7 @@ import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { EmptyState } from '#web/kit/page.tsx';
+import { useTitle } from '#web/kit/title.ts';
 import { ConversationList } from './conversation-list.tsx';
 import { texts } from './texts.ts';
 import { Thread } from './thread.tsx';
@@ -17,9 +18,7 @@ export function ConversationsPage(): ReactNode {
   const list = useRef<HTMLElement>(null);
   useConversationKeys(list);
   const title = open ? formatPhoneNumber(open.contact) : texts.title;
-  useEffect(() => {
-    document.title = `${title} · Ownline`;
-  }, [title]);
+  useTitle(title);
   return (
     // No height of its own: it takes the room that the header, banners and the tab bar leave.
     <div className="flex h-0 min-h-0 grow">

@@ -46,7 +46,7 @@ export function ReplyBox({
     send();
   };
   return (
-    <div className="border-t border-line bg-surface px-4 py-3 md:px-5">
+    <div data-reply-box className="border-t border-line bg-surface px-4 py-3 md:px-5">
       <div className="mx-auto flex max-w-3xl flex-col gap-2">
         {outgoing?.isUnanswered ? (
           <UnansweredNote outgoing={outgoing} actions={actions} />

@@ -11,6 +11,7 @@ import { Handle } from '#web/kit/text.tsx';
 import { useLeave } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { optOut, rereadConversations } from './conversation-queries.ts';
+import { DoneButton } from './done-button.tsx';
 import { EraseDialog } from './erase-dialog.tsx';
 import { texts } from './texts.ts';
 
@@ -66,6 +67,7 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
           )}
         </p>
       </div>
+      <DoneButton thread={thread} />
       {(mayOptOut || mayErase) && (
         <Menu
           trigger={

@@ -10,7 +10,7 @@ import {
   type ConversationKey,
   markRead,
   rereadConversations,
-  showAsRead,
+  showChange,
   threadQuery,
 } from './conversation-queries.ts';
 import { OptOutBanner } from './opt-out-banner.tsx';
@@ -137,7 +137,7 @@ function useReadMark(open: ConversationKey, latest: ConversationMessageList | un
     const key = { phoneNumber, contact };
     const mark = async () => {
       if (document.visibilityState !== 'visible') return;
-      showAsRead(team.id, key);
+      showChange(team.id, key, { unread_count: 0 });
       await markRead(team.id, key, newest);
       await rereadConversations(team.id, key);
     };

@@ -7,9 +7,8 @@ const countMax: typeof conversationCountMax = 100;
 
 export const isUnread = ({ unread_count }: Pick<Conversation, 'unread_count'>) => unread_count > 0;
 
-/** The unread count as shown; the server stops at 100. */
-export const unreadText = ({ unread_count }: Pick<Conversation, 'unread_count'>) =>
-  unread_count >= countMax ? `${countMax - 1}+` : String(unread_count);
+/** A count of conversations or messages as shown; the server stops at 100. */
+export const countText = (count: number) => (count >= countMax ? `${countMax - 1}+` : String(count));
 
 /** The id to which the read mark of an open conversation moves; undefined if nothing is unread. */
 export function markOf(latest: ConversationMessageList | undefined): string | undefined {

@@ -1,6 +1,7 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
-import { type ReactNode, useEffect } from 'react';
+import type { ReactNode } from 'react';
+import { useTitle } from './title.ts';
 
 export function Page({
   title,
@@ -16,9 +17,7 @@ export function Page({
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }): ReactNode {
-  useEffect(() => {
-    document.title = `${title} · Ownline`;
-  }, [title]);
+  useTitle(title);
   return (
     <div className="mx-auto w-full max-w-[68rem] px-8 pt-8 pb-16 max-md:px-4 max-md:pt-5">
       {back && (

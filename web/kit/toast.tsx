@@ -7,6 +7,8 @@ import { texts } from './texts.ts';
 interface ToastAction {
   readonly text: string;
   readonly onSelect: () => void;
+  /** Without it the toast stays until the person closes it. */
+  readonly timeoutMs?: number;
 }
 
 const manager = Toast.createToastManager();
@@ -27,9 +29,8 @@ export function notify(
     ...(subject !== undefined && { id: subject }),
     title,
     description,
-    // A toast with an action stays until the person closes it.
     ...(action && {
-      timeout: 0,
+      timeout: action.timeoutMs ?? 0,
       actionProps: {
         children: action.text,
         onClick: () => {
@@ -49,11 +50,11 @@ export function dismissNews(): void {
 }
 
 /**
- * A toast's place: lower right, on phones above the tab bar. Under a dialog or drawer: lower left, on phones the top.
+ * A toast's place: lower right, on phones above the tab bar, in a conversation above the reply. Under a dialog or drawer: lower left, on phones the top.
  */
 const place = classNames(
   'fixed right-4 bottom-4 z-60 flex w-[min(22rem,calc(100vw-2rem))] flex-col gap-2',
-  'max-md:bottom-[calc(4.75rem+env(safe-area-inset-bottom))]',
+  'max-md:bottom-[calc(4.75rem+env(safe-area-inset-bottom))] [body:has([data-reply-box])_&]:bottom-24',
   'max-sm:[body:has([data-over-page])_&]:top-4 max-sm:[body:has([data-over-page])_&]:bottom-auto',
   'sm:[body:has([data-over-page])_&]:right-auto sm:[body:has([data-over-page])_&]:left-4',
 );
