@@ -9,15 +9,16 @@ const patternsOfCode = new Map<string, readonly RegExp[]>();
 export function formatPhoneNumber(handle: string): string {
   const digits = /^\+([1-9]\d{6,14})$/.exec(handle)?.[1];
   if (digits === undefined) return handle;
-  // No calling code begins with another one.
-  const code =
-    [1, 2, 3].map((length) => digits.slice(0, length)).find((one) => one in mobileGroups) ??
-    digits.slice(0, 3);
+  const code = callingCodeOf(digits);
   const national = digits.slice(code.length);
   const fits = patternsOf(code).map((pattern) => pattern.exec(national));
   const groups = fits.find((fit) => fit !== null)?.slice(1);
   return `+${code} ${groups?.join(' ') ?? inThrees(national)}`;
 }
+
+/** The calling code at the beginning of a number's digits. No calling code begins with another one. */
+export const callingCodeOf = (digits: string): string =>
+  [1, 2, 3].map((length) => digits.slice(0, length)).find((one) => one in mobileGroups) ?? digits.slice(0, 3);
 
 /** Returns patterns that capture the groups of a code's national numbers. They are compiled at its first number. */
 function patternsOf(code: string): readonly RegExp[] {

@@ -9,6 +9,7 @@ import {
 import type { ReactNode } from 'react';
 import { basePath } from './api/base-path.ts';
 import { readSearch, type TypedSearch, writeSearch } from './api/search-parameters.ts';
+import { readContactsSearch } from './contacts/contacts-search.ts';
 import { readConversationFilters } from './conversations/conversation-filters.ts';
 import { readMessagesSearch } from './messages/messages-search.ts';
 import { readNumberSearch, readNumbersSearch } from './numbers/numbers-search.ts';
@@ -59,6 +60,11 @@ const pages = [
     lazyRouteComponent(() => import('./home/home-page.tsx'), 'HomePage'),
   ),
   conversations.addChildren([conversation]),
+  page(
+    'contacts',
+    lazyRouteComponent(() => import('./contacts/contacts-page.tsx'), 'ContactsPage'),
+    readContactsSearch,
+  ),
   page(
     'messages',
     lazyRouteComponent(() => import('./messages/messages-page.tsx'), 'MessagesPage'),

@@ -364,7 +364,7 @@ describe('conversations in a browser (specification section 12.14)', () => {
 
     const other = await open(ada);
     await other.getByRole('main').getByRole('button', { name: 'More' }).click();
-    await other.getByRole('menuitem', { name: 'Opt out this contact' }).waitFor();
+    await other.getByRole('menuitem', { name: 'Stop writing to this contact' }).waitFor();
     assert.equal(await other.getByRole('menuitem', { name: 'Erase this contact' }).count(), 0);
   });
 });

@@ -22,6 +22,7 @@ const pages: Readonly<Record<string, readonly [empty: RegExp, full: RegExp]>> = 
   '/': [/Get started/, /One message failed in the last 24 hours/],
   conversations: [/Nothing waits/, /ada\.with\.a\.very\.long/],
   'conversations/$phoneNumber/$contact': [/This could not be loaded/, /Refused/],
+  contacts: [/No contacts yet/, /Wolfeschlegel/],
   messages: [/No messages yet/, /Refused/],
   'numbers/$id': [/This number is not in the team/, /Wolfeschlegel/],
   numbers: [/No iPhone is connected yet/, /Wolfeschlegel/],

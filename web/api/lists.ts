@@ -6,6 +6,9 @@ interface ListQuery<Page, Row> {
   readonly queryKey: QueryKey;
   readonly queryFn: (context: { readonly signal: AbortSignal }) => Promise<LoadedList<Page, Row>>;
   readonly loadOlder: () => Promise<void>;
+  readonly enabled?: boolean;
+  /** Returns the rows to show until the first answer, such as those of the text that was typed before. */
+  readonly placeholderData?: (before: LoadedList<Page, Row> | undefined) => LoadedList<Page, Row> | undefined;
 }
 
 /** The query of a list that comes in pages. */
@@ -28,9 +31,9 @@ export function listQuery<Page extends ListPage, Row>(
 }
 
 /** The loaded rows of a list, and the work that loads older ones. */
-export function useList<Page, Row>({ queryKey, queryFn, loadOlder }: ListQuery<Page, Row>) {
-  const query = useQuery({ queryKey, queryFn });
-  const loading = useMutation({ mutationKey: queryKey, mutationFn: loadOlder });
+export function useList<Page, Row>({ loadOlder, ...options }: ListQuery<Page, Row>) {
+  const query = useQuery(options);
+  const loading = useMutation({ mutationKey: options.queryKey, mutationFn: loadOlder });
   return {
     query,
     rows: query.data?.rows ?? [],

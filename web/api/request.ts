@@ -8,6 +8,7 @@ export { ApiError } from './api-answer.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 interface RequestOptions {
+  /** A value that is sent as JSON, or a file that is sent as it is. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
@@ -23,10 +24,11 @@ export async function request<Answer>(
   path: string,
   { body, headers, signal }: RequestOptions = {},
 ): Promise<Answer> {
+  const isJson = body !== undefined && !(body instanceof Blob);
   const response = await fetch(`${basePath}${path}`, {
     method,
-    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    headers: { ...(isJson && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;

@@ -9,9 +9,12 @@ export interface ConversationFilters {
   readonly number?: string;
   /** undefined: what waits, for people who may answer; all conversations for others. */
   readonly view?: ConversationView;
+  /** A text that is searched: the results replace the list. */
+  readonly q?: string;
 }
 
-export const readConversationFilters = ({ number, view }: TypedSearch): ConversationFilters => ({
+export const readConversationFilters = ({ number, view, q }: TypedSearch): ConversationFilters => ({
   number: textOf(number),
   view: keyOf(views, view),
+  q: textOf(q),
 });

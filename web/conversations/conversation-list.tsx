@@ -6,6 +6,7 @@ import type { Conversation } from '#contract/conversation.ts';
 import { useList } from '#web/api/lists.ts';
 import { Button, IconButton } from '#web/kit/button.tsx';
 import { Select } from '#web/kit/field.tsx';
+import { lazyDialog } from '#web/kit/lazy-dialog.tsx';
 import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
@@ -21,10 +22,12 @@ import {
   waitingQuery,
 } from './conversation-queries.ts';
 import { ConversationRow } from './conversation-row.tsx';
-import { NewMessageDialog } from './new-message-dialog.tsx';
 import { type Place, rowKey, rowOfThread, withOpenRow, withoutRepeats } from './open-row.ts';
+import { ConversationSearch, isSearched, SearchResults } from './search-results.tsx';
 import { texts } from './texts.ts';
 import { countText } from './unread.ts';
+
+const NewMessageDialog = lazyDialog(async () => (await import('./new-message-dialog.tsx')).NewMessageDialog);
 
 /** The list of conversations, latest activity first: those that wait for the team, all, or the reader's unread ones. */
 export function ConversationList({ open }: { readonly open: ConversationKey | undefined }): ReactNode {
@@ -34,6 +37,7 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
     ...search,
     view: search.view ?? (team.can('messages:send') ? 'waiting' : 'all'),
   } as const;
+  const { q = '' } = search;
   const navigate = useNavigate();
   const numbers = useQuery(numbersQuery(team.id)).data?.numbers ?? [];
   const list = useList(conversationsQuery(team.id, filters));
@@ -76,34 +80,39 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
             />
           )}
         </div>
+        <ConversationSearch value={q} onSearch={(text) => filterBy({ q: text || undefined })} />
       </header>
-      <div {...frame} className="relative min-h-0 flex-1 overflow-y-auto">
-        <Loaded query={list.query}>
-          {({ rows }) => {
-            const listed = withoutRepeats(rows);
-            const shown = openRow && place ? withOpenRow(listed, openRow, place) : listed;
-            if (shown.length === 0)
-              return <Empty filters={filters} onShowAll={() => filterBy({ view: 'all' })} />;
-            return (
-              <ul>
-                {shown.map((conversation) => (
-                  <ConversationRow
-                    key={rowKey(conversation)}
-                    conversation={conversation}
-                    isOpen={conversation === openRow}
-                    isNumberShown={hasMoreNumbers && filters.number === undefined}
-                    isInList={open === undefined}
-                    isDone={conversation === openRow && place?.waited === true && !conversation.waiting}
-                  />
-                ))}
-              </ul>
-            );
-          }}
-        </Loaded>
-        <LoadMore list={list} size="small" className="p-3">
-          {texts.list.showMore}
-        </LoadMore>
-      </div>
+      {isSearched(q) ? (
+        <SearchResults q={q} open={open} />
+      ) : (
+        <div {...frame} className="relative min-h-0 flex-1 overflow-y-auto">
+          <Loaded query={list.query}>
+            {({ rows }) => {
+              const listed = withoutRepeats(rows);
+              const shown = openRow && place ? withOpenRow(listed, openRow, place) : listed;
+              if (shown.length === 0)
+                return <Empty filters={filters} onShowAll={() => filterBy({ view: 'all' })} />;
+              return (
+                <ul>
+                  {shown.map((conversation) => (
+                    <ConversationRow
+                      key={rowKey(conversation)}
+                      conversation={conversation}
+                      isOpen={conversation === openRow}
+                      isNumberShown={hasMoreNumbers && filters.number === undefined}
+                      isInList={open === undefined}
+                      isDone={conversation === openRow && place?.waited === true && !conversation.waiting}
+                    />
+                  ))}
+                </ul>
+              );
+            }}
+          </Loaded>
+          <LoadMore list={list} size="small" className="p-3">
+            {texts.list.showMore}
+          </LoadMore>
+        </div>
+      )}
       <NewMessageDialog isOpen={isWriting} onClose={() => setIsWriting(false)} />
     </>
   );

@@ -24,9 +24,10 @@ const plain = (handle: string) => handle.toLowerCase().replaceAll(/[\s().-]/g, '
 /** Erases a contact. The dialog first lists the effects, and the person has to type the contact's handle. */
 export function EraseDialog({
   contact,
+  name,
   isOpen,
   onClose,
-}: DialogState & { readonly contact: string }): ReactNode {
+}: DialogState & { readonly contact: string; readonly name: string | null }): ReactNode {
   const team = useTeam();
   const navigate = useNavigate();
   const [typed, setTyped] = useState('');
@@ -49,7 +50,7 @@ export function EraseDialog({
     <FormDialog
       isOpen={isOpen}
       onClose={onClose}
-      title={texts.title({ contact: formatPhoneNumber(contact) })}
+      title={texts.title({ contact: name ?? formatPhoneNumber(contact) })}
       action={texts.erase}
       cancel={texts.keep}
       look="danger"

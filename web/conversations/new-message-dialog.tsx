@@ -1,12 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { NumberResource } from '#contract/number.ts';
+import { readPhoneNumber } from '#contract/typed-handle.ts';
+import { useList } from '#web/api/lists.ts';
 import { ApiError } from '#web/api/request.ts';
+import { contactsQuery } from '#web/contacts/contact-queries.ts';
+import { Avatar } from '#web/kit/avatar.tsx';
 import type { DialogState } from '#web/kit/dialog.tsx';
 import { Select, TextField } from '#web/kit/field.tsx';
+import { moveFocus } from '#web/kit/menu.tsx';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
+import { Handle } from '#web/kit/text.tsx';
+import { useDebounced } from '#web/kit/use-debounced.ts';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { realFirst } from '#web/numbers/real-first.ts';
 import { openedOver } from '#web/shell/leave.ts';
@@ -24,16 +31,21 @@ export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
     ({ verified, status }) => verified && status === 'active',
   );
   const [chosen, setChosen] = useState('');
+  const [typed, setTyped] = useState('');
   const [error, setError] = useState<Error | null>(null);
   const from = chosen || numbers[0]?.phone_number;
-  const open = (to: string) => {
-    const contact = to.replaceAll(/[\s().-]/g, '');
-    const problem = !/^\+[1-9]\d{6,14}$/.test(contact)
-      ? texts.noPhoneNumber
-      : contact === from && texts.itself;
-    setError(problem ? new ApiError(400, { code: 'invalid_request', message: problem, param: 'to' }) : null);
-    if (problem || from === undefined) return;
+  const typedNumber = readPhoneNumber(typed, from);
+  const found = usePeople(typed, isOpen);
+  const close = () => {
     onClose();
+    setTyped('');
+    setError(null);
+  };
+  const open = (contact: string | undefined) => {
+    const problem = contact === undefined ? texts.noPhoneNumber : contact === from && texts.itself;
+    setError(problem ? new ApiError(400, { code: 'invalid_request', message: problem, param: 'to' }) : null);
+    if (problem || contact === undefined || from === undefined) return;
+    close();
     void navigate({
       to: '/teams/$teamId/conversations/$phoneNumber/$contact',
       params: { teamId: team.id, phoneNumber: from, contact },
@@ -43,13 +55,13 @@ export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
   return (
     <FormDialog
       isOpen={isOpen}
-      onClose={onClose}
+      onClose={close}
       title={texts.title}
       action={texts.continue}
       work={{ error, isPending: false }}
       isDisabled={from === undefined}
       fields={['to']}
-      onSubmit={({ to = '' }) => open(to)}
+      onSubmit={() => open(typedNumber ?? found[0]?.phoneNumber)}
     >
       {from === undefined ? (
         <p className="text-quiet">{texts.noNumber}</p>
@@ -61,17 +73,83 @@ export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
             options={numbers.map((number) => [number.phone_number, nameOf(number)])}
             onChange={setChosen}
           />
-          <TextField
-            name="to"
-            label={texts.to}
-            type="tel"
-            inputMode="tel"
-            placeholder="+1 415 555 0123"
-            required
-          />
+          <Recipients people={found} onChoose={open}>
+            <TextField
+              name="to"
+              label={texts.to}
+              placeholder={texts.toExample}
+              hint={typedNumber && <Handle value={typedNumber} />}
+              required
+              value={typed}
+              onChange={(event) => setTyped(event.currentTarget.value)}
+            />
+          </Recipients>
         </>
       )}
     </FormDialog>
+  );
+}
+
+interface Person {
+  readonly name: string;
+  readonly phoneNumber: string;
+}
+
+/** How many people are offered. */
+const peopleMax = 6;
+
+/** The contacts whose names or numbers fit what is typed, once for each of their phone numbers. */
+function usePeople(typed: string, isOpen: boolean): readonly Person[] {
+  const q = useDebounced(typed.trim());
+  const { rows } = useList({ ...contactsQuery(useTeam().id, q), enabled: isOpen && q !== '' });
+  if (typed.trim() === '') return [];
+  return rows
+    .flatMap(({ name, handles }) =>
+      handles.filter((one) => one.startsWith('+')).map((phoneNumber) => ({ name, phoneNumber })),
+    )
+    .slice(0, peopleMax);
+}
+
+/** A field, and below it the people who fit what is typed. The arrow keys go through them. */
+function Recipients({
+  people,
+  onChoose,
+  children,
+}: {
+  readonly people: readonly Person[];
+  readonly onChoose: (phoneNumber: string) => void;
+  readonly children: ReactNode;
+}): ReactNode {
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    const items = [...event.currentTarget.querySelectorAll<HTMLElement>('input, button')];
+    if (/^Arrow/.test(event.key) && moveFocus(event, items)) event.preventDefault();
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the field and the buttons in it have the focus
+    <div className="flex flex-col gap-2" onKeyDown={onKeyDown}>
+      {children}
+      {people.length > 0 && (
+        <ul aria-label={texts.people} className="flex flex-col">
+          {people.map(({ name, phoneNumber }) => (
+            <li key={phoneNumber}>
+              <button
+                type="button"
+                onClick={() => onChoose(phoneNumber)}
+                className="flex w-full items-center gap-3 rounded-lg px-2 py-1.5 text-left hover:bg-sunken"
+              >
+                <Avatar name={name} />
+                <span className="min-w-0">
+                  <bdi className="block truncate font-medium">{name}</bdi>
+                  <span className="text-xs text-quiet">
+                    <Handle value={phoneNumber} />
+                  </span>
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
   );
 }
 

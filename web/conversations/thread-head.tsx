@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { Ban, ChevronLeft, Ellipsis, Eraser } from 'lucide-react';
+import { Ban, ChevronLeft, Ellipsis, Eraser, UserRoundPen } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { ConversationMessageList } from '#contract/conversation.ts';
-import { Badge } from '#web/kit/badge.tsx';
 import { buttonStyle, IconButton } from '#web/kit/button.tsx';
 import { Confirm } from '#web/kit/confirm.tsx';
+import { lazyDialog } from '#web/kit/lazy-dialog.tsx';
 import { Menu, MenuItem } from '#web/kit/menu.tsx';
 import { Handle } from '#web/kit/text.tsx';
 import { useLeave } from '#web/shell/leave.ts';
@@ -14,16 +14,23 @@ import { optOut, rereadConversations } from './conversation-queries.ts';
 import { DoneButton } from './done-button.tsx';
 import { EraseDialog } from './erase-dialog.tsx';
 import { texts } from './texts.ts';
+import { ThreadPerson } from './thread-person.tsx';
 
 const { head } = texts;
 
+const ContactDialog = lazyDialog(
+  async () => (await import('#web/contacts/contact-dialog.tsx')).ContactDialog,
+);
+
 export function ThreadHead({ thread }: { readonly thread: ConversationMessageList }): ReactNode {
   const team = useTeam();
-  const { number, contact, opt_out } = thread;
+  const { number, contact, contact_id, name, opt_out } = thread;
   const [isOptingOut, setIsOptingOut] = useState(false);
   const [isErasing, setIsErasing] = useState(false);
-  const ownNumber = <Handle value={number.phone_number} />;
-  const mayOptOut = team.can('messages:send') && !opt_out;
+  const [isNaming, setIsNaming] = useState(false);
+  const mayWrite = team.can('messages:send');
+  // A short code or a sender's name is no handle of a person.
+  const mayName = mayWrite && /^\+|@/.test(contact);
   const mayErase = team.can('contacts:erase');
   const optingOut = useMutation({
     mutationFn: () => optOut(team.id, contact),
@@ -49,26 +56,12 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
       >
         <ChevronLeft />
       </Link>
-      <div className="min-w-0 flex-1">
-        <h2 className="truncate text-[0.9375rem] font-semibold">
-          <Handle value={contact} />
-        </h2>
-        <p className="flex items-center gap-1.5 truncate text-xs text-quiet">
-          <span className="truncate">
-            {number.label
-              ? head.viaLabel({ label: number.label, number: ownNumber })
-              : head.via({ number: ownNumber })}
-          </span>
-          {number.simulated && <Badge>{texts.simulated}</Badge>}
-          {number.removed && <Badge tone="bad">{head.deleted}</Badge>}
-          {!number.removed && number.status === 'paused' && <Badge tone="warn">{head.paused}</Badge>}
-          {!number.removed && number.status === 'active' && number.health === 'offline' && (
-            <Badge tone="bad">{head.offline}</Badge>
-          )}
-        </p>
-      </div>
+      <ThreadPerson
+        thread={thread}
+        onAddName={contact_id === null && mayName ? () => setIsNaming(true) : undefined}
+      />
       <DoneButton thread={thread} />
-      {(mayOptOut || mayErase) && (
+      {(mayWrite || mayErase) && (
         <Menu
           trigger={
             <IconButton label={head.more}>
@@ -76,7 +69,12 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
             </IconButton>
           }
         >
-          {mayOptOut && (
+          {mayName && (
+            <MenuItem onSelect={() => setIsNaming(true)}>
+              <UserRoundPen aria-hidden="true" /> {contact_id === null ? head.addName : head.editContact}
+            </MenuItem>
+          )}
+          {mayWrite && !opt_out && (
             <MenuItem isDangerous onSelect={() => setIsOptingOut(true)}>
               <Ban aria-hidden="true" /> {head.optOut}
             </MenuItem>
@@ -88,7 +86,15 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
           )}
         </Menu>
       )}
-      {mayErase && <EraseDialog contact={contact} isOpen={isErasing} onClose={() => setIsErasing(false)} />}
+      <ContactDialog
+        id={contact_id ?? undefined}
+        handle={contact}
+        isOpen={isNaming}
+        onClose={() => setIsNaming(false)}
+      />
+      {mayErase && (
+        <EraseDialog contact={contact} name={name} isOpen={isErasing} onClose={() => setIsErasing(false)} />
+      )}
       <Confirm
         isOpen={isOptingOut}
         onClose={() => setIsOptingOut(false)}
@@ -96,7 +102,9 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
         action={texts.optOut.optOut}
         onConfirm={() => optingOut.mutateAsync()}
       >
-        <p>{texts.optOut.about({ contact: <Handle value={contact} /> })}</p>
+        <p>
+          {texts.optOut.about({ contact: name === null ? <Handle value={contact} /> : <bdi>{name}</bdi> })}
+        </p>
       </Confirm>
     </header>
   );

@@ -62,6 +62,7 @@ export function ThreadMessages({
           return (
             <li
               key={message.id}
+              id={message.id}
               className={before && before.direction === message.direction && !isNewDay ? 'mt-1' : 'mt-3'}
             >
               {isNewDay && <p className="mt-1 mb-3 text-center text-xs font-medium text-quiet">{day}</p>}

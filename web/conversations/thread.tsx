@@ -20,6 +20,7 @@ import { ThreadHead } from './thread-head.tsx';
 import { ThreadMessages } from './thread-messages.tsx';
 import { markOf } from './unread.ts';
 import { useComposition } from './use-composition.ts';
+import { useFoundMessage } from './use-found-message.ts';
 
 const { hindrances } = texts;
 
@@ -83,6 +84,7 @@ function Content({
     }),
     [writeAgain, sendAgain],
   );
+  useFoundMessage(messages, { hasMore, older });
   const isGroup = messages.find(({ direction }) => direction === 'inbound')?.group ?? false;
   return (
     <>

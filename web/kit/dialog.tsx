@@ -1,23 +1,13 @@
-import { lazy, type ReactNode, Suspense, useRef } from 'react';
+import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 import type { DialogProps } from './dialog-props.ts';
+import { lazyDialog } from './lazy-dialog.tsx';
 
 /** The properties that the page of a dialog controls. */
 export type DialogState = Pick<DialogProps, 'isOpen' | 'onClose'>;
 
 // The frame's code is a sixth of all scripts, so it is loaded when the first dialog opens.
-const DialogFrame = lazy(async () => ({ default: (await import('./dialog-frame.tsx')).DialogFrame }));
-
-function Frame(props: DialogProps & { readonly className: string }): ReactNode {
-  const wasOpen = useRef(false);
-  wasOpen.current ||= props.isOpen;
-  if (!wasOpen.current) return null;
-  return (
-    <Suspense fallback={null}>
-      <DialogFrame {...props} />
-    </Suspense>
-  );
-}
+const Frame = lazyDialog(async () => (await import('./dialog-frame.tsx')).DialogFrame);
 
 const inTheMiddle = classNames(
   'sm:top-[12vh] sm:left-1/2 sm:max-h-[76vh] sm:w-[min(32rem,calc(100vw-2rem))] sm:-translate-x-1/2',

@@ -65,6 +65,7 @@ export function TextField({
   hint,
   className,
   isLabelHidden = false,
+  isLong = false,
   ...input
 }: Omit<ComponentProps<typeof BaseField.Control>, 'className'> & {
   readonly name: string;
@@ -73,11 +74,18 @@ export function TextField({
   readonly className?: string;
   /** Hides the label from view, where a heading has the same text. */
   readonly isLabelHidden?: boolean;
+  /** Whether the text may have several lines. */
+  readonly isLong?: boolean;
 }): ReactNode {
   return (
     <BaseField.Root name={name} className={classNames('group/field flex flex-col gap-1.5', className)}>
       <BaseField.Label className={isLabelHidden ? 'sr-only' : 'font-medium'}>{label}</BaseField.Label>
-      <BaseField.Control className={inputStyle} autoComplete="off" {...input} />
+      <BaseField.Control
+        className={classNames(inputStyle, isLong && 'h-auto py-2 max-sm:h-auto')}
+        render={isLong ? <textarea rows={3} /> : undefined}
+        autoComplete="off"
+        {...input}
+      />
       {hint !== undefined && (
         <BaseField.Description className="text-[0.8125rem] text-quiet group-data-invalid/field:hidden">
           {hint}

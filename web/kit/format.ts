@@ -72,3 +72,10 @@ const either = new Intl.ListFormat(pageLocale, { type: 'disjunction' });
 export function eitherOf(names: readonly string[]): string {
   return either.format(names);
 }
+
+const all = new Intl.ListFormat(pageLocale);
+
+/** Lists what belongs together: `2 added, 1 changed, and 3 left out`. */
+export function listOf(parts: readonly string[]): string {
+  return all.format(parts);
+}

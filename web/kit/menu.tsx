@@ -95,7 +95,7 @@ const itemsIn = (list: HTMLElement | null): HTMLElement[] =>
   list ? [...list.querySelectorAll<HTMLElement>('[role="menuitem"]')] : [];
 
 /** Moves the focus by a key. @returns true if the key moves the focus */
-function moveFocus({ key }: KeyboardEvent, items: readonly HTMLElement[]): boolean {
+export function moveFocus({ key }: Pick<KeyboardEvent, 'key'>, items: readonly HTMLElement[]): boolean {
   const at = items.indexOf(document.activeElement as HTMLElement);
   const targets: Readonly<Record<string, number>> = {
     ArrowDown: (at + 1) % items.length,

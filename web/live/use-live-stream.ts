@@ -27,6 +27,8 @@ const alsoShown: Partial<Record<ResourceType, readonly (readonly string[])[]>> =
     ['message', 'thread'],
     ['message', 'conversations'],
   ],
+  // Lists and threads show the names of contacts.
+  contact: [['message']],
   // Home shows the changes of the team by API keys.
   invitation: [['number', '/home']],
   member: [['number', '/home']],

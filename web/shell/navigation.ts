@@ -1,5 +1,6 @@
 import type { LinkProps } from '@tanstack/react-router';
 import {
+  BookUser,
   ChartColumn,
   House,
   KeyRound,
@@ -43,6 +44,12 @@ export const mainNavigation: readonly NavigationItem[] = [
     icon: MessagesSquare,
     isOnPhone: true,
     isInbox: true,
+    permission: 'messages:read',
+  },
+  {
+    to: '/teams/$teamId/contacts',
+    text: navigation.contacts,
+    icon: BookUser,
     permission: 'messages:read',
   },
   {

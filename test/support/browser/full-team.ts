@@ -45,6 +45,9 @@ export async function givenFullTeam(service: TestService): Promise<FullTeam> {
   await front.wire.call('status', { id, status: 'failed', error: `no such number ${'x'.repeat(200)}` });
   const messageId = await send(other.phoneNumber, contact, 'Waiting '.repeat(100));
   await change(other.numberId, { status: 'paused' });
+  await ok(
+    api.post('/v1/contacts', { name: longName, handles: [contact, 'ada@example.com'], note: longName }),
+  );
   await receive(front, '+14155550150', 'STOP');
   await front.wire.poll();
 
