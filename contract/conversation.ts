@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Message, MessageDetail, waitingReasons } from './message.ts';
+import { Message, MessageDetail, SendMessageRequest, waitingReasons } from './message.ts';
 import { numberStatuses } from './number.ts';
 import { healthStates } from './number-health.ts';
 import { OptOut } from './opt-out.ts';
@@ -187,8 +187,9 @@ export const ConversationRead = strictObject({
 });
 export type ConversationRead = Type.Static<typeof ConversationRead>;
 
-/** The reply of a member to a conversation: POST /app/teams/:team_id/messages/send. */
-export const ReplyFields = {
+/** A message of a member: POST /app/teams/:team_id/messages/send. */
+export const SendReplyRequest = strictObject({
+  ...SendMessageRequest.properties,
   seen_message_id: Type.Optional(
     nullable(
       publicIdOf(
@@ -198,9 +199,10 @@ export const ReplyFields = {
     ),
   ),
   answer_anyway: Type.Optional(
-    Type.Boolean({ description: 'true: the reply is sent although somebody answered meanwhile.' }),
+    Type.Boolean({ description: 'true: the reply is sent although another sender answered meanwhile.' }),
   ),
-};
+});
+export type SendReplyRequest = Type.Static<typeof SendReplyRequest>;
 
 /** The answer in an error 409 of a reply: the field `answer`. */
 export const MeanwhileAnswer = strictObject({
@@ -220,16 +222,10 @@ export const PublicConversation = strictObject({
 export type PublicConversation = Type.Static<typeof PublicConversation>;
 
 export const PublicConversationList = strictObject({
+  ...ConversationList.properties,
   conversations: Type.Array(PublicConversation, { description: 'The latest activity first.' }),
-  cursor: Type.String({ description: 'Send this value as `cursor` to get the next page.' }),
-  has_more: Type.Boolean({ description: 'false at the end. A page with filters may be short, or empty.' }),
 });
-export type PublicConversationList = Type.Static<typeof PublicConversationList>;
 
 /** GET /v1/conversations */
-export const ListPublicConversationsQuery = strictObject({
-  number: Type.Optional(phoneNumber('Only conversations of this number of the team.')),
-  waiting: Type.Optional(Type.Boolean({ description: 'true: only conversations that wait for the team.' })),
-  ...pageQuery('conversations'),
-});
-export type ListPublicConversationsQuery = Type.Static<typeof ListPublicConversationsQuery>;
+const { unread: _unread, ...ofKeys } = ListConversationsQuery.properties;
+export const ListPublicConversationsQuery = strictObject(ofKeys);

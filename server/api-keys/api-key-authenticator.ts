@@ -86,6 +86,7 @@ function principalOf(row: LiveKeyRow): Principal {
     permissions: isTest ? withoutTeamWrite(row.permissions) : row.permissions,
     plan: row.plan,
     ...(isTest ? { isTest } : {}),
+    ...(row.answers_for_team ? { answersForTeam: true } : {}),
   };
 }
 

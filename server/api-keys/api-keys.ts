@@ -38,6 +38,8 @@ export interface ApiKeyRow {
   readonly created_at: Date;
   readonly last_used_at: Date | null;
   readonly revoked_at: Date | null;
+  /** Whether a send of the key answers its conversation for the team. */
+  readonly answers_for_team: boolean;
   /** The test team for which a test key acts; null for a live key. */
   readonly test_team_id: TeamId | null;
 }
@@ -49,7 +51,7 @@ export interface LiveKeyRow extends ApiKeyRow {
 }
 
 const columns =
-  'team_id, id, name, permissions, created_by, created_at, last_used_at, revoked_at, test_team_id';
+  'team_id, id, name, permissions, created_by, created_at, last_used_at, revoked_at, answers_for_team, test_team_id';
 
 /** SQL condition: the person of a membership created the key, in this or an earlier membership of the team. */
 const sqlIsCreatedBy = `created_by IN (
@@ -58,8 +60,8 @@ const sqlIsCreatedBy = `created_by IN (
 
 const insertApiKey = query<Omit<ApiKeyRow, 'revoked_at'> & { hash: Buffer }>(
   'api-keys.insert',
-  `INSERT INTO api_keys (team_id, id, name, permissions, created_by, hash, created_at, test_team_id)
-   VALUES (:team_id, :id, :name, :permissions, :created_by, :hash, :created_at, :test_team_id)`,
+  `INSERT INTO api_keys (team_id, id, name, permissions, created_by, hash, created_at, answers_for_team, test_team_id)
+   VALUES (:team_id, :id, :name, :permissions, :created_by, :hash, :created_at, :answers_for_team, :test_team_id)`,
   { changes: 'key', team: ':team_id', ids: ':id' },
 ).run;
 
@@ -137,6 +139,7 @@ export function keyView(key: ApiKeyRow): ApiKey {
     permissions: key.permissions,
     created_by: key.created_by === null ? null : publicId('usr', key.created_by),
     created_at: key.created_at.toISOString(),
+    ...(key.answers_for_team ? { answers_for_team: true as const } : {}),
     last_used_at: key.last_used_at?.toISOString() ?? null,
     ...(key.test_team_id === null ? {} : { test: true as const }),
   };
@@ -146,6 +149,7 @@ interface NewKey {
   readonly teamId: TeamId;
   readonly name: string;
   readonly permissions: readonly Grant[];
+  readonly answersForTeam?: boolean | undefined;
   /** The test team for which a test key acts, from `ensureTestTeam`; undefined for a live key. */
   readonly testTeamId?: TeamId;
   /** The creating member and the grants that keys of their role may hold (`keyGrants`); undefined for the operator. */
@@ -181,6 +185,7 @@ export async function createKey(trx: Transaction, services: Runtime, input: NewK
     created_at: services.clock.now(),
     last_used_at: null,
     revoked_at: null,
+    answers_for_team: input.answersForTeam ?? false,
     test_team_id: input.testTeamId ?? null,
   };
   await insertApiKey(trx, { ...row, hash: sha256(key) });
@@ -189,7 +194,12 @@ export async function createKey(trx: Transaction, services: Runtime, input: NewK
     action: 'key.created',
     teamId: input.teamId,
     target: publicId('key', row.id),
-    details: { name: row.name, permissions: row.permissions, ...(isTest ? { test: true } : {}) },
+    details: {
+      name: row.name,
+      permissions: row.permissions,
+      ...(row.answers_for_team ? { answers_for_team: true } : {}),
+      ...(isTest ? { test: true } : {}),
+    },
   });
   return { row, key };
 }

@@ -13,6 +13,7 @@ interface CreateOptions {
   readonly team: TeamId;
   readonly name: string;
   readonly permissions: readonly Grant[];
+  readonly answersForTeam: boolean;
   readonly test: boolean;
 }
 
@@ -25,14 +26,15 @@ export function addKeyCommands(program: Command, onRuntime: OnRuntime): void {
     .requiredOption('--team <id>', 'team_…', readTeamId)
     .requiredOption('--name <name>', 'what the key is for')
     .requiredOption('--permissions <list>', `* or some of ${permissions.join(',')}`, readGrants)
+    .option('--answers-for-team', 'its sends answer conversations, as a person’s reply does', false)
     .option('--test', 'a test key: a simulated line, fictional recipients, data of its own', false)
     .option('--json', 'print as JSON', false)
     .action(
-      onRuntime(async (runtime, { team: teamId, name, permissions, test }: CreateOptions) => {
+      onRuntime(async (runtime, { team: teamId, test, ...key }: CreateOptions) => {
         await requireTeam(runtime, teamId);
         const made = await runtime.database.transaction(async (trx) => {
           const testTeam = test ? { testTeamId: await ensureTestTeam(trx, runtime, teamId) } : {};
-          return createKey(trx, runtime, { teamId, name, permissions, by: operator, ...testTeam });
+          return createKey(trx, runtime, { ...key, teamId, by: operator, ...testTeam });
         });
         return { key: made.key, team_id: publicId('team', teamId), ...keyView(made.row) };
       }),

@@ -29,7 +29,7 @@ export function apiKeyRoutes(services: Runtime): Route[] {
       audit: 'key.created',
       body: CreateKeyRequest,
       answers: { 201: MadeApiKey },
-      handle: async ({ principal, body: { test, ...body }, by }) => {
+      handle: async ({ principal, body: { test, answers_for_team: answersForTeam, ...body }, by }) => {
         const made = await database.transaction(async (trx) => {
           // The team is locked before its member, as by every change of members.
           const testTeam = test ? { testTeamId: await ensureTestTeam(trx, services, principal.teamId) } : {};
@@ -38,7 +38,14 @@ export function apiKeyRoutes(services: Runtime): Route[] {
           const member = await lockMember(trx, memberOf(principal));
           if (!member) throw notFound('team');
           const creator = { id: member.id, grants: keyGrants(member.role) };
-          return createKey(trx, services, { ...body, ...testTeam, teamId: principal.teamId, creator, by });
+          return createKey(trx, services, {
+            ...body,
+            ...testTeam,
+            answersForTeam,
+            teamId: principal.teamId,
+            creator,
+            by,
+          });
         });
         return { status: 201, body: { ...keyView(made.row), key: made.key } };
       },

@@ -7,6 +7,7 @@ import { purgeInBatches } from '#server/database/purge-walk.ts';
 import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { eraseEventsOfContact, eraseEventsOfMessages } from '#server/events/erase-events.ts';
+import { eraseConversationAnswers } from '#server/messages/answer-store.ts';
 import {
   countMessagesOfContact,
   eraseConversations,
@@ -87,6 +88,7 @@ export async function runErasure(services: Runtime, erasure: ErasureRow, budgetM
   await database.transaction(async (trx) => {
     await eraseConversations(trx, erasure);
     await eraseReadMarks(trx, erasure);
+    await eraseConversationAnswers(trx, erasure);
   });
   if (await hasMessagesOfContact(database.pool, erasure)) return false;
   return database.transaction(async (trx) => {

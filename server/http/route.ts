@@ -53,6 +53,8 @@ export interface Principal {
   readonly plan: PlanName;
   /** True for a test key, whose teamId is the test team. */
   readonly isTest?: boolean;
+  /** True for a key whose sends answer conversations as a person’s reply does. */
+  readonly answersForTeam?: boolean;
 }
 
 export interface SignedIn {
@@ -206,7 +208,9 @@ interface Admission {
   readonly refusesEndedToken?: true;
 }
 
-interface OfMembers<Handle> {
+interface OfMembers<Handle, Body, Query> {
+  readonly body?: Body;
+  readonly query?: Query;
   readonly permission?: PersonalPermission;
   readonly answers?: Route['answers'];
   readonly handle?: Handle;
@@ -223,9 +227,10 @@ export interface Route {
   readonly permission?: Permission | PersonalPermission;
   /**
    * Replaces parts of the route below /app/teams/:team_id. Members may need a lesser permission than keys, for example to
-   * read but not to manage (decision 0014). Their answers may have more fields, because people see more than programs do.
+   * read but not to manage (decision 0014). Their requests and answers may have more fields, because people do more than
+   * programs.
    */
-  readonly ofMembers?: OfMembers<Route['handle']>;
+  readonly ofMembers?: OfMembers<Route['handle'], TSchema, TObject>;
   readonly admission?: Admission;
   /** The operation's name in the audit log, if it changes something; refusals have this name too (section 12.6). */
   readonly audit?: string;
@@ -247,14 +252,24 @@ export interface Route {
 }
 
 /** Declares a route; the handler's body, query and ids have the types that the route declares. */
-export function route<B extends TSchema, Q extends TObject, I extends PathIds>(
+export function route<
+  B extends TSchema,
+  Q extends TObject,
+  I extends PathIds,
+  MemberB extends TSchema = B,
+  MemberQ extends TObject = Q,
+>(
   address: `${Route['method']} ${string}`,
   definition: Omit<Route, 'method' | 'path' | 'body' | 'query' | 'ids' | 'handle' | 'ofMembers'> & {
     readonly body?: B;
     readonly query?: Q;
     readonly ids?: I;
     readonly handle: (call: HandlerContext<Static<B>, Static<Q>, I>) => Promise<Answer>;
-    readonly ofMembers?: OfMembers<(call: HandlerContext<Static<B>, Static<Q>, I>) => Promise<Answer>>;
+    readonly ofMembers?: OfMembers<
+      (call: HandlerContext<Static<MemberB>, Static<MemberQ>, I>) => Promise<Answer>,
+      MemberB,
+      MemberQ
+    >;
   },
 ): Route {
   const [method, path] = address.split(' ');

@@ -76,8 +76,8 @@ function idempotencyKeysSince(clock: Runtime['clock']): Date {
 /**
  * Accepts sends by one statement, and returns one outcome per row, in order. It waits for no lock of a team or number.
  * A row is `again` if a concurrent request has locked its team, number or idempotency key, or may free quota. So is a
- * row whose team had no usage row for the month, and a refused row whose idempotency key exists by now. All message ids
- * of a batch contain its one acceptance time, so ids sort as created_at does.
+ * row whose team had no usage row for the month, and a refused row whose idempotency key exists by now. Message ids
+ * contain the one acceptance time of the batch, so they sort as created_at does; the id of a reply is a little earlier.
  * @throws if nothing was stored, or the database went away
  */
 export async function acceptSends(
@@ -85,7 +85,10 @@ export async function acceptSends(
   rows: readonly SendRow[],
 ): Promise<(SendOutcome | typeof again)[]> {
   const at = services.clock.now();
-  const batch = rows.map((row) => ({ ...row, messageId: services.ids.next('msg', at.getTime()) }));
+  const batch = rows.map((row) => ({
+    ...row,
+    messageId: row.messageId ?? services.ids.next('msg', at.getTime()),
+  }));
   const results = await runStatement(services, batch, at);
   const repeats = await findRetries(services, batch, results, at);
   return results.map((result, position) => {
@@ -98,6 +101,22 @@ export async function acceptSends(
       monthlyLimit: result.monthly_limit,
       used: result.used,
     };
+  });
+}
+
+/** Whether an earlier send of the team has this idempotency key. */
+export function hasIdempotencyKey(
+  { database, clock }: Runtime,
+  teamId: TeamId,
+  key: string | undefined,
+): Promise<boolean> {
+  if (key === undefined) return Promise.resolve(false);
+  return findIdempotencyKeys.hasRow(database.hot, {
+    positions: [0],
+    teamIds: [teamId],
+    idempotencyKeys: [key],
+    fingerprints: [null],
+    keysSince: idempotencyKeysSince(clock),
   });
 }
 

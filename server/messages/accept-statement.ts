@@ -10,6 +10,8 @@ import { sqlHoldOnJoin } from './message-store.ts';
 /** One send, as input of the statement. */
 export interface SendRow {
   readonly teamId: TeamId;
+  /** The id of the message, if it was made before: a reply claims its conversation with it. */
+  readonly messageId?: MessageId | undefined;
   /** The API key or member that sends the message; null for the server itself. */
   readonly sentBy: KeyId | MemberId | null;
   readonly from: string;

@@ -1,5 +1,6 @@
 import { query, transactionQuery } from '#server/database/query.ts';
-import type { MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
+import type { MessageId, NumberId } from '#server/platform/ids.ts';
+import type { OfPhone } from './answer-store.ts';
 import { contactSpellingsMax } from './limits.ts';
 
 /**
@@ -25,13 +26,6 @@ export const uncountFailedHandOut = transactionQuery<{
   `UPDATE conversations SET unanswered_count = greatest(unanswered_count - 1, 0)
    WHERE number_id = :numberId AND contact = :contact AND (last_inbound_at IS NULL OR last_inbound_at < :handedOutAt)`,
 ).run;
-
-/** A conversation of a phone number, over all its connections. */
-interface OfPhone {
-  readonly teamId: TeamId;
-  readonly phoneNumber: string;
-  readonly contact: string;
-}
 
 const ofPhone = `c.contact = :contact AND c.number_id = ANY (ARRAY(
   SELECT n.id FROM numbers n WHERE n.team_id = :teamId AND n.phone_number = :phoneNumber))`;

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { SendReplyRequest } from '#contract/conversation.ts';
 import {
   AcceptedMessage,
   ListMessagesQuery,
@@ -9,7 +10,7 @@ import {
 } from '#contract/message.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { messageBodyMaxBytes } from '#server/http/limits.ts';
-import { type Route, route } from '#server/http/route.ts';
+import { type Answer, type HandlerContext, type Route, route } from '#server/http/route.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { cancelMessage } from './cancel-message.ts';
 import { listMessages } from './list-messages.ts';
@@ -22,10 +23,23 @@ import {
   sendMessageExamples,
 } from './route-examples.ts';
 import { type SendBatcher, sendMessage } from './send-message.ts';
+import { sendReply } from './send-reply.ts';
 import { advanceTestMessage } from './test-messages.ts';
 import { explainWaiting, notWaiting } from './waiting-reason.ts';
 
 export function messageRoutes(services: Runtime & { readonly sends: SendBatcher }): Route[] {
+  const send = async ({ principal, body, request }: HandlerContext<SendReplyRequest>): Promise<Answer> => {
+    const answers = principal.actor.kind === 'member' || principal.answersForTeam;
+    const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
+    const { message, replayed } = await (answers ? sendReply : sendMessage)(
+      services,
+      principal,
+      body,
+      idempotencyKey,
+    );
+    const answer = { status: 202, body: message };
+    return replayed ? { ...answer, headers: { 'idempotent-replayed': 'true' } } : answer;
+  };
   return [
     route('POST /v1/messages/send', {
       audience: 'api',
@@ -49,12 +63,8 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
       },
       body: SendMessageRequest,
       answers: { 202: AcceptedMessage },
-      handle: async ({ principal, body, request }) => {
-        const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
-        const { message, replayed } = await sendMessage(services, principal, body, idempotencyKey);
-        const answer = { status: 202, body: message };
-        return replayed ? { ...answer, headers: { 'idempotent-replayed': 'true' } } : answer;
-      },
+      handle: send,
+      ofMembers: { body: SendReplyRequest, handle: send },
     }),
     route('GET /v1/messages', {
       audience: 'api',

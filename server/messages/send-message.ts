@@ -8,7 +8,7 @@ import { contactOf } from '#server/opt-outs/contact.ts';
 import { findOptOutByHash, type OptOutRow } from '#server/opt-outs/opt-out-store.ts';
 import { type AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { type KeyId, type MemberId, type MessageId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import { startOfNextMonth } from '#server/platform/time/calendar.ts';
@@ -81,7 +81,8 @@ type Services = Runtime & { readonly sends: SendBatcher };
 
 /**
  * Accepts a message (specification section 4.3).
- * @param sender the team, and the key or member that sends, null for the server itself; isTest for a test key
+ * @param sender the team, and the key or member that sends, null for the server itself; isTest for a test key;
+ * messageId if the message's id was made before
  * @param input validated against its schema
  * @param media a file of this server, which no plan refuses; by default that of media_url
  * @returns the answer, and whether the request repeats an earlier one with the same Idempotency-Key
@@ -90,7 +91,12 @@ type Services = Runtime & { readonly sends: SendBatcher };
  */
 export async function sendMessage(
   services: Services,
-  sender: { readonly teamId: TeamId; readonly id: KeyId | MemberId | null; readonly isTest?: boolean },
+  sender: {
+    readonly teamId: TeamId;
+    readonly id: KeyId | MemberId | null;
+    readonly isTest?: boolean;
+    readonly messageId?: MessageId;
+  },
   input: SendMessageRequest,
   idempotencyKey?: string,
   media = input.media_url ? readMediaUrl(services, input.media_url) : null,
@@ -100,6 +106,7 @@ export async function sendMessage(
   checkContent(input, contact);
   const outcome = await services.sends.accept({
     teamId,
+    messageId: sender.messageId,
     sentBy,
     from: input.from,
     to: input.to,

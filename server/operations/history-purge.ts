@@ -16,6 +16,7 @@ import {
 } from '#server/database/retention.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { eventHistory } from '#server/events/erase-events.ts';
+import { purgeConversationAnswers } from '#server/messages/answer-store.ts';
 import { messageHistory, purgeConversations, purgeInboundIds } from '#server/messages/purge-messages.ts';
 import { firstIdAt } from '#server/platform/ids.ts';
 import { attemptHistory, deliveryHistory } from '#server/webhooks/deliveries/purge-deliveries.ts';
@@ -108,7 +109,7 @@ export class HistoryPurge {
     );
     if (conversations !== 'done' || clock.nowMs() - this.#tablesReadAtMs < tableMs) return conversations;
     const boundId = firstIdAt(boundMs);
-    for (const purge of [purgeReadMarks, purgeInboundIds]) {
+    for (const purge of [purgeReadMarks, purgeConversationAnswers, purgeInboundIds]) {
       const end = await this.#inBatches((trx) => purge(trx, { before: boundId, limit: purgeBatchMax }));
       if (end !== 'done') return end;
     }

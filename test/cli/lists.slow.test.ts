@@ -57,6 +57,7 @@ describe('the list commands', () => {
   it('key list shows the active keys without their secrets, so that a lost key can be found and revoked', async () => {
     const made = await commands.json(
       ...['key', 'create', '--team', team.publicId, '--name', 'lost', '--permissions', 'messages:send'],
+      '--answers-for-team',
     );
     const keys = await commands.json('key', 'list', '--team', team.publicId);
     assertEach(keys, ({ name }: { name: string }) => name, ['lost', 'test']);
@@ -66,6 +67,7 @@ describe('the list commands', () => {
       'permissions',
       'created_by',
       'created_at',
+      'answers_for_team',
       'last_used_at',
     ]);
     assert.equal(keys[0].id, made.id);

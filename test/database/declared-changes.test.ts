@@ -52,6 +52,7 @@ const unseen: Readonly<Record<string, string>> = {
   poll_service: 'a change of health that follows from it is one of its number',
   recent_hand_outs: 'its message changes in the same transaction',
   conversations: 'its message changes in the same transaction',
+  conversation_answers: 'its message is stored right after',
   conversation_reads: 'of one person; their other windows read again by themselves',
   idempotency_keys: 'not visible to clients',
   inbound_ids: 'not visible to clients',

@@ -1,19 +1,17 @@
 import type {
-  ConversationMessage,
   ConversationMessageList,
   ListConversationMessagesQuery,
 } from '#contract/conversation.ts';
 import type { HealthState } from '#contract/number-health.ts';
 import { listLimitDefault } from '#contract/paging.ts';
-import type { MessageSender } from '#contract/timeline.ts';
 import { listHandles } from '#server/contacts/contact-store.ts';
-import { findSenders } from '#server/dashboard/timeline/timeline-store.ts';
 import { type Scanned, sqlBoundedScan, sqlRowsAlong } from '#server/database/bounded-scan.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type MessageRow, messageDetailView, sqlMessageColumns } from '#server/messages/message.ts';
+import { type MessageRow, sqlMessageColumns } from '#server/messages/message.ts';
 import { findMessage } from '#server/messages/message-store.ts';
-import { explainWaiting, notWaiting } from '#server/messages/waiting-reason.ts';
+import { conversationMessageView, findSenders } from '#server/messages/senders.ts';
+import { explainWaiting } from '#server/messages/waiting-reason.ts';
 import { findHealth, sqlReadyAndHeld } from '#server/numbers/number-store.ts';
 import { findOptOut, optOutView } from '#server/opt-outs/opt-out-store.ts';
 import { notFound } from '#server/platform/app-error.ts';
@@ -139,7 +137,7 @@ export async function listConversationMessages(
     queued: queued.head_id && (await explainHead(services, teamId, queued.head_id)),
     read_until: facts.read_until && publicId('msg', facts.read_until),
     unread_count: facts.unread_count,
-    messages: messages.map((row) => messageOf(row, senders.get(row.sent_by))),
+    messages: messages.map((row) => conversationMessageView(row, senders.get(row.sent_by))),
     ...page,
   };
 }
@@ -151,16 +149,6 @@ async function handlesOf(
 ): Promise<string[]> {
   const rows = contactId === null ? [] : await listHandles(database.pool, { teamId, contactId });
   return rows.map(({ handle }) => handle);
-}
-
-function messageOf(row: MessageRow, sender: MessageSender | undefined): ConversationMessage {
-  const {
-    waiting_reason: _reason,
-    expected_at: _at,
-    contact_id: _id,
-    ...message
-  } = messageDetailView(row, notWaiting, null);
-  return { ...message, sender: sender ?? null };
 }
 
 async function explainHead(

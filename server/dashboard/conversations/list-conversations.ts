@@ -1,7 +1,7 @@
 import type { ConversationList, ListConversationsQuery } from '#contract/conversation.ts';
 import { listLimitDefault } from '#contract/paging.ts';
-import { findSenders } from '#server/dashboard/timeline/timeline-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { findSenders } from '#server/messages/senders.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { conversationView, listFacts, type Reader } from './conversation-facts.ts';
 import {

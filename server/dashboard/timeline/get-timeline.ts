@@ -15,6 +15,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { envelopeOf } from '#server/events/append-events.ts';
 import { type MessageRow, messageDetailView } from '#server/messages/message.ts';
 import { findContactOf, findMessage } from '#server/messages/message-store.ts';
+import { findSenders } from '#server/messages/senders.ts';
 import { explainWaiting } from '#server/messages/waiting-reason.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
@@ -23,7 +24,6 @@ import { notFound } from '#server/platform/app-error.ts';
 import { type MessageId, parseId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { attemptSummaryView, deliveryView } from '#server/webhooks/deliveries/deliveries.ts';
 import {
-  findSenders,
   findStoredFile,
   findsDeliveryReport,
   listAttemptsOfDeliveries,

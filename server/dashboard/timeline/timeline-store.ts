@@ -1,23 +1,13 @@
 import type { MessageEventType } from '#contract/event.ts';
 import {
   deliveryReportsExaminedMax,
-  type MessageSender,
   timelineAttemptsMax,
   timelineDeliveriesMax,
   timelineEventsMax,
 } from '#contract/timeline.ts';
-import { type Queryable, query } from '#server/database/query.ts';
+import { query } from '#server/database/query.ts';
 import { type EnvelopeColumns, sqlDeliveryIdRange } from '#server/events/append-events.ts';
-import {
-  type DeliveryId,
-  type DeviceId,
-  type EventId,
-  type KeyId,
-  type MemberId,
-  type MessageId,
-  publicId,
-  type TeamId,
-} from '#server/platform/ids.ts';
+import type { DeliveryId, DeviceId, EventId, MessageId, TeamId } from '#server/platform/ids.ts';
 import {
   type AttemptSummaryRow,
   type DeliveryRow,
@@ -99,14 +89,6 @@ export const listAttemptsOfDeliveries = query<
    ORDER BY a.id`,
 ).rows;
 
-const listSenders = query<{ teamId: TeamId; ids: readonly SenderId[] }, SenderRow>(
-  'timeline.senders',
-  `SELECT 'key' AS kind, k.id, k.name FROM api_keys k WHERE k.team_id = :teamId AND k.id = ANY(:ids::uuid[])
-   UNION ALL
-   SELECT 'member', m.id, a.name FROM members m JOIN accounts a ON a.id = m.account_id
-   WHERE m.team_id = :teamId AND m.id = ANY(:ids::uuid[])`,
-).rows;
-
 /**
  * True if one of a phone number's newest messages was reported as delivered. An iPhone with the shortcuts can't report
  * that (specification section 11.6).
@@ -119,28 +101,3 @@ export const findsDeliveryReport = query<{ teamId: TeamId; phoneNumber: string }
      ORDER BY m.team_id DESC, m.from_handle DESC, m.id DESC LIMIT ${deliveryReportsExaminedMax}
    ) m WHERE m.delivered_at IS NOT NULL LIMIT 1`,
 ).hasRow;
-
-type SenderId = KeyId | MemberId;
-
-type SenderRow =
-  | { readonly kind: 'key'; readonly id: KeyId; readonly name: string }
-  | { readonly kind: 'member'; readonly id: MemberId; readonly name: string };
-
-/**
- * Finds the keys and members among the senders of a team's messages, by id, as people see them.
- * Revoked keys and removed members are included.
- */
-export async function findSenders(
-  db: Queryable,
-  teamId: TeamId,
-  senders: readonly (SenderId | null)[],
-): Promise<ReadonlyMap<SenderId | null, MessageSender>> {
-  const ids = [...new Set(senders)].filter((id) => id !== null);
-  const rows = ids.length === 0 ? [] : await listSenders(db, { teamId, ids });
-  return new Map(
-    rows.map(({ kind, id, name }) => [
-      id,
-      { kind, id: kind === 'key' ? publicId('key', id) : publicId('usr', id), name },
-    ]),
-  );
-}

@@ -10,6 +10,8 @@ CREATE TABLE api_keys (
   created_by uuid,
   -- Written with a delay of some seconds.
   last_used_at timestamptz,
+  -- A send of the key answers its conversation for the team.
+  answers_for_team boolean NOT NULL DEFAULT false,
   -- The test team for which a test key acts; NULL for a live key.
   test_team_id uuid,
   PRIMARY KEY (team_id, id),

@@ -264,3 +264,20 @@ CREATE INDEX conversations_activity ON conversations (team_id, last_activity_at,
 CREATE INDEX conversations_id ON conversations (team_id, id);
 CREATE INDEX conversations_waiting ON conversations (team_id, last_activity_at, last_message_id) WHERE is_waiting;
 
+-- Who answered a conversation last: a person of the team, or a key that answers for it. A reply claims the conversation
+-- before its message is stored.
+CREATE TABLE conversation_answers (
+  team_id uuid NOT NULL REFERENCES teams (id),
+  phone_number text NOT NULL,
+  contact text NOT NULL,
+  -- The message of the last reply. If it is not stored, it is being accepted, or that failed.
+  message_id uuid NOT NULL,
+  -- The last answer before, by any sender; NULL if there was none.
+  previous_id uuid,
+  -- The member or the key that claimed the conversation last. It knows all answers before.
+  claimed_by uuid NOT NULL,
+  PRIMARY KEY (team_id, phone_number, contact)
+);
+COMMENT ON TABLE conversation_answers IS
+  'team; erased by handle; kept for RETENTION_DAYS; a person; in backups. The last answer to a conversation.';
+

@@ -1,6 +1,7 @@
 import type {
   Conversation,
   ConversationMessageList,
+  SendReplyRequest,
   SetWaitingRequest,
   WaitingConversations,
 } from '#contract/conversation.ts';
@@ -86,6 +87,19 @@ export async function setWaiting(
   change: SetWaitingRequest,
 ): Promise<ApiAnswer> {
   return member.put(`${pathOf(member, phoneNumber, contact)}/waiting`, change);
+}
+
+/** Sends a reply of a member to a contact. */
+export function reply(
+  writer: Pick<TeamMember, 'post' | 'in'>,
+  { phoneNumber }: Pick<ConnectedNumber, 'phoneNumber'>,
+  to: string,
+  fields: Partial<SendReplyRequest> = {},
+  idempotencyKey?: string,
+): Promise<ApiAnswer> {
+  const body = { from: phoneNumber, to, content: 'Hello', ...fields };
+  const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+  return writer.post(writer.in('/messages/send'), body, headers);
 }
 
 /** Passes on a text from the contact. @returns the id of the message */

@@ -1,0 +1,77 @@
+import { query, transactionQuery } from '#server/database/query.ts';
+import type { KeyId, MemberId, MessageId, TeamId } from '#server/platform/ids.ts';
+
+/** A conversation of a phone number, over all its connections. */
+export interface OfPhone {
+  readonly teamId: TeamId;
+  readonly phoneNumber: string;
+  readonly contact: string;
+}
+
+const ofPhone = 'a.team_id = :teamId AND a.phone_number = :phoneNumber AND a.contact = :contact';
+const isStored =
+  'EXISTS (SELECT FROM messages m WHERE m.team_id = a.team_id AND m.id = a.message_id OFFSET 0)';
+const sqlLastAnswer = `CASE WHEN ${isStored} THEN a.message_id ELSE a.previous_id END`;
+
+/**
+ * Claims a conversation for a reply whose message is not stored yet. Of several claims at an instant, each waits for the
+ * row of the one before.
+ * @returns false if another sender answered after `seenId`, or claimed the conversation after `freshId` and has not
+ * stored the message. A `seenId` of null is not checked
+ */
+export const claimConversation = query<
+  OfPhone & { messageId: MessageId; by: KeyId | MemberId; seenId: string | null; freshId: string }
+>(
+  'messages.claim-conversation',
+  `INSERT INTO conversation_answers AS a (team_id, phone_number, contact, message_id, claimed_by)
+   VALUES (:teamId, :phoneNumber, :contact, :messageId, :by)
+   ON CONFLICT (team_id, phone_number, contact) DO UPDATE
+     SET previous_id = ${sqlLastAnswer}, message_id = excluded.message_id, claimed_by = excluded.claimed_by
+     WHERE :seenId::uuid IS NULL OR a.claimed_by = excluded.claimed_by
+       OR ((${isStored} OR a.message_id < :freshId) AND coalesce(${sqlLastAnswer} <= :seenId, true))`,
+).hasRow;
+
+/** Releases the claim of a reply that stored no message: `storedId` is the earlier message that it repeats, or null. */
+export const releaseClaim = query<OfPhone & { messageId: MessageId; storedId: MessageId | null }>(
+  'messages.release-claim',
+  `MERGE INTO conversation_answers a USING (SELECT :storedId::uuid AS stored_id) s ON ${ofPhone} AND a.message_id = :messageId
+   WHEN MATCHED AND s.stored_id IS NULL AND a.previous_id IS NULL THEN DELETE
+   WHEN MATCHED THEN UPDATE SET message_id = coalesce(s.stored_id, a.previous_id)`,
+).run;
+
+/** Finds the message of the last claim, which may not be stored, and the last answer before it. */
+export const findAnswer = query<OfPhone, { message_id: MessageId; previous_id: MessageId | null }>(
+  'messages.find-answer',
+  `SELECT a.message_id, a.previous_id FROM conversation_answers a WHERE ${ofPhone}`,
+).row;
+
+/**
+ * Deletes the answers of conversations that are gone.
+ * @param before only answers with smaller ids
+ * @returns the number deleted
+ */
+export const purgeConversationAnswers = transactionQuery<{ before: string; limit: number }>(
+  'messages.purge-answers',
+  `DELETE FROM conversation_answers WHERE ctid = ANY (ARRAY(
+     SELECT o.place FROM teams t
+     CROSS JOIN LATERAL (
+       SELECT a.ctid AS place FROM conversation_answers a
+       WHERE a.team_id = t.id AND a.message_id < :before
+         AND NOT EXISTS (
+           SELECT FROM numbers n JOIN conversations c ON c.number_id = n.id AND c.contact = a.contact
+           WHERE n.team_id = a.team_id AND n.phone_number = a.phone_number OFFSET 0)
+       ORDER BY a.team_id, a.phone_number, a.contact LIMIT :limit
+     ) o LIMIT :limit
+   ))`,
+).count;
+
+/** Deletes the answers to a contact whose message is `until_id` or an earlier one. */
+export const eraseConversationAnswers = transactionQuery<{
+  team_id: TeamId;
+  contact: string;
+  until_id: MessageId;
+}>(
+  'messages.erase-answers',
+  `DELETE FROM conversation_answers WHERE team_id = :team_id AND contact = :contact AND message_id <= :until_id
+     AND phone_number = ANY(ARRAY(SELECT phone_number FROM numbers WHERE team_id = :team_id))`,
+).run;
