@@ -14,8 +14,7 @@ const isStored =
 const sqlLastAnswer = `CASE WHEN ${isStored} THEN a.message_id ELSE a.previous_id END`;
 
 /**
- * Claims a conversation for a reply whose message is not stored yet. Of several claims at an instant, each waits for the
- * row of the one before.
+ * Claims a conversation for a reply whose message is not stored yet. Claims at the same instant wait for each other.
  * @returns false if another sender answered after `seenId`, or claimed the conversation after `freshId` and has not
  * stored the message. A `seenId` of null is not checked
  */
@@ -34,7 +33,8 @@ export const claimConversation = query<
 /** Releases the claim of a reply that stored no message: `storedId` is the earlier message that it repeats, or null. */
 export const releaseClaim = query<OfPhone & { messageId: MessageId; storedId: MessageId | null }>(
   'messages.release-claim',
-  `MERGE INTO conversation_answers a USING (SELECT :storedId::uuid AS stored_id) s ON ${ofPhone} AND a.message_id = :messageId
+  `MERGE INTO conversation_answers a USING (SELECT :storedId::uuid AS stored_id) s ON ${ofPhone}
+   WHEN MATCHED AND a.message_id <> :messageId THEN DO NOTHING
    WHEN MATCHED AND s.stored_id IS NULL AND a.previous_id IS NULL THEN DELETE
    WHEN MATCHED THEN UPDATE SET message_id = coalesce(s.stored_id, a.previous_id)`,
 ).run;

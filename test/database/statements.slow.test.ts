@@ -43,6 +43,8 @@ const walking = [
   'contacts.count',
   // Runs once a day. Few devices give ids to inbound messages.
   'messages.purge-inbound-ids',
+  // Runs once a day.
+  'messages.purge-answers',
   // These statements read an index that contains only open mails.
   'mail.waiting',
   'mail.count-held',
