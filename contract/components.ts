@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { Contact, ContactList, ContactRequest } from './contact.ts';
+import { PublicConversation, PublicConversationList } from './conversation.ts';
 import { Deleted } from './deleted.ts';
 import { ErrorBody } from './errors.ts';
 import { Event, EventList, eventEnvelopes } from './event.ts';
@@ -61,6 +62,8 @@ export const components: Readonly<Record<string, TSchema>> = {
   MessageList,
   AcceptedMessage,
   SendMessageRequest,
+  Conversation: PublicConversation,
+  ConversationList: PublicConversationList,
   OptOut,
   OptOutList,
   Contact,

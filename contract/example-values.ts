@@ -34,6 +34,7 @@ export const exampleIds = {
   delivery: exampleId('dlv', 1),
   optOut: exampleId('opt', 1),
   contact: exampleId('con', 1),
+  conversation: exampleId('cnv', 1),
   member: exampleId('usr', 2),
   owner: exampleId('usr', 1),
   invitation: exampleId('inv', 1),

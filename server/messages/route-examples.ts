@@ -18,7 +18,7 @@ const content = 'Your table is ready.';
 const body = { to: contact, from: number, content };
 
 /** The message of the examples, as lists show it once it was delivered. */
-const delivered = {
+export const exampleDelivered = {
   id: ids.message,
   to: contact,
   from: number,
@@ -30,7 +30,7 @@ const delivered = {
   delivered_at: at('09:30:04'),
 };
 
-const reply = {
+export const exampleReply = {
   id: ids.reply,
   to: number,
   from: contact,
@@ -43,7 +43,7 @@ const reply = {
 };
 
 const failed = {
-  ...delivered,
+  ...exampleDelivered,
   id: ids.failed,
   content: 'See you at seven.',
   status: 'failed',
@@ -62,6 +62,7 @@ const noDetails = {
   waiting_reason: null,
   expected_at: null,
   may_have_been_sent: false,
+  contact_id: null,
 };
 
 export const sendMessageExamples: Examples = {
@@ -108,13 +109,13 @@ export const sendMessageExamples: Examples = {
 };
 
 export const listMessagesExamples: Examples = {
-  ...pageExamples('messages', [reply, delivered], {
+  ...pageExamples('messages', [exampleReply, exampleDelivered], {
     newest: 'The newest messages',
     firstPage: 'The first page, with one message',
   }),
   replies: success(
     'Messages that a contact sent',
-    { messages: [reply], cursor: ids.reply, has_more: false },
+    { messages: [exampleReply], cursor: ids.reply, has_more: false },
     { query: { from: contact, direction: 'inbound' } },
   ),
 };
@@ -127,11 +128,11 @@ const detail = (
 ) => success(summary, { ...message, ...noDetails, ...fields }, { params: { id: message.id } });
 
 export const getMessageExamples: Examples = {
-  delivered: detail('A delivered message', delivered, { sent_at: at('09:30:02') }),
+  delivered: detail('A delivered message', exampleDelivered, { sent_at: at('09:30:02') }),
   queued: detail(
     'A message that waits, because its number is paused',
     {
-      ...delivered,
+      ...exampleDelivered,
       id: ids.waiting,
       content: 'We open at noon.',
       status: 'queued',
@@ -145,7 +146,7 @@ export const getMessageExamples: Examples = {
     error_code: 'device_error',
     error_message: 'The phone could not send the message. The phone said: no network',
   }),
-  received: detail('A received message', reply),
+  received: detail('A received message', exampleReply),
 };
 
 export const cancelMessageExamples: Examples = {

@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type pg from 'pg';
-import type { Reader } from '#server/dashboard/conversations/conversation-facts.ts';
+import { keyReader, type Reader } from '#server/dashboard/conversations/conversation-facts.ts';
 import { queuedExaminedMax } from '#server/dashboard/conversations/conversation-lists.ts';
 import {
   conversationMessagesExaminedMax,
   listConversationMessages,
+  listPublicMessages,
 } from '#server/dashboard/conversations/conversation-messages.ts';
 import {
   conversationPageExaminedMax,
+  listConversationRows,
   listConversations,
 } from '#server/dashboard/conversations/list-conversations.ts';
 import { countWaitingConversations } from '#server/dashboard/conversations/waiting-conversations.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { readConfig } from '#server/platform/config.ts';
-import { firstIdAt, type MemberId, type TeamId } from '#server/platform/ids.ts';
+import { type ConversationId, firstIdAt, type MemberId, type TeamId } from '#server/platform/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { explainStatements, walkPages } from '#test/support/database/explain-page.ts';
 import { givenFilledDatabase } from '#test/support/database/given-database.ts';
@@ -132,6 +134,8 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
     send_queue: queuedExaminedMax + 100 * limit,
     messages: 1_000 * limit,
     device_sessions: limit,
+    contact_handles: limit,
+    contacts: limit,
     opt_outs: limit,
   };
 
@@ -156,8 +160,22 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
         assertRows(plans, { ...listBounds, messages: examined }, `${phoneNumber} ${contact}`);
       }
     }
+    const byKey = await explained((services) => listConversationRows(services, team, keyReader, { limit }));
+    assertRows(byKey, listBounds, 'the list of a key');
+    for (const contact of [talkative, 'unknown']) {
+      const { rows } = await service.pool.query<{ id: ConversationId }>(
+        `SELECT conversation_id('${team}', '${big}', '${contact}') AS id`,
+      );
+      const found = (services: Runtime) =>
+        listPublicMessages(services, team, rows[0]?.id as ConversationId, { limit }).catch(() => undefined);
+      assertRows(await explained(found), { ...listBounds, messages: examined }, `${contact} by id`);
+    }
     const waiting = await explained((services) => countWaitingConversations(services, team));
-    assertRows(waiting, { conversations: 1_000, numbers: 1_000, messages: 10 }, 'waiting');
+    assertRows(
+      waiting,
+      { conversations: 1_000, numbers: 1_000, messages: 10, contact_handles: 5, contacts: 5 },
+      'waiting',
+    );
   }
 
   /** The cursor of the n-th conversation, from the newest. */

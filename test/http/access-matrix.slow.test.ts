@@ -152,6 +152,7 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
       ...{ numberId: ids.nextPublic('num'), messageId: ids.nextPublic('msg'), keyId: ids.nextPublic('key') },
       ...{ memberId: ids.nextPublic('usr'), invitationId: ids.nextPublic('inv') },
       contactId: ids.nextPublic('con'),
+      conversationId: ids.nextPublic('cnv'),
     };
   };
   /** Ids of another team. */
@@ -163,12 +164,14 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
       deliveryId,
       keyId,
       queuedId: messageId,
+      conversationId,
       number,
       contactId,
     } = canary;
     const webhooks = { webhookId, rotatingWebhookId: webhookId, deliveryId };
     const { numberId } = number;
-    return { ...things, numberId, messageId, memberId, invitationId, keyId, contactId, ...webhooks };
+    const ofPeople = { memberId, invitationId, contactId };
+    return { ...things, numberId, messageId, conversationId, keyId, ...ofPeople, ...webhooks };
   };
 
   it('each route is listed with its audience, and each operation of keys and members with its permission', () => {
@@ -320,8 +323,9 @@ describe('the permissions of keys and members (specification sections 5.1, 5.3 a
       `webhooks/${gone.rotatingWebhookId}`,
     ])
       assert.equal((await team.api.delete(`/v1/${path}`)).status, 200, path);
-    // No request deletes a message, a delivery or a revoked key, so existing ones of the canary team are used.
-    const deleted = { ...gone, messageId: canary.inboundId, keyId: canary.keyId };
+    // No request deletes a message, a conversation, a delivery or a revoked key, so those of the canary team are used.
+    const { inboundId: messageId, conversationId, keyId } = canary;
+    const deleted = { ...gone, messageId, conversationId, keyId };
     await changingNothing(canary.team, async () => {
       for (const [client, names, others] of [
         [team.api, ofKeys, [foreignThings(), deleted]],

@@ -133,6 +133,8 @@ describe('the examples of the API reference (§2.1/timestamps, §2.1/empty-value
   it('a contact replies, and the team reads messages and events, as the examples say', async () => {
     await phone.call('inbound', { from: contact, text: 'Yes, see you then' });
     for (const name of ['newest', 'first_page', 'next_page', 'replies']) await tell('listMessages', name);
+    for (const name of ['newest', 'waiting']) await tell('listConversations', name);
+    await tell('listConversationMessages', 'newest');
     await tell('getMessage', 'received');
     for (const name of ['oldest', 'first_page', 'next', 'none', 'gap']) await tell('listEvents', name);
     await delivered('message.received');

@@ -1,4 +1,4 @@
-import { type Conversation, conversationCountMax } from '#contract/conversation.ts';
+import { type Conversation, conversationCountMax, type PublicConversation } from '#contract/conversation.ts';
 import type { NumberStatus } from '#contract/number.ts';
 import type { MessageSender } from '#contract/timeline.ts';
 import { type Queryable, query, transactionQuery } from '#server/database/query.ts';
@@ -10,6 +10,7 @@ import {
   type ContactId,
   type ConversationId,
   firstIdAt,
+  idMax,
   type MemberId,
   type MessageId,
   type NumberId,
@@ -60,11 +61,15 @@ export function sqlRowsOfConversation(phoneNumber: string, contact: string): str
     ) o`;
 }
 
+/** A member that reads conversations, whose unread messages are counted. */
 export interface Reader {
   readonly memberId: MemberId;
   /** Messages up to this id count as read, because the member joined the team later. */
   readonly joinedId: string;
 }
+
+/** A key as a reader: it has no unread messages. */
+export const keyReader: Reader = { memberId: idMax as MemberId, joinedId: idMax };
 
 /** Moves a member's read mark forward to a message; it never moves back. @returns the row with the read mark */
 export const moveReadMark = query<
@@ -239,9 +244,13 @@ export function contactOfFacts({ contact_id, contact_name }: FactsOfRow) {
   return { contact_id: contact_id && publicId('con', contact_id), name: contact_name };
 }
 
+function lastActivityOf({ last_activity_at, queued_at }: FactsOfRow): string {
+  const times = [last_activity_at, queued_at].map((time) => time?.getTime() ?? 0);
+  return new Date(Math.max(...times)).toISOString();
+}
+
 /** A conversation as one member sees it. */
 export function conversationView(row: FactsRow, sender: MessageSender | undefined): Conversation {
-  const times = [row.last_activity_at, row.queued_at].map((time) => time?.getTime() ?? 0);
   return {
     id: publicId('cnv', row.conversation_id),
     phone_number: row.phone_number,
@@ -252,9 +261,21 @@ export function conversationView(row: FactsRow, sender: MessageSender | undefine
     ...contactOfFacts(row),
     waiting: row.is_waiting,
     last_message: row.id === null ? null : { ...messageView(row), sender: sender ?? null },
-    last_activity_at: new Date(Math.max(...times)).toISOString(),
+    last_activity_at: lastActivityOf(row),
     queued_count: row.queued_count,
     opted_out: row.opted_out,
     unread_count: row.unread_count,
+  };
+}
+
+/** A conversation as a key sees it. */
+export function publicConversationView(row: FactsRow): PublicConversation {
+  return {
+    id: publicId('cnv', row.conversation_id),
+    phone_number: row.phone_number,
+    contact: row.contact,
+    ...contactOfFacts(row),
+    last_message_at: lastActivityOf(row),
+    waiting: row.is_waiting,
   };
 }

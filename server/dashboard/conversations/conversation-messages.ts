@@ -1,29 +1,35 @@
-import type {
-  ConversationMessageList,
-  ListConversationMessagesQuery,
-} from '#contract/conversation.ts';
+import type { ConversationMessageList, ListConversationMessagesQuery } from '#contract/conversation.ts';
+import type { MessageList } from '#contract/message.ts';
 import type { HealthState } from '#contract/number-health.ts';
 import { listLimitDefault } from '#contract/paging.ts';
 import { listHandles } from '#server/contacts/contact-store.ts';
 import { type Scanned, sqlBoundedScan, sqlRowsAlong } from '#server/database/bounded-scan.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type MessageRow, sqlMessageColumns } from '#server/messages/message.ts';
+import { type MessageRow, messageView, sqlMessageColumns } from '#server/messages/message.ts';
 import { findMessage } from '#server/messages/message-store.ts';
 import { conversationMessageView, findSenders } from '#server/messages/senders.ts';
 import { explainWaiting } from '#server/messages/waiting-reason.ts';
 import { findHealth, sqlReadyAndHeld } from '#server/numbers/number-store.ts';
 import { findOptOut, optOutView } from '#server/opt-outs/opt-out-store.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import {
+  type ConversationId,
+  type MessageId,
+  type NumberId,
+  publicId,
+  type TeamId,
+} from '#server/platform/ids.ts';
 import { pageOfIds, parseCursor } from '#server/platform/paging.ts';
 import {
   type ConversationKey,
   contactOfFacts,
   type FactsRow,
+  keyReader,
   listFacts,
   type Reader,
 } from './conversation-facts.ts';
+import { queuedExaminedMax } from './conversation-lists.ts';
 
 /** How many of a conversation's newest queued messages are examined for spellings of the contact. */
 const queuedSpellingsExaminedMax = 100;
@@ -88,23 +94,44 @@ const findQueuedMessages = query<{ teamId: TeamId; numberId: NumberId; contact: 
      ) AS handles`,
 ).one;
 
+/**
+ * Finds a conversation by its id. The newest queued messages are searched too, because the list shows conversations that
+ * have only queued ones.
+ */
+const findConversationById = query<
+  { teamId: TeamId; conversationId: ConversationId },
+  { phone_number: string; contact: string }
+>(
+  'conversations.find',
+  `SELECT f.phone_number, f.contact FROM (
+     (SELECT n.phone_number, c.contact FROM (
+        SELECT c.number_id, c.contact FROM conversations c WHERE c.team_id = :teamId AND c.id = :conversationId LIMIT 1
+      ) c CROSS JOIN LATERAL (SELECT n.phone_number FROM numbers n WHERE n.team_id = :teamId AND n.id = c.number_id OFFSET 0) n)
+     UNION ALL
+     (SELECT n.phone_number, q.to_handle FROM (
+        SELECT q.number_id, q.to_handle FROM send_queue q
+        WHERE q.team_id = :teamId AND q.message_id <= 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+        ORDER BY q.team_id DESC, q.message_id DESC LIMIT ${queuedExaminedMax}
+      ) q CROSS JOIN LATERAL (SELECT n.phone_number FROM numbers n WHERE n.team_id = :teamId AND n.id = q.number_id OFFSET 0) n
+      WHERE conversation_id(:teamId, n.phone_number, q.to_handle) = :conversationId)
+   ) f LIMIT 1`,
+).row;
+
 /** Messages that a page of a conversation reads at most, over all spellings of the contact and both directions. */
 export const conversationMessagesExaminedMax = 10_000;
 
 /**
- * Lists a page of a conversation's messages, newest first, with the facts at the head of the page.
- * For a contact without messages the page is empty.
+ * Lists a page of a conversation's messages, newest first, with its facts and its queued messages. For a contact without
+ * messages the page is empty.
  * @throws AppError 404 for a number that the team never had; 400, param cursor
  */
-export async function listConversationMessages(
-  services: Runtime,
+async function listMessageRows(
+  { database: { pages } }: Runtime,
   teamId: TeamId,
   reader: Reader,
   key: ConversationKey,
   { limit = listLimitDefault, cursor = '' }: ListConversationMessagesQuery,
-): Promise<ConversationMessageList> {
-  const { database, clock } = services;
-  const { pages, pool } = database;
+) {
   const before = parseCursor('msg', cursor);
   const [facts] = await listFacts(pages, teamId, [key], reader);
   if (!facts) throw notFound('number');
@@ -121,8 +148,36 @@ export async function listConversationMessages(
   });
   // Merges the rows of all scans. If a scan stopped early, older rows belong to the next page.
   const newestFirst = rows.toSorted((a, b) => (a.id > b.id ? -1 : 1));
-  const { rows: messages, ...page } = pageOfIds('msg', newestFirst, limit);
-  const senderIds = messages.map((row) => row.sent_by);
+  return { facts, headId: queued.head_id, ...pageOfIds('msg', newestFirst, limit) };
+}
+
+/** Lists the messages of a conversation as GET /v1/messages does. @throws AppError 404; 400, param cursor */
+export async function listPublicMessages(
+  services: Runtime,
+  teamId: TeamId,
+  conversationId: ConversationId,
+  asked: ListConversationMessagesQuery,
+): Promise<MessageList> {
+  const found = await findConversationById(services.database.pages, { teamId, conversationId });
+  if (!found) throw notFound('conversation');
+  const key = { phoneNumber: found.phone_number, contact: found.contact };
+  const { rows, cursor, has_more } = await listMessageRows(services, teamId, keyReader, key, asked);
+  return { messages: rows.map(messageView), cursor, has_more };
+}
+
+/** Lists the messages of a conversation as a member sees them. @throws AppError 404; 400, param cursor */
+export async function listConversationMessages(
+  services: Runtime,
+  teamId: TeamId,
+  reader: Reader,
+  key: ConversationKey,
+  asked: ListConversationMessagesQuery,
+): Promise<ConversationMessageList> {
+  const { database, clock } = services;
+  const { pages, pool } = database;
+  const { facts, headId, rows, ...page } = await listMessageRows(services, teamId, reader, key, asked);
+  const { live_number_id: numberId } = facts;
+  const senderIds = rows.map((row) => row.sent_by);
   const senders = await findSenders(pages, teamId, senderIds);
   const optOut = await findOptOut(pool, { teamId, contact: key.contact });
   const health = await findHealth(pool, { teamId, numberId, now: clock.now() });
@@ -134,10 +189,10 @@ export async function listConversationMessages(
     contact_handles: await handlesOf(services, teamId, facts),
     waiting: facts.is_waiting,
     opt_out: optOut ? optOutView(optOut) : null,
-    queued: queued.head_id && (await explainHead(services, teamId, queued.head_id)),
+    queued: headId && (await explainHead(services, teamId, headId)),
     read_until: facts.read_until && publicId('msg', facts.read_until),
     unread_count: facts.unread_count,
-    messages: messages.map((row) => conversationMessageView(row, senders.get(row.sent_by))),
+    messages: rows.map((row) => conversationMessageView(row, senders.get(row.sent_by))),
     ...page,
   };
 }

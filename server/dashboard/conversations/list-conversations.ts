@@ -24,12 +24,12 @@ export const conversationPageExaminedMax = 2_000;
  * message while a client reads page after page, it moves to the first page.
  * @throws AppError 400, param cursor
  */
-export async function listConversations(
+export async function listConversationRows(
   { database: { pages } }: Runtime,
   teamId: TeamId,
   reader: Reader,
   { number, unread = false, waiting = false, limit = listLimitDefault, cursor }: ListConversationsQuery,
-): Promise<ConversationList> {
+) {
   const before = readCursor(cursor);
   const filters = { teamId, ...reader, number: number ?? null, unreadOnly: unread, waitingOnly: waiting };
   // Queued messages are read first. So a message that is handed out between the two reads is in both results, and
@@ -44,17 +44,24 @@ export async function listConversations(
   const bound = rows.find(({ is_bound }) => is_bound);
   const others = rows.filter(({ fits }) => fits).map(position);
   const page = mergePage(queued.map(positionQueued), others, before, bound && position(bound), limit);
-  const facts = await listFacts(pages, teamId, page.rows, reader);
-  const senders = await findSenders(
-    pages,
-    teamId,
-    facts.map(({ sent_by }) => sent_by),
-  );
   return {
-    conversations: facts.map((row) => conversationView(row, senders.get(row.sent_by))),
+    rows: await listFacts(pages, teamId, page.rows, reader),
     cursor: page.last ? formatCursor(page.last.position) : '',
     has_more: page.has_more,
   };
+}
+
+/** Lists a page of conversations as a member sees them. @throws AppError 400, param cursor */
+export async function listConversations(
+  services: Runtime,
+  teamId: TeamId,
+  reader: Reader,
+  asked: ListConversationsQuery,
+): Promise<ConversationList> {
+  const { rows, ...page } = await listConversationRows(services, teamId, reader, asked);
+  const ids = rows.map(({ sent_by }) => sent_by);
+  const senders = await findSenders(services.database.pages, teamId, ids);
+  return { conversations: rows.map((row) => conversationView(row, senders.get(row.sent_by))), ...page };
 }
 
 function position(row: PageRow): PositionedConversation {

@@ -22,7 +22,9 @@ const countWaiting = query<{ teamId: TeamId }, { phone_number: string; count: nu
   'conversations.count-waiting',
   `SELECT n.phone_number, least(count(DISTINCT c.contact), ${conversationCountMax})::int AS count
    FROM (
-     SELECT c.number_id, c.contact FROM conversations c WHERE c.is_waiting AND c.team_id = :teamId
+     SELECT c.number_id, c.contact FROM conversations c WHERE c.is_waiting
+       AND (c.team_id, c.last_activity_at, c.last_message_id) >= (:teamId, '-infinity', '00000000-0000-0000-0000-000000000000')
+       AND (c.team_id, c.last_activity_at, c.last_message_id) <= (:teamId, 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff')
      ORDER BY c.team_id DESC, c.last_activity_at DESC, c.last_message_id DESC LIMIT ${waitingExaminedMax}
    ) c
    CROSS JOIN LATERAL (SELECT n.phone_number FROM numbers n WHERE n.team_id = :teamId AND n.id = c.number_id OFFSET 0) n

@@ -8,7 +8,7 @@ import { publicId } from '#server/platform/ids.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
-import type { ApiClient } from '#test/support/service/api-client.ts';
+import { type ApiClient, field } from '#test/support/service/api-client.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { newDelivery, newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 
@@ -98,6 +98,7 @@ function documentedPermission({ method, path }: Route): Permission {
 const idOf: Readonly<Record<string, (things: Things, pattern: string, method: string) => string>> = {
   numbers: ({ numberId }) => numberId,
   messages: ({ messageId }) => messageId,
+  conversations: ({ conversationId }) => conversationId,
   members: ({ memberId }) => memberId,
   owners: ({ memberId }) => memberId,
   invitations: ({ invitationId }) => invitationId,
@@ -146,6 +147,7 @@ export async function newThings(service: TestService, team: TestTeam) {
   return {
     numberId: String((await findNumber(team.api, phoneNumber))?.id),
     messageId: await team.api.send({ from: sender, to, content: 'Hello' }),
+    conversationId: String(field((await team.api.get('/v1/conversations')).json, 'conversations.0.id')),
     /** A number that no team has. */
     phoneNumber: `+3312345${String(made).padStart(5, '0')}`,
     memberId: (await newMember(service, team, 'viewer')).memberId,

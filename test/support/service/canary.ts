@@ -2,7 +2,7 @@ import { publicId } from '#server/platform/ids.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
-import { ApiClient, canaryMark, canaryPhone } from './api-client.ts';
+import { ApiClient, canaryMark, canaryPhone, field } from './api-client.ts';
 import type { TestService } from './test-service.ts';
 
 /** Client of the canary team itself, the only one that may see the team's strings. */
@@ -40,6 +40,7 @@ export async function plantCanary(service: TestService) {
     queuedId,
     contactId: String((await team.api.post('/v1/contacts', person)).json.id),
     inboundId: inbound.id ?? '',
+    conversationId: String(field((await team.api.get('/v1/conversations')).json, 'conversations.0.id')),
     memberId,
     invitationId: String(invitation.json.invitation_id),
     webhookId: webhook.id,
