@@ -4,6 +4,7 @@ import { PublicConversation, PublicConversationList } from './conversation.ts';
 import { Deleted } from './deleted.ts';
 import { ErrorBody } from './errors.ts';
 import { Event, EventList, eventEnvelopes } from './event.ts';
+import { UploadedMedia } from './media.ts';
 import {
   ChangeRoleRequest,
   Invitation,
@@ -64,6 +65,7 @@ export const components: Readonly<Record<string, TSchema>> = {
   SendMessageRequest,
   Conversation: PublicConversation,
   ConversationList: PublicConversationList,
+  UploadedMedia,
   OptOut,
   OptOutList,
   Contact,

@@ -11,11 +11,16 @@ interface Content {
   readonly content: { readonly 'application/json': { readonly schema: Schema } };
 }
 
+/** The body of a request: JSON, or a file. */
+interface RequestBody {
+  readonly content: Partial<Content['content']> & { readonly 'application/octet-stream'?: object };
+}
+
 interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: Content;
+  readonly requestBody?: RequestBody;
   readonly responses: Readonly<Record<string, Content>>;
 }
 
@@ -84,10 +89,11 @@ function writeMethods(method: string, path: string, operation: Operation, types:
   const { operationId, summary, parameters = [], requestBody, responses } = operation;
   const answerSchema = Object.values(responses)[0]?.content['application/json'].schema ?? {};
   const answer = types.of(answerSchema, `${pascal(operationId)}Answer`);
-  const bodySchema = requestBody?.content['application/json'].schema;
+  const bodySchema = requestBody?.content['application/json']?.schema;
   if (Object.keys(bodySchema?.properties ?? {}).length > 0)
     throw new Error(`The body of ${operationId} has no name: name it in components.`);
-  const body = bodySchema?.$ref === undefined ? undefined : types.of(bodySchema, '');
+  const isFile = requestBody?.content['application/octet-stream'] !== undefined;
+  const body = isFile ? 'bytes' : bodySchema?.$ref === undefined ? undefined : types.of(bodySchema, '');
   const of = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place);
   const [inPath, query, headers] = [of('path'), of('query'), of('header')];
   const positional = [

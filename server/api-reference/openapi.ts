@@ -19,7 +19,7 @@ const errorResponses: Readonly<Record<number, string>> = {
   403: 'The API key lacks the permission.',
   404: 'The team has nothing with this id.',
   409: 'The request conflicts with the current state.',
-  413: 'The body is larger than 16 KiB, or of a message larger than 128 KiB.',
+  413: 'The body is larger than 16 KiB, a message than 128 KiB, a file than 5 MiB.',
   415: 'The body is not sent with `Content-Type: application/json`.',
   429: 'Too many requests; `retry-after` says how long to wait.',
   500: 'Something failed on the server; repeat the request.',
@@ -29,6 +29,9 @@ const errorResponses: Readonly<Record<number, string>> = {
 /** Error statuses of every operation, and of every operation that reads a body. */
 const commonErrorStatuses = [400, 401, 403, 429, 500, 503];
 const bodyErrorStatuses = [413, 415];
+
+/** A file: its bytes are the body. */
+const fileContent: Json = { content: { 'application/octet-stream': {} } };
 
 /** An operation without a body accepts `{}`, because many clients send it with every POST. */
 const noFields: TSchema = { type: 'object', maxProperties: 0 };
@@ -56,10 +59,11 @@ export function operation(route: Route, text: OperationText): Json {
     })),
   ];
   const readsBody = route.method !== 'GET';
+  const isFile = route.admission?.streamsBody ?? false;
   const shown = Object.values(examples).map(({ status }) => status);
   const refusals = new Set([
     ...commonErrorStatuses,
-    ...(readsBody ? bodyErrorStatuses : []),
+    ...(readsBody && !isFile ? bodyErrorStatuses : []),
     ...shown.filter((status) => status >= 400),
   ]);
   const body = route.body ?? (route.method === 'POST' ? noFields : undefined);
@@ -69,7 +73,8 @@ export function operation(route: Route, text: OperationText): Json {
     summary: text.summary,
     description: `${text.description}\n\nPermission: \`${route.permission}\`.`,
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body
+    ...(isFile ? { requestBody: { required: true, ...fileContent } } : {}),
+    ...(body && !isFile
       ? {
           requestBody: {
             required: 'required' in body,

@@ -57,7 +57,9 @@ function conditionOf({ name: table, declaration }: DeclaredTable, ids: TeamRowId
   }
   if (keptByMessage.has(table))
     return {
-      sql: `message_id IN (SELECT id FROM messages WHERE team_id = ANY ($1::uuid[]))`,
+      sql: `message_id IN (SELECT id FROM messages WHERE team_id = ANY ($1::uuid[]))${
+        table === 'media' ? ' OR expires_at IS NOT NULL AND team_id = ANY ($1::uuid[])' : ''
+      }`,
       values: [teams],
     };
   if (declaration.scope === 'team') return by('team_id', teams);

@@ -33,6 +33,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     audience?: Audience;
     audit?: string | undefined;
+    streamsBody?: boolean;
   }
 }
 
@@ -134,7 +135,15 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.setNotFoundHandler(answerNotFound);
   const inFlight = new WaitGroup();
   server.decorate('inFlight', inFlight);
-  for (const route of options.routes) registerRoute(server, options, route);
+  const [streaming = [], buffered = []] = [true, false].map((streams) =>
+    options.routes.filter(({ admission }) => (admission?.streamsBody ?? false) === streams),
+  );
+  for (const route of buffered) registerRoute(server, options, route);
+  server.register(async (own) => {
+    own.removeAllContentTypeParsers();
+    own.addContentTypeParser('*', (_request, _body, done) => done(null));
+    for (const route of streaming) registerRoute(own, options, route);
+  });
   for (const { method, path } of paths.shadowed()) {
     server.route({ method, url: path, handler: answerNotFound });
   }

@@ -1,6 +1,7 @@
 import { exampleIds } from '#contract/example-values.ts';
 import {
   AppError,
+  bodyTooLarge,
   forbidden,
   notFound,
   tooManyRequests,
@@ -67,14 +68,18 @@ export function examplesOfRoute(route: Route): Examples {
   const { method, permission, admission } = route;
   const unknownId = notFoundExample(route);
   const lacking = `This API key lacks the permission ${permission}. Use or create a key that has it.`;
-  const tooLarge = `The body is too large. Send at most ${(admission?.bodyMaxBytes ?? bodyMaxBytes) / 1_024} KiB.`;
   return {
     unknown_name: unknownNameExample(route),
     ...(unknownId ? { unknown_id: unknownId } : {}),
     no_permission: refusalBy(forbidden(lacking), 'The API key lacks the permission'),
     ...(method === 'GET'
       ? {}
-      : { body_too_large: refusalBy(unreadable(tooLarge, 413), 'A body that is too large') }),
+      : {
+          body_too_large: refusalBy(
+            bodyTooLarge(admission?.bodyMaxBytes ?? bodyMaxBytes),
+            'A body that is too large',
+          ),
+        }),
   };
 }
 

@@ -38,7 +38,11 @@ export function registerRoute(server: FastifyInstance, options: RouteOptions, ro
     method: route.method,
     url: route.path,
     exposeHeadRoute: route.method === 'GET',
-    config: { audience: route.audience, audit: route.audit },
+    config: {
+      audience: route.audience,
+      audit: route.audit,
+      streamsBody: route.admission?.streamsBody ?? false,
+    },
     ...(route.admission?.bodyMaxBytes === undefined ? {} : { bodyLimit: route.admission.bodyMaxBytes }),
     onRequest: createAuthenticateHook(options, route, server.inFlight),
     ...(route.audience === 'device' ? { errorHandler: deviceErrorHandler(options, route) } : {}),
@@ -95,6 +99,7 @@ function createContextFactory(options: RouteOptions, route: Route) {
   const validateBody = compileBodyValidator(route.body ?? strictObject({}));
   const validateQuery = compileQueryValidator(route.query ?? strictObject({}));
   const isJson = jsonAudiences.includes(route.audience);
+  const hasJsonBody = isJson && !route.admission?.streamsBody;
   const authenticator = options.authenticators[route.audience];
   const takesParts = route.admission?.permit === 'held' || route.admission?.permit === 'in parts';
   const limit = (takesParts && options.limitConcurrency) || withoutLimit;
@@ -105,8 +110,8 @@ function createContextFactory(options: RouteOptions, route: Route) {
   };
   return (request: FastifyRequest, reply: FastifyReply): RequestContext => {
     const query = isJson ? validateQuery(request.query, request.url) : request.query;
-    const body = isJson ? readJsonBody(request) : request.body;
-    if (isJson) validateBody(body);
+    const body = hasJsonBody ? readJsonBody(request) : request.body;
+    if (hasJsonBody) validateBody(body);
     const ids = route.ids ? parsePathIds(route.ids, request.params as Record<string, string>) : {};
     return new RequestContext(request, reply, { query, body, ids }, reauthenticate, limit);
   };

@@ -202,6 +202,8 @@ interface Admission {
   readonly permit?: 'held' | 'in parts' | 'own queue';
   /** Maximum body size, for routes that need more than the default. */
   readonly bodyMaxBytes?: number;
+  /** The handler reads the body itself (`readStreamedBody`): any type, as it arrives, up to `bodyMaxBytes`. */
+  readonly streamsBody?: true;
   /** For `device`: calls of one token per minute in this process, counted before the body is read. */
   readonly tokenPerMinute?: number;
   /** For `device`: refuses an ended token before the body is read. */

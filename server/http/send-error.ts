@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, unavailable, unreadable } from '#server/platform/app-error.ts';
+import { AppError, bodyTooLarge, unavailable, unreadable } from '#server/platform/app-error.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { errorPage } from './html.ts';
@@ -51,15 +51,15 @@ export function sendError(
 }
 
 /**
- * Decides about the unread rest of a refused request's body (docs/internals/bounds.md). If the body is too large and
- * the caller has a credential, Node reads and discards the rest, so that the caller gets the answer. After other
- * refusals a large rest is not read.
+ * Decides about the unread rest of a refused request's body (docs/internals/bounds.md). Node reads and discards a body
+ * that is too large, or a file, of a caller with a credential, so that the caller gets the answer. After other refusals
+ * a large rest is not read.
  */
 function settleRest({ status }: AppError, request: FastifyRequest, reply: FastifyReply): void {
   const { principal, signedIn } = request.caller ?? {};
   const isKnown = principal !== undefined || signedIn !== undefined;
-  if (!(status === 413 && isKnown) && hasLargeRest(request.raw))
-    request.server.delayedClose.apply(request, reply);
+  const mayRead = isKnown && (status === 413 || request.routeOptions.config.streamsBody);
+  if (!mayRead && hasLargeRest(request.raw)) request.server.delayedClose.apply(request, reply);
   // Fastify would close the connection while the client still writes. The client would get a reset instead of the
   // answer.
   else if (status === 413) keepConnectionOpen(reply);
@@ -114,9 +114,7 @@ export function deviceErrorHandler(options: ErrorOptions, { failure }: Route) {
 export function toAppError(error: unknown, limitBytes = bodyMaxBytes): AppError {
   if (error instanceof AppError) return error;
   const status = statusOf(error);
-  if (status === 413) {
-    return unreadable(`The body is too large. Send at most ${limitBytes / 1_024} KiB.`, 413);
-  }
+  if (status === 413) return bodyTooLarge(limitBytes);
   if (status === 415) {
     return unreadable('Send the body with Content-Type: application/json.', 415);
   }

@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TransportFailure } from '#contract/attempt-outcome.ts';
+import { mediaMaxBytes } from '#contract/media.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import type { OutboundHttp, OutboundOutcome } from '#server/platform/outbound-http/outbound-http.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
-import { mediaMaxBytes, mediaRedirectsMax, mediaSilenceMs } from './limits.ts';
+import { mediaRedirectsMax, mediaSilenceMs } from './limits.ts';
 import { type MediaProblem, MediaWriter, type WrittenMedia } from './media-writer.ts';
 
 /**

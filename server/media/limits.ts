@@ -1,10 +1,7 @@
-import { unavailable } from '#server/platform/app-error.ts';
+import { rateLimited, unavailable } from '#server/platform/app-error.ts';
 import type { QueueBounds } from '#server/platform/concurrency/keyed-semaphore.ts';
 
 /* Limits and periods of media (specification sections 2.8 and 8). */
-
-/** Largest file: 5 MiB, so that a file of 5 MB fits, whether MB means 1,000,000 or 1,048,576 bytes. */
-export const mediaMaxBytes = 5 * 1_024 * 1_024;
 
 /** Size of a stored chunk; a fetch holds one chunk in memory. */
 export const mediaChunkBytes = 256 * 1_024;
@@ -26,6 +23,22 @@ export const mediaRedirectsMax = 3;
 
 /** A fetch ends when its host sends no byte for this long, even before the first byte. */
 export const mediaSilenceMs = 10_000;
+
+/** How long an uploaded file is kept. Its messages have copies of their own. */
+export const uploadKeptMs = 24 * 3_600_000;
+
+/** Upper bound on the uploaded files of a team that no message has used. */
+export const unusedUploadsMaxBytes = 200 * 1_024 * 1_024;
+
+/** Concurrent uploads of a key or member in a process; a further one is refused, and does not wait. */
+export const uploadsRunningMax = 2;
+
+export const uploadQueue: QueueBounds = {
+  name: 'upload',
+  waitingMax: 0,
+  waitMaxMs: 0,
+  refuse: () => rateLimited(2, `${uploadsRunningMax} files are being uploaded already`),
+};
 
 /** Concurrent downloads of one device token in a process. */
 export const deviceDownloadsMax = 2;

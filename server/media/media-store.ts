@@ -3,8 +3,9 @@ import { type Queryable, query, type Transaction, transactionQuery } from '#serv
 import type { Runtime } from '#server/database/runtime.ts';
 import type { ByteRange } from '#server/http/stream-answer.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { type MessageId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { type MediaId, type MessageId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { incompleteMediaMs, mediaChunkBytes, mediaSliceBytes } from './limits.ts';
+import { purgeUploads } from './upload-store.ts';
 
 /**
  * Creates the public link of an inbound message's file (specification section 2.8). Its token is derived from
@@ -20,9 +21,9 @@ export function isMediaToken({ secrets }: Runtime, messageId: MessageId, token: 
   return timingSafeEqual(sha256(secrets.mediaToken(publicId('msg', messageId))), sha256(token));
 }
 
-/** The key of one try to store the file of a message. */
+/** The key of one try to store a file, which belongs to a message or to an upload. */
 export interface MediaFileKey {
-  readonly message_id: MessageId;
+  readonly message_id: MessageId | MediaId;
   readonly file_id: number;
 }
 
@@ -37,11 +38,19 @@ export interface MediaFile extends MediaFileKey {
 
 /** Begins a file. Readers do not find the file before `completeMediaFile` has run. */
 export const createMediaFile = query<
-  { teamId: TeamId; messageId: MessageId; name: string; type: string; at: Date },
+  {
+    teamId: TeamId;
+    messageId: MessageId | MediaId;
+    name: string;
+    type: string;
+    at: Date;
+    expiresAt: Date | null;
+  },
   MediaFileKey
 >(
   'media.create',
-  `INSERT INTO media (message_id, team_id, name, type, created_at) VALUES (:messageId, :teamId, :name, :type, :at)
+  `INSERT INTO media (message_id, team_id, name, type, created_at, expires_at)
+   VALUES (:messageId, :teamId, :name, :type, :at, :expiresAt)
    RETURNING message_id, file_id`,
 ).one;
 
@@ -66,8 +75,10 @@ export const completeMediaFile = transactionQuery<MediaFileKey & { sizeBytes: nu
    WHERE message_id = :message_id AND file_id = :file_id AND NOT is_complete RETURNING message_id, file_id`,
 ).hasRow;
 
-/** Finds the complete file of a message. The caller has checked that the message belongs to the reader's team. */
-export const findMediaFile = query<{ messageId: MessageId }, MediaFile>(
+/**
+ * Finds the complete file of a message or an upload. The caller has checked that it belongs to the reader's team.
+ */
+export const findMediaFile = query<{ messageId: MessageId | MediaId }, MediaFile>(
   'media.find',
   `SELECT message_id, file_id, team_id, name, type, size_bytes, sha256 FROM media WHERE message_id = :messageId AND is_complete`,
 ).row;
@@ -81,7 +92,7 @@ const readSlice = query<
   `SELECT encode(substring(data FROM :start + 1 FOR :bytesMax), 'base64') AS data FROM media_chunks
    WHERE message_id = :message_id AND file_id = :file_id AND position = :position`,
 ).row;
-const lockIncomplete = transactionQuery<{ messageIds: readonly MessageId[] }, MediaFileKey>(
+const lockIncomplete = transactionQuery<{ messageIds: readonly (MessageId | MediaId)[] }, MediaFileKey>(
   'media.lock-incomplete',
   `SELECT message_id, file_id FROM media WHERE message_id = ANY(:messageIds::uuid[]) AND NOT is_complete
    ORDER BY message_id, file_id FOR UPDATE`,
@@ -91,7 +102,7 @@ const lockAbandoned = transactionQuery<{ before: Date; limit: number }, MediaFil
   `SELECT message_id, file_id FROM media WHERE created_at <= :before AND NOT is_complete
    ORDER BY created_at LIMIT :limit FOR UPDATE SKIP LOCKED`,
 ).rows;
-const remove = query<{ messageIds: MessageId[]; fileIds: number[] }>(
+const remove = query<{ messageIds: (MessageId | MediaId)[]; fileIds: number[] }>(
   'media.remove',
   `DELETE FROM media m USING unnest(:messageIds::uuid[], :fileIds::bigint[]) AS f (message_id, file_id)
    WHERE m.message_id = f.message_id AND m.file_id = f.file_id AND NOT m.is_complete RETURNING m.message_id, m.file_id`,
@@ -123,7 +134,7 @@ export async function readMediaSlice(
 /** Removes the incomplete files of these messages; their writers stop at the next chunk. */
 export async function removeIncompleteMedia(
   trx: Transaction,
-  messageIds: readonly MessageId[],
+  messageIds: readonly (MessageId | MediaId)[],
 ): Promise<void> {
   await removeMedia(trx, await lockIncomplete(trx, { messageIds }));
 }
@@ -161,10 +172,12 @@ export async function* readMedia(
 /** Upper bound on the files that one transaction removes; each has up to 20 chunks. */
 const roundMax = 50;
 
-/** Removes incomplete files whose writer died. */
+/** Removes incomplete files whose writer died, and uploads that have expired. */
 export async function purgeAbandonedMedia({ database, clock }: Runtime): Promise<void> {
   const before = clock.in(-incompleteMediaMs);
   let removed: number;
   do removed = await database.transaction((trx) => removeAbandonedMedia(trx, before, roundMax));
+  while (removed === roundMax);
+  do removed = await purgeUploads(database.pool, { before, limit: roundMax });
   while (removed === roundMax);
 }

@@ -96,6 +96,11 @@ export function isSendable(type: string): boolean {
   return type !== 'text/vcard' && type !== 'text/calendar';
 }
 
+/** The extensions of the files that an iPhone sends. */
+export const sendableExtensions: readonly string[] = [
+  ...new Set([...accepted.values()].filter(({ type }) => isSendable(type)).map(({ extension }) => extension)),
+];
+
 /** Whether a browser may show files of the type: images, videos and audio, which run no scripts. */
 export function isShownInline(type: string): boolean {
   return /^(image|video|audio)\//.test(type);

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { mediaMaxBytes } from '#contract/media.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { MessageId, TeamId } from '#server/platform/ids.ts';
-import { mediaChunkBytes, mediaMaxBytes } from './limits.ts';
+import type { MediaId, MessageId, TeamId } from '#server/platform/ids.ts';
+import { mediaChunkBytes } from './limits.ts';
 import { appendMediaChunk, createMediaFile, type MediaFileKey } from './media-store.ts';
 import { isSendable, mediaName, sniffMediaType } from './media-type.ts';
 
@@ -11,17 +12,20 @@ export type MediaProblem = 'empty' | 'too_large' | 'unsupported_type' | 'removed
 /** A file whose bytes are all stored, but which is not complete yet. */
 export interface WrittenMedia extends MediaFileKey {
   readonly name: string;
+  readonly type: string;
   readonly sizeBytes: number;
   readonly sha256: Buffer;
 }
 
 interface MediaTarget {
   readonly teamId: TeamId;
-  readonly messageId: MessageId;
+  readonly messageId: MessageId | MediaId;
   /** The sender's name for the file. */
   readonly wantedName: string | undefined;
   /** True for a file that an iPhone has to send. */
   readonly isOutbound?: boolean;
+  /** Until when an uploaded file is kept. */
+  readonly expiresAt?: Date;
 }
 
 /**
@@ -37,7 +41,7 @@ export class MediaWriter {
   #buffered = 0;
   #sizeBytes = 0;
   #chunks = 0;
-  #file: Pick<WrittenMedia, keyof MediaFileKey | 'name'> | undefined;
+  #file: Pick<WrittenMedia, keyof MediaFileKey | 'name' | 'type'> | undefined;
   #problem: MediaProblem | undefined;
 
   constructor(services: Runtime, target: MediaTarget) {
@@ -93,12 +97,13 @@ export class MediaWriter {
 
   async #begin(head: Buffer) {
     const found = await sniffMediaType(head);
-    const { teamId, messageId, wantedName, isOutbound = false } = this.#target;
+    const { teamId, messageId, wantedName, isOutbound = false, expiresAt = null } = this.#target;
     if (!found || (isOutbound && !isSendable(found.type))) return undefined;
     const name = mediaName(wantedName, found.extension);
     const at = this.#services.clock.now();
-    const file = { teamId, messageId, name, type: found.type, at };
-    return { name, ...(await createMediaFile(this.#services.database.pool, file)) };
+    const { type } = found;
+    const file = { teamId, messageId, name, type, at, expiresAt };
+    return { name, type, ...(await createMediaFile(this.#services.database.pool, file)) };
   }
 
   #refuse(problem: MediaProblem): false {

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { mediaMaxBytes, UploadedMedia, UploadMediaQuery } from '#contract/media.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Answer, type Route, route } from '#server/http/route.ts';
 import { parseByteRange, streamAnswer } from '#server/http/stream-answer.ts';
@@ -13,13 +14,17 @@ import {
   downloadStartMs,
   linkDownloadsMax,
   teamDownloadsMax,
+  uploadQueue,
+  uploadsRunningMax,
 } from './limits.ts';
 import { findMediaFile, isMediaToken, type MediaFile, readMedia } from './media-store.ts';
 import { isShownInline } from './media-type.ts';
+import { uploadMediaExamples } from './route-examples.ts';
+import { uploadFile } from './upload-file.ts';
 
 /**
- * Route of the public link to the file of an inbound message (specification section 2.8). Everyone with the link may
- * read the file. A wrong token, id or name gets the same 404.
+ * Routes for an upload, and for the public link to the file of a message (specification section 2.8). Everyone with the
+ * link may read the file. A wrong token, id or name gets the same 404.
  */
 export function mediaRoutes(services: Runtime): Route[] {
   const { clock } = services;
@@ -27,7 +32,29 @@ export function mediaRoutes(services: Runtime): Route[] {
     ofLink: new KeyedSemaphore({ clock, runningMax: linkDownloadsMax }),
     ofTeam: new KeyedSemaphore({ clock, runningMax: teamDownloadsMax }),
   };
+  const uploads = new KeyedSemaphore({ clock, runningMax: uploadsRunningMax });
   return [
+    route('POST /v1/media', {
+      audience: 'api',
+      permission: 'messages:send',
+      admission: { permit: 'own queue', streamsBody: true, bodyMaxBytes: mediaMaxBytes },
+      text: {
+        operationId: 'uploadMedia',
+        tag: 'Messages',
+        summary: 'Upload a file',
+        description:
+          'Stores a picture, video, sound or PDF of at most 5 MB for `media_id` of `POST /v1/messages/send`. The body is the file itself. Its type is that of its bytes; the `Content-Type` of the request does not count.\n\nThe file can be used by any number of messages until `expires_at`; each keeps a copy. It needs the plan starter or higher. A key uploads two files at a time, else 429. A team may have 200 MB of files that no message has used, else 402.',
+        examples: uploadMediaExamples,
+      },
+      query: UploadMediaQuery,
+      answers: { 201: UploadedMedia },
+      handle: async ({ principal, query, request }) => ({
+        status: 201,
+        body: await uploads.run(principal.id, uploadQueue, () =>
+          uploadFile(services, principal, request, query.name),
+        ),
+      }),
+    }),
     route('GET /media/:id/:token/:name', {
       audience: 'page',
       admission: { ownToken: true, permit: 'own queue' },

@@ -160,6 +160,7 @@ const refusals: ReadonlySet<SendVerdict> = new Set([
   'from_paused',
   'to_not_fictional',
   'opted_out',
+  'media_missing',
   'media_not_in_plan',
   'over_limit',
 ]);
@@ -261,7 +262,7 @@ async function runStatement(
     contents: rows.map((row) => row.content),
     idempotencyKeys: emptyIfNull(rows.map((row) => row.idempotencyKey)),
     fingerprints: emptyIfNull(rows.map((row) => row.fingerprint)),
-    mediaUrls: emptyIfNull(rows.map((row) => row.media?.url ?? null)),
+    mediaUrls: emptyIfNull(rows.map((row) => row.media?.urlOf(row.messageId) ?? null)),
     mediaOrigins: emptyIfNull(rows.map((row) => row.media?.origin ?? null)),
     contacts: rows.map((row) => row.contact),
     contactHashes: `{${rows.map((row) => services.secrets.contactHash(row.teamId, row.contact)).join(',')}}`,

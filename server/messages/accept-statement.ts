@@ -7,6 +7,16 @@ import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import type { KeyId, MemberId, MessageId, TeamId } from '#server/platform/ids.ts';
 import { sqlHoldOnJoin } from './message-store.ts';
 
+/** The file of a send. */
+export interface SendMedia {
+  /** The media_url that the message shows. */
+  readonly urlOf: (message: MessageId) => string;
+  /** The origin of the URL, or what stands for it; `missingUpload` for a media_id that the team does not have. */
+  readonly origin: string;
+}
+
+export const missingUpload = 'missing upload';
+
 /** One send, as input of the statement. */
 export interface SendRow {
   readonly teamId: TeamId;
@@ -19,7 +29,7 @@ export interface SendRow {
   /** The normalized `to`, from `contactOf`. */
   readonly contact: string;
   readonly content: string;
-  readonly media: { readonly url: string; readonly origin: string } | null;
+  readonly media: SendMedia | null;
   readonly idempotencyKey: string | null;
   /** SHA-256 of the request's fields; null without an idempotency key. */
   readonly fingerprint: Buffer | null;
@@ -39,6 +49,7 @@ export type SendVerdict =
   | 'from_paused'
   | 'to_not_fictional'
   | 'opted_out'
+  | 'media_missing'
   | 'media_not_in_plan'
   | 'over_limit'
   | 'month_missing'
@@ -146,6 +157,7 @@ export const acceptStatement = query<
          WHEN nu.status = 'paused' THEN 'from_paused'
          WHEN nu.is_simulated AND i.contact !~ '${fictionalPattern.source}' THEN 'to_not_fictional'
          WHEN ${sqlIsOptedOut('i.team_id', 'contact_hash', 'i.contact_hash')} THEN 'opted_out'
+         WHEN i.media_origin = '${missingUpload}' THEN 'media_missing'
          WHEN u.team_id IS NULL AND EXISTS (SELECT FROM usage_months x WHERE x.team_id = i.team_id AND x.month = :month) THEN 'again'
          WHEN u.team_id IS NULL THEN 'month_missing'
          WHEN i.media_url IS NOT NULL AND i.media_origin <> '${ownOrigin}' AND u.plan IN (${plansWithoutMedia}) THEN 'media_not_in_plan'

@@ -4,6 +4,8 @@ import { fetchMedia, isTransientMediaFailure, type MediaFailure } from '#server/
 import { completeMediaFile, removeIncompleteMedia, removeMedia } from '#server/media/media-store.ts';
 import type { WrittenMedia } from '#server/media/media-writer.ts';
 import { ownOrigin, storeTestPicture } from '#server/media/test-picture.ts';
+import { copyUpload } from '#server/media/upload-file.ts';
+import { uploadOfOrigin } from '#server/media/upload-store.ts';
 import { QueueWorker } from '#server/platform/concurrency/queue-worker.ts';
 import { publicId } from '#server/platform/ids.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
@@ -64,8 +66,10 @@ async function attempt(services: Services, fetch: ClaimedFetch, signal: AbortSig
   if (fetch.tries - 1 - fetch.failed_tries >= mediaLostClaimsMax)
     return failMediaFetch(services, fetch, 'interrupted');
   const message = { teamId: fetch.team_id, messageId: fetch.message_id };
-  const result =
-    fetch.origin === ownOrigin
+  const upload = uploadOfOrigin(fetch.origin);
+  const result = upload
+    ? await copyUpload(services, message, upload)
+    : fetch.origin === ownOrigin
       ? await storeTestPicture(services, message)
       : await fetchMedia(services, { ...message, url: fetch.url, signal });
   if (typeof result === 'object') await finishMediaFetch(services, fetch, result);

@@ -2,6 +2,7 @@ import {
   exampleTime as at,
   exampleContact as contact,
   exampleId,
+  exampleServer,
   exampleIds as ids,
   exampleNumber as number,
 } from '#contract/example-values.ts';
@@ -53,6 +54,8 @@ const failed = {
 
 const picture = { ...body, content: 'The menu of today', media_url: 'https://media.example.com/menu.jpg' };
 
+const uploaded = { ...body, content: 'The menu as a picture' };
+
 /** The further fields of `GET /v1/messages/{id}` for a message that neither failed nor waits for a reason. */
 const noDetails = {
   sent_at: null,
@@ -77,6 +80,25 @@ export const sendMessageExamples: Examples = {
     { id: exampleId('msg', 7), status: 'queued', ...picture, created_at: at('09:36:00') },
     { body: picture },
     202,
+  ),
+  file: success(
+    'A text with an uploaded file',
+    {
+      ...{ id: exampleId('msg', 8), status: 'queued', ...uploaded, created_at: at('09:37:00') },
+      media_url: `${exampleServer}/media/${exampleId('msg', 8)}/2nTq0kO7bAfr_xJv3WcZ5g/menu.png`,
+    },
+    { body: { ...uploaded, media_id: exampleId('med', 1) } },
+    202,
+  ),
+  unknown_file: refusal(
+    'A file that has expired',
+    { body: { ...uploaded, media_id: ids.unknown('med') } },
+    [
+      400,
+      'invalid_request',
+      'The team has no file with this media_id; it may have expired. Upload the file again with POST /v1/media.',
+    ],
+    { param: 'media_id' },
   ),
   opted_out: refusal(
     'The recipient opted out',

@@ -4,17 +4,26 @@ import { type AcceptedMessage, contentMaxCharacters, type SendMessageRequest } f
 import { testLine } from '#contract/test-line.ts';
 import { again, GroupCommit } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { mediaLink } from '#server/media/media-store.ts';
+import { findUpload, uploadOrigin } from '#server/media/upload-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { findOptOutByHash, type OptOutRow } from '#server/opt-outs/opt-out-store.ts';
 import { type AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import { type KeyId, type MemberId, type MessageId, publicId, type TeamId } from '#server/platform/ids.ts';
+import {
+  type KeyId,
+  type MemberId,
+  type MessageId,
+  parseId,
+  publicId,
+  type TeamId,
+} from '#server/platform/ids.ts';
 import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import { startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { planLimitExceeded } from '#server/teams/team/plans.ts';
 import { acceptSends, notStored, type SendOutcome, throwOutcomeUnknown } from './accept-sends.ts';
-import type { SendRow } from './accept-statement.ts';
+import { missingUpload, type SendMedia, type SendRow } from './accept-statement.ts';
 import { sendsWaitingMax } from './limits.ts';
 import { acceptedView } from './message.ts';
 import { findMessage } from './message-store.ts';
@@ -84,9 +93,9 @@ type Services = Runtime & { readonly sends: SendBatcher };
  * @param sender the team, and the key or member that sends, null for the server itself; isTest for a test key;
  * messageId if the message's id was made before
  * @param input validated against its schema
- * @param media a file of this server, which no plan refuses; by default that of media_url
+ * @param media a file of this server, which no plan refuses; by default that of media_url or media_id
  * @returns the answer, and whether the request repeats an earlier one with the same Idempotency-Key
- * @throws AppError 400 (param to, from, content, media_url or Idempotency-Key), 402 at the month's limit or for media
+ * @throws AppError 400 (param to, from, content, media_url, media_id or Idempotency-Key), 402 at the month's limit or for media
  * that the plan does not include, 503
  */
 export async function sendMessage(
@@ -99,11 +108,12 @@ export async function sendMessage(
   },
   input: SendMessageRequest,
   idempotencyKey?: string,
-  media = input.media_url ? readMediaUrl(services, input.media_url) : null,
+  ownMedia?: SendMedia,
 ): Promise<{ readonly message: AcceptedMessage; readonly replayed: boolean }> {
   const { teamId, id: sentBy } = sender;
   const contact = contactOf(input.to);
   checkContent(input, contact);
+  const media = ownMedia ?? (await readMedia(services, teamId, input));
   const outcome = await services.sends.accept({
     teamId,
     messageId: sender.messageId,
@@ -118,7 +128,7 @@ export async function sendMessage(
   });
   switch (outcome.verdict) {
     case 'accepted':
-      return { message: acceptedView(newMessage(input, outcome)), replayed: false };
+      return { message: acceptedView(newMessage(input, media, outcome)), replayed: false };
     case 'replayed':
       return { message: await replay(services, teamId, outcome), replayed: true };
     case 'opted_out':
@@ -148,21 +158,41 @@ function checkContent(input: SendMessageRequest, contact: string): void {
     throw invalid('to', 'to must be another number than from: a phone cannot answer itself.');
 }
 
-/** Validates a URL without a look-up (specification section 6.5); each fetch checks the addresses of its host. */
-function readMediaUrl({ config }: Runtime, url: string): SendRow['media'] {
-  const validated = validateUrl(url, config.egressAllowed);
+/**
+ * Finds the upload of media_id, or validates media_url without a look-up (specification section 6.5): each fetch checks
+ * the addresses of its host.
+ */
+async function readMedia(
+  services: Runtime,
+  teamId: TeamId,
+  { media_id, media_url }: SendMessageRequest,
+): Promise<SendRow['media']> {
+  const { config, clock, database } = services;
+  if (media_id && media_url) throw invalid('media_id', 'Send media_id or media_url, not both.');
+  if (media_id) {
+    const id = parseId('med', media_id);
+    const upload = id && (await findUpload(database.hot, { teamId, id, at: clock.expiryNow() }));
+    if (!upload) return { urlOf: () => '', origin: missingUpload };
+    return { urlOf: (message) => mediaLink(services, message, upload.name), origin: uploadOrigin(id) };
+  }
+  if (!media_url) return null;
+  const validated = validateUrl(media_url, config.egressAllowed);
   if ('refused' in validated) throw invalid('media_url', validated.refused);
-  return { url, origin: validated.target.origin };
+  return { urlOf: () => media_url, origin: validated.target.origin };
 }
 
-function newMessage(input: SendMessageRequest, { messageId, createdAt }: SendOutcome) {
+function newMessage(
+  input: SendMessageRequest,
+  media: SendRow['media'],
+  { messageId, createdAt }: SendOutcome,
+) {
   if (messageId === null) throw new Error('an accepted send has no message id');
   return {
     id: messageId,
     to_handle: input.to,
     from_handle: input.from,
     content: input.content,
-    media_url: input.media_url || null,
+    media_url: media?.urlOf(messageId) ?? null,
     created_at: createdAt,
   };
 }
@@ -175,11 +205,16 @@ async function replay(services: Services, teamId: TeamId, outcome: SendOutcome):
 }
 
 /**
- * Hashes the parsed fields, so that neither their order nor the form of a missing media_url (absent, null or empty)
- * makes a difference.
+ * Hashes the parsed fields, so that neither their order nor the form of a missing file (absent, null or empty) makes a
+ * difference.
  */
 function fingerprint(input: SendMessageRequest): Buffer {
-  const fields = JSON.stringify([input.to, input.from, input.content, input.media_url || null]);
+  const fields = JSON.stringify([
+    input.to,
+    input.from,
+    input.content,
+    input.media_id || input.media_url || null,
+  ]);
   return createHash('sha256').update(fields).digest();
 }
 
@@ -216,7 +251,7 @@ function refusal(
   config: Runtime['config'],
   verdict: Exclude<SendOutcome['verdict'], 'accepted' | 'replayed' | 'opted_out'>,
   { createdAt, monthlyLimit, used }: SendOutcome,
-  { from, to }: Pick<SendMessageRequest, 'from' | 'to'>,
+  { from, to, media_id }: SendMessageRequest,
 ): AppError {
   switch (verdict) {
     case 'key_reused':
@@ -242,16 +277,21 @@ function refusal(
         `${from} is simulated and sends only to numbers that are reserved for fiction, such as +14155550123. ` +
           `${to} is not one of them. Send to one, or send from the number of an iPhone.`,
       );
+    case 'media_missing':
+      return invalid(
+        'media_id',
+        'The team has no file with this media_id; it may have expired. Upload the file again with POST /v1/media.',
+      );
     case 'media_not_in_plan':
       return planLimitExceeded(
         config,
         {
           reason: 'Media need the plan starter or higher.',
-          remedy: 'Send without media_url',
+          remedy: `Send without ${media_id ? 'media_id' : 'media_url'}`,
           limit: 0,
           current: 0,
         },
-        { param: 'media_url' },
+        { param: media_id ? 'media_id' : 'media_url' },
       );
     case 'not_stored':
       return unavailable('The message could not be stored, so it was not accepted. Repeat the request.', {

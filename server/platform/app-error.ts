@@ -53,6 +53,11 @@ export function unreadable(
   return new AppError('invalid_request', message, { ...options, status });
 }
 
+/** The error for a body over the limit of its route. */
+export function bodyTooLarge(limitBytes: number): AppError {
+  return unreadable(`The body is too large. Send at most ${limitBytes / 1_024} KiB.`, 413);
+}
+
 /** The error for a change that the present state of the resource does not allow. */
 export function conflict(message: string, param?: string): AppError {
   return new AppError('conflict', message, param === undefined ? {} : { param });

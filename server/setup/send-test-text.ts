@@ -50,7 +50,7 @@ export async function sendTestText(
       { teamId: link.team_id, id: null },
       { from: number.phone_number, to, content },
       undefined,
-      { url: services.config.baseUrl + testPicturePath, origin: ownOrigin },
+      { urlOf: () => services.config.baseUrl + testPicturePath, origin: ownOrigin },
     );
     const messageId = parseId('msg', message.id);
     if (messageId) await storeTestText(pool, { ...link, messageId });

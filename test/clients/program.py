@@ -62,6 +62,13 @@ def send() -> None:
     show([accepted["id"], ownline.messages.get(accepted["id"])["status"]])
 
 
+def upload() -> None:
+    with open(args[0], "rb") as file:
+        content = file.read()
+    for _ in range(3):
+        show(ownline.api.upload_media(content, name="menu.png")["size"])
+
+
 def list_messages() -> None:
     for message in ownline.messages.list(direction="outbound", limit=2):
         show(message["content"])
@@ -104,6 +111,7 @@ def verify() -> None:
 commands = {
     "construct": construct,
     "send": send,
+    "upload": upload,
     "list": list_messages,
     "optOuts": opt_outs,
     "createWebhook": create_webhook,

@@ -32,6 +32,11 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
     const { status } = await ownline.messages.get(accepted.id);
     print([accepted.id, status]);
   },
+  upload: async () => {
+    const bytes = readFileSync(args[0] ?? '');
+    for (const file of [bytes, new Blob([bytes]), new Blob([bytes]).stream()])
+      print((await ownline.media.upload(file, { name: 'menu.png' })).size);
+  },
   list: async () => {
     for await (const message of ownline.messages.list({ direction: 'outbound', limit: 2 }))
       print(message.content);

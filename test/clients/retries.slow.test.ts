@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { clientLanguages, linesOf, startProgram } from '#test/support/clients/client-languages.ts';
 import { givenClient } from '#test/support/clients/given-client.ts';
+import { png } from '#test/support/media/sample-files.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { assertEach } from '#test/support/service/assert-each.ts';
 import { freePort } from '#test/support/service/test-service.ts';
@@ -45,6 +48,17 @@ for (const language of clientLanguages)
       assert.deepEqual([code, status], ['no_answer', 0]);
       return String(message);
     }
+
+    it(`the client for ${language.name} uploads a file, and once more after 429`, async () => {
+      writeFileSync(join(folder, 'menu.png'), png);
+      proxy.interrupt('rate_limited');
+      assert.deepEqual((await run('upload', ['menu.png'], skipWaits)).slice(0, 3), [
+        png.length,
+        png.length,
+        png.length,
+      ]);
+      assert.equal(proxy.requests.length, 4);
+    });
 
     it(`the client for ${language.name} repeats a send with its Idempotency-Key, so that it is accepted once`, async () => {
       const { phoneNumber } = await connectNumber(service, team);

@@ -79,7 +79,7 @@ describe('the message of a refusal names the fault (specification section 7.1, d
   });
 
   it('the refusal of an unknown field shows "" for an empty name, and the first 100 characters of a long name', async () => {
-    const known = 'is not a field of this request. Known fields: to, from, content, media_url.';
+    const known = 'is not a field of this request. Known fields: to, from, content, media_url, media_id.';
     const unknown = 'is not a query parameter of this request. It takes none.';
     const shown = `${'n'.repeat(100)}…`;
     const noCharacter = 'contains the character U+0000, which no phone can show. Leave it out.';

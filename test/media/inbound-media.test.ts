@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { incompleteMediaMs, mediaChunkBytes, mediaMaxBytes, mediaSliceBytes } from '#server/media/limits.ts';
+import { mediaMaxBytes } from '#contract/media.ts';
+import { incompleteMediaMs, mediaChunkBytes, mediaSliceBytes } from '#server/media/limits.ts';
 import {
   completeMediaFile,
   findMediaFile,

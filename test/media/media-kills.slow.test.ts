@@ -50,7 +50,9 @@ describe('a process that is killed while it fetches media (specification section
   const send = async (path: string): Promise<MessageId> => {
     const url: string = host.url(path);
     const row = sendRow({ teamId, from, to: '+14155550101', content: 'Look' });
-    const [outcome] = await acceptAll(runtime, [{ ...row, media: { url, origin: new URL(url).origin } }]);
+    const [outcome] = await acceptAll(runtime, [
+      { ...row, media: { urlOf: () => url, origin: new URL(url).origin } },
+    ]);
     assert.ok(outcome?.messageId, String(outcome?.verdict));
     return outcome.messageId;
   };

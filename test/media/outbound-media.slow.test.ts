@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { mediaMaxBytes } from '#server/media/limits.ts';
+import { mediaMaxBytes } from '#contract/media.ts';
 import { mediaLeaseMarginMs } from '#server/messages/limits.ts';
 import { publishAll } from '#test/support/events/given-publication.ts';
 import { fetchAsPhone } from '#test/support/media/device-download.ts';

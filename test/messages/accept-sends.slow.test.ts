@@ -107,7 +107,7 @@ describe('acceptSends (specification section 4.3)', () => {
     const [sender, neighbour] = [await newSender(), await newSender()];
     const { ids } = service.runtime;
     const [key, otherKey] = [ids.next('key'), ids.next('key')];
-    const media = { url: 'https://127.0.0.1:9/a.png', origin: 'https://127.0.0.1:9' };
+    const media = { urlOf: () => 'https://127.0.0.1:9/a.png', origin: 'https://127.0.0.1:9' };
     const rows: SendRow[] = [
       { ...row(sender, 'a'), sentBy: key, to: 'B@example.com', contact: 'b@example.com' },
       { ...row(neighbour, 'b'), sentBy: key },
@@ -129,7 +129,14 @@ describe('acceptSends (specification section 4.3)', () => {
       const message = messages.find(({ id }) => id === messageId);
       assert.deepEqual(
         [message?.teamId, message?.sentBy, message?.from, message?.to, message?.content, message?.mediaUrl],
-        [sent?.teamId, sent?.sentBy, sent?.from, sent?.to, sent?.content, sent?.media?.url ?? null],
+        [
+          sent?.teamId,
+          sent?.sentBy,
+          sent?.from,
+          sent?.to,
+          sent?.content,
+          (message && sent?.media?.urlOf(message.id)) ?? null,
+        ],
       );
     }
   });

@@ -37,7 +37,7 @@ export function sentenceOf(error: Error): string {
       .replace(/ Retry in \d+ seconds?\.$/, '')
       .replace(/Retry in \d+ seconds?, or/, 'Wait, or');
   if (!(error instanceof ApiError) || error.status !== 402) return error.message;
-  if (error.param === 'media_url') return texts.planLimits.files;
+  if (error.param?.startsWith('media_')) return texts.planLimits.files;
   const { limit, resets_at: resetsAt, upgrade_url: upgradeUrl } = error.details;
   if (typeof resetsAt !== 'string' || typeof limit !== 'number')
     return error.message.replace(`see ${upgradeUrl} for a larger plan`, 'get a larger plan');

@@ -369,6 +369,30 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/v1/media": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a file
+         * @description Stores a picture, video, sound or PDF of at most 5 MB for `media_id` of `POST /v1/messages/send`. The body is the file itself. Its type is that of its bytes; the `Content-Type` of the request does not count.
+         *
+         *     The file can be used by any number of messages until `expires_at`; each keeps a copy. It needs the plan starter or higher. A key uploads two files at a time, else 429. A team may have 200 MB of files that no message has used, else 402.
+         *
+         *     Permission: `messages:send`.
+         */
+        post: operations["uploadMedia"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/messages/send": {
         parameters: {
             query?: never;
@@ -675,52 +699,6 @@ export type paths = {
          *     Permission: `webhooks:manage`.
          */
         post: operations["testWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/conversations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List conversations
-         * @description Lists the conversations of the team, the latest activity first. A conversation is one of the team’s numbers and a contact. It is `waiting` from a text of the contact until a person of the team, or a key with `answers_for_team`, answers it, or a person marks it as done.
-         *
-         *     A conversation that gets a message while you read page after page moves to the first page.
-         *
-         *     Permission: `messages:read`.
-         */
-        get: operations["listConversations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/conversations/{id}/messages": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the messages of a conversation
-         * @description Lists the messages of a conversation in both directions, newest first, as `GET /v1/messages` does.
-         *
-         *     Permission: `messages:read`.
-         */
-        get: operations["listConversationMessages"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1125,27 +1103,15 @@ export type components = {
             media_url?: string | null;
             media_id?: string | null;
         };
-        Conversation: {
-            /** @description The id of the conversation. It stays if the number is deleted and connected again. */
+        UploadedMedia: {
+            /** @description The id of the file. Send it as `media_id`. */
             id: string;
-            /** @description The team’s number, in E.164. */
-            phone_number: string;
-            /** @description The other side: a phone number in E.164, a mail address in lower case, or another handle. With phone_number it identifies the conversation. */
-            contact: string;
-            contact_id: string | null;
-            name: string | null;
-            /** @description When the latest message was received, handed to the phone, or accepted. */
-            last_message_at: string;
-            /** @description true: since the contact last wrote, no person of the team has answered or marked the conversation as done. A key answers only if it has answers_for_team. */
-            waiting: boolean;
-        };
-        ConversationList: {
-            /** @description The latest activity first. */
-            conversations: components["schemas"]["Conversation"][];
-            /** @description Send this value as `cursor` to get the next page. */
-            cursor: string;
-            /** @description false at the end. A page with filters may be short, or empty. */
-            has_more: boolean;
+            /** @description The media type that the bytes have. */
+            type: string;
+            /** @description The size in bytes. */
+            size: number;
+            /** @description When the file is deleted, unless a message uses it. */
+            expires_at: string;
         };
         OptOut: {
             /** @description The id of this opt-out; a later opt-out of the contact has another id. */
@@ -1658,8 +1624,7 @@ export type MessageDetail = components['schemas']['MessageDetail'];
 export type MessageList = components['schemas']['MessageList'];
 export type AcceptedMessage = components['schemas']['AcceptedMessage'];
 export type SendMessageRequest = components['schemas']['SendMessageRequest'];
-export type Conversation = components['schemas']['Conversation'];
-export type ConversationList = components['schemas']['ConversationList'];
+export type UploadedMedia = components['schemas']['UploadedMedia'];
 export type OptOut = components['schemas']['OptOut'];
 export type OptOutList = components['schemas']['OptOutList'];
 export type Webhook = components['schemas']['Webhook'];
@@ -2144,6 +2109,33 @@ export interface operations {
             };
         };
     };
+    uploadMedia: {
+        parameters: {
+            query?: {
+                /** @description The name of the file; the recipient may see it. */
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedMedia"];
+                };
+            };
+        };
+    };
     sendMessage: {
         parameters: {
             query?: never;
@@ -2564,63 +2556,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Delivery"];
-                };
-            };
-        };
-    };
-    listConversations: {
-        parameters: {
-            query?: {
-                /** @description Only conversations of this number of the team. */
-                number?: string;
-                /** @description true: only conversations that wait for the team. */
-                waiting?: boolean;
-                /** @description How many conversations a page has at most. */
-                limit?: number;
-                /** @description The `cursor` of the previous page. Left out or empty: the first page. */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ConversationList"];
-                };
-            };
-        };
-    };
-    listConversationMessages: {
-        parameters: {
-            query?: {
-                /** @description How many messages a page has at most. */
-                limit?: number;
-                /** @description The `cursor` of the previous page. Left out or empty: the first page. */
-                cursor?: string;
-            };
-            header?: never;
-            path: {
-                /** @description The id of the conversation. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MessageList"];
                 };
             };
         };

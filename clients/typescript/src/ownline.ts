@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import createClient, { type Client, type MaybeOptionalInit } from 'openapi-fetch';
 import type { PathsWithMethod, RequiredKeysOf, SuccessResponseJSON } from 'openapi-typescript-helpers';
 import type { Cursor } from './cursor.ts';
-import type { AcceptedMessage, Event, Message, MessageDetail, paths, SendMessageRequest } from './openapi.ts';
+import type {
+  AcceptedMessage,
+  Event,
+  Message,
+  MessageDetail,
+  paths,
+  SendMessageRequest,
+  UploadedMedia,
+} from './openapi.ts';
 import { retryingFetch } from './retrying-fetch.ts';
 
 export { type Cursor, fileCursor } from './cursor.ts';
@@ -94,6 +102,24 @@ export class Ownline {
       this.request('get', '/v1/messages/{id}', { params: { path: { id } } }),
     cancel: (id: string): Promise<MessageDetail> =>
       this.request('post', '/v1/messages/{id}/cancel', { params: { path: { id } } }),
+  };
+
+  readonly media = {
+    /**
+     * Uploads a file of at most 5 MB, and returns the id for `media_id` of a message.
+     * @param query.name the recipient may see it
+     */
+    upload: (
+      file: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
+      query: { readonly name?: string } = {},
+    ): Promise<UploadedMedia> =>
+      this.request('post', '/v1/media', {
+        params: { query },
+        body: file,
+        bodySerializer: (body: unknown) => body,
+        headers: { 'content-type': 'application/octet-stream' },
+        duplex: 'half',
+      }),
   };
 
   readonly events = {

@@ -1,7 +1,8 @@
--- Media: the file of a message, in chunks (decision 0025). A file is written in several transactions, and is complete with
+-- Media: the file of a message, or an upload that messages may copy, in chunks (decision 0025). A file is written in several transactions, and is complete with
 -- the last one. An inbound file is written before its message, so no foreign key points at messages.
 CREATE SEQUENCE media_file_id AS bigint;
 CREATE TABLE media (
+  -- Of an upload: its own id.
   message_id uuid NOT NULL,
   -- Each try to write a file has an id of its own, so chunks of an interrupted try never become part of another file.
   file_id bigint NOT NULL DEFAULT nextval('media_file_id'),
@@ -14,14 +15,20 @@ CREATE TABLE media (
   is_complete boolean NOT NULL DEFAULT false,
   size_bytes integer CHECK (size_bytes BETWEEN 1 AND 5242880),
   sha256 bytea CHECK (octet_length(sha256) = 32),
+  -- Until when an upload is kept; NULL for the file of a message.
+  expires_at timestamptz,
+  -- Whether a message has a copy of an upload.
+  is_used boolean NOT NULL DEFAULT false CHECK (expires_at IS NOT NULL OR NOT is_used),
   PRIMARY KEY (message_id, file_id),
   UNIQUE (team_id, message_id, file_id),
   CONSTRAINT complete_has_size CHECK (is_complete = (size_bytes IS NOT NULL) AND is_complete = (sha256 IS NOT NULL))
 );
 COMMENT ON TABLE media IS
-  'team; erased by handle; kept for RETENTION_DAYS; a person; in backups. A file of a message.';
+  'team; erased by handle; kept for RETENTION_DAYS; a person; in backups. A file of a message, or an upload.';
 CREATE UNIQUE INDEX media_one_complete ON media (message_id) WHERE is_complete;
 CREATE INDEX media_incomplete ON media (created_at) WHERE NOT is_complete;
+CREATE INDEX media_unused_uploads ON media (team_id) WHERE expires_at IS NOT NULL AND NOT is_used;
+CREATE INDEX media_uploads ON media (expires_at) WHERE expires_at IS NOT NULL;
 
 CREATE TABLE media_chunks (
   team_id uuid NOT NULL,

@@ -4,6 +4,8 @@ import type { Route } from '#server/http/route.ts';
 import type { ApiAnswer, ApiClient } from '#test/support/service/api-client.ts';
 import { ExampleValues } from './example-values.ts';
 
+type RawBody = string | Uint8Array<ArrayBuffer>;
+
 interface StoryServices {
   readonly routes: readonly Route[];
   readonly api: ApiClient;
@@ -37,17 +39,21 @@ export class ExampleStory {
     );
   }
 
-  /** Sends an example's request and compares the answer. @param api another client than the team's */
-  tell(operationId: string, name: string, api = this.#api): Promise<ApiAnswer> {
+  /**
+   * Sends an example's request and compares the answer.
+   * @param api another client than the team's
+   * @param rawBody a body in place of the example's
+   */
+  tell(operationId: string, name: string, api = this.#api, rawBody?: RawBody): Promise<ApiAnswer> {
     const route = this.#operations.get(operationId);
     const example = route?.text?.examples[name];
     if (!route || !example) throw new Error(`there is no example ${operationId} ${name}`);
     this.told.add(`${operationId} ${name}`);
-    return this.check(route, example, api);
+    return this.check(route, example, api, rawBody);
   }
 
   /** Sends a request to an operation and compares the answer with an example of any operation. */
-  async check(route: Route, example: Example, api = this.#api, rawBody?: string): Promise<ApiAnswer> {
+  async check(route: Route, example: Example, api = this.#api, rawBody?: RawBody): Promise<ApiAnswer> {
     const { params, query = {}, headers = {}, body } = this.values.real(example);
     const path = route.path.replaceAll(/:(\w+)/g, (_match, name: string) =>
       encodeURIComponent(params?.[name] ?? 'none'),

@@ -2,7 +2,7 @@ import { exampleReceiver } from '#contract/example-values.ts';
 
 /** Parts of a text whose value differs in each run: ids, times, secrets, tokens of links, cursors of conversations, and seconds to wait. */
 const variable =
-  /(?<id>\b[a-z]+_[0-7][0-9a-hjkmnp-tv-z]{25}\b)|(?<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)|(?<secret>\bwhsec_[\w+/]+=*)|(?<cursor>\b\d{13}_[0-9a-f-]{36})|(?<token>(?<=\/(?:setup|invite)\/)[\w-]{43})|(?<seconds>(?<=Retry in )\d+ seconds?)/g;
+  /(?<id>\b[a-z]+_[0-7][0-9a-hjkmnp-tv-z]{25}\b)|(?<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)|(?<secret>\bwhsec_[\w+/]+=*)|(?<cursor>\b\d{13}_[0-9a-f-]{36})|(?<token>(?<=\/(?:setup|invite)\/)[\w-]{43}|(?<=\/media\/\w{30}\/)[\w-]{22})|(?<seconds>(?<=Retry in )\d+ seconds?)/g;
 
 type Kind = 'id' | 'time' | 'secret' | 'cursor' | 'token' | 'seconds';
 

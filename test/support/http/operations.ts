@@ -5,6 +5,7 @@ import { listAllRoutes } from '#server/cli/route-table.ts';
 import { firstSuccess } from '#server/http/example.ts';
 import type { Route } from '#server/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
+import { png } from '#test/support/media/sample-files.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
@@ -55,6 +56,7 @@ export const operations: Readonly<Record<string, Operation>> = Object.fromEntrie
         example.body?.[field] ?? anyValueOf(schema),
       ]);
       const body = (things: Things) => ({ ...Object.fromEntries(fields), ...freshFields[name]?.(things) });
+      const isFile = route.admission?.streamsBody;
       const permission = documentedPermission(route);
       const operation: Operation = {
         permission,
@@ -62,7 +64,7 @@ export const operations: Readonly<Record<string, Operation>> = Object.fromEntrie
         // Members of every role see webhooks (specification section 4.4).
         ...(permission === 'webhooks:manage' &&
           route.method === 'GET' && { memberPermission: 'webhooks:read' }),
-        ...(fields.length > 0 && { body }),
+        ...(isFile ? { body: () => png } : fields.length > 0 && { body }),
       };
       return [name, operation];
     }),

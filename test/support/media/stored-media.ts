@@ -1,4 +1,4 @@
-import type { MessageId } from '#server/platform/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import { changeBy, onlyRowBy } from '#test/support/database/statement.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -6,6 +6,13 @@ import type { TestService } from '#test/support/service/test-service.ts';
 export const countStoredMedia = onlyRowBy<{ complete: number; incomplete: number; chunks: number }>(
   `SELECT count(*) FILTER (WHERE is_complete) AS complete, count(*) FILTER (WHERE NOT is_complete) AS incomplete,
      (SELECT count(*) FROM media_chunks) AS chunks FROM media`,
+);
+
+/** Puts unused uploads of 5 MiB each, without their bytes. */
+export const putUnusedUploads = changeBy<[teamId: TeamId, count: number, expiresAt: Date]>(
+  `INSERT INTO media (team_id, message_id, name, type, created_at, expires_at, is_complete, size_bytes, sha256)
+   SELECT $1, gen_random_uuid(), 'a.jpg', 'image/jpeg', now(), $3, true, 5242880, sha256('x')
+   FROM generate_series(1, $2)`,
 );
 
 /** A queued fetch: its tries so far, and the time until it may be tried. */

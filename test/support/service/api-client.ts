@@ -7,6 +7,7 @@ export interface ApiAnswer extends HttpAnswer {
 }
 
 interface RequestOptions {
+  /** A value that is sent as JSON; bytes are sent as they are. */
   readonly body?: unknown;
   readonly rawBody?: string | Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -27,7 +28,9 @@ export class ApiClient {
   }
 
   async request(method: string, path: string, options: RequestOptions = {}): Promise<ApiAnswer> {
-    const body = options.rawBody ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    const { body: value, rawBody } = options;
+    const json = () => (value === undefined ? undefined : JSON.stringify(value));
+    const body = rawBody ?? (value instanceof Uint8Array ? value : json());
     const destination = destinationOf(this.baseUrl, path, body);
     const answer = await httpRequest(`${destination.origin}${path}`, {
       method,

@@ -685,47 +685,17 @@ OptOutList = TypedDict(
 )
 
 
-Contact = TypedDict(
-    "Contact",
+UploadedMedia = TypedDict(
+    "UploadedMedia",
     {
-        # The id of the contact.
+        # The id of the file. Send it as `media_id`.
         "id": str,
-        # The name that the team gave the person.
-        "name": str,
-        # The person’s phone numbers in E.164 and mail addresses. A handle belongs to one contact of the team.
-        "handles": list[str],
-        # What the team notes about the person; "" for nothing.
-        "note": str,
-        # When the contact was created.
-        "created_at": str,
-        # When the contact was last changed.
-        "updated_at": str,
-    },
-)
-
-
-ContactList = TypedDict(
-    "ContactList",
-    {
-        # Newest first.
-        "contacts": list[Contact],
-        # Send this value as `cursor` to get the next page.
-        "cursor": str,
-        # false: this is the last page.
-        "has_more": bool,
-    },
-)
-
-
-ContactRequest = TypedDict(
-    "ContactRequest",
-    {
-        # The name that the team gave the person.
-        "name": str,
-        # The person’s phone numbers in E.164 and mail addresses. A handle belongs to one contact of the team.
-        "handles": list[str],
-        # What the team notes about the person; "" for nothing.
-        "note": NotRequired[str],
+        # The media type that the bytes have.
+        "type": str,
+        # The size in bytes.
+        "size": int,
+        # When the file is deleted, unless a message uses it.
+        "expires_at": str,
     },
 )
 
@@ -1038,38 +1008,6 @@ ReplayRequest = TypedDict(
 )
 
 
-Conversation = TypedDict(
-    "Conversation",
-    {
-        # The id of the conversation. It stays if the number is deleted and connected again.
-        "id": str,
-        # The team’s number, in E.164.
-        "phone_number": str,
-        # The other side: a phone number in E.164, a mail address in lower case, or another handle. With phone_number it identifies the conversation.
-        "contact": str,
-        "contact_id": Union[str, None],
-        "name": Union[str, None],
-        # When the latest message was received, handed to the phone, or accepted.
-        "last_message_at": str,
-        # true: since the contact last wrote, no person of the team has answered or marked the conversation as done. A key answers only if it has answers_for_team.
-        "waiting": bool,
-    },
-)
-
-
-ConversationList = TypedDict(
-    "ConversationList",
-    {
-        # The latest activity first.
-        "conversations": list[Conversation],
-        # Send this value as `cursor` to get the next page.
-        "cursor": str,
-        # false at the end. A page with filters may be short, or empty.
-        "has_more": bool,
-    },
-)
-
-
 ErrorError = TypedDict(
     "ErrorError",
     {
@@ -1243,39 +1181,9 @@ class Api:
         answer: Deleted = self._request("DELETE", f"/v1/opt-outs/{_segment('contact', contact)}")
         return answer
 
-    def list_contacts(self, *, handle: str | None = None, query: str | None = None, limit: int | None = None, cursor: str | None = None) -> ContactList:
-        """List contacts."""
-        answer: ContactList = self._request("GET", "/v1/contacts", query={"handle": handle, "query": query, "limit": limit, "cursor": cursor})
-        return answer
-
-    def iterate_contacts(self, *, handle: str | None = None, query: str | None = None, limit: int | None = None) -> Iterator[Contact]:
-        """List contacts: all, page by page. `limit` is the size of a page."""
-        cursor = ""
-        while True:
-            page = self.list_contacts(handle=handle, query=query, limit=limit, cursor=cursor)
-            yield from page["contacts"]
-            if not page["has_more"]:
-                return
-            cursor = page["cursor"]
-
-    def create_contact(self, body: ContactRequest) -> Contact:
-        """Create a contact."""
-        answer: Contact = self._request("POST", "/v1/contacts", body=body)
-        return answer
-
-    def get_contact(self, id: str) -> Contact:
-        """Get a contact."""
-        answer: Contact = self._request("GET", f"/v1/contacts/{_segment('id', id)}")
-        return answer
-
-    def replace_contact(self, id: str, body: ContactRequest) -> Contact:
-        """Replace a contact."""
-        answer: Contact = self._request("PUT", f"/v1/contacts/{_segment('id', id)}", body=body)
-        return answer
-
-    def delete_contact(self, id: str) -> Deleted:
-        """Delete a contact."""
-        answer: Deleted = self._request("DELETE", f"/v1/contacts/{_segment('id', id)}")
+    def upload_media(self, body: bytes, *, name: str | None = None) -> UploadedMedia:
+        """Upload a file."""
+        answer: UploadedMedia = self._request("POST", "/v1/media", query={"name": name}, body=body)
         return answer
 
     def send_message(self, body: SendMessageRequest, *, idempotency_key: str | None = None) -> AcceptedMessage:
@@ -1377,33 +1285,3 @@ class Api:
         """Send a test event."""
         answer: Delivery = self._request("POST", f"/v1/webhooks/{_segment('id', id)}/test")
         return answer
-
-    def list_conversations(self, *, number: str | None = None, waiting: bool | None = None, limit: int | None = None, cursor: str | None = None) -> ConversationList:
-        """List conversations."""
-        answer: ConversationList = self._request("GET", "/v1/conversations", query={"number": number, "waiting": waiting, "limit": limit, "cursor": cursor})
-        return answer
-
-    def iterate_conversations(self, *, number: str | None = None, waiting: bool | None = None, limit: int | None = None) -> Iterator[Conversation]:
-        """List conversations: all, page by page. `limit` is the size of a page."""
-        cursor = ""
-        while True:
-            page = self.list_conversations(number=number, waiting=waiting, limit=limit, cursor=cursor)
-            yield from page["conversations"]
-            if not page["has_more"]:
-                return
-            cursor = page["cursor"]
-
-    def list_conversation_messages(self, id: str, *, limit: int | None = None, cursor: str | None = None) -> MessageList:
-        """List the messages of a conversation."""
-        answer: MessageList = self._request("GET", f"/v1/conversations/{_segment('id', id)}/messages", query={"limit": limit, "cursor": cursor})
-        return answer
-
-    def iterate_conversation_messages(self, id: str, *, limit: int | None = None) -> Iterator[Message]:
-        """List the messages of a conversation: all, page by page. `limit` is the size of a page."""
-        cursor = ""
-        while True:
-            page = self.list_conversation_messages(id, limit=limit, cursor=cursor)
-            yield from page["messages"]
-            if not page["has_more"]:
-                return
-            cursor = page["cursor"]

@@ -70,15 +70,16 @@ class Transport:
         body: object = None,
         headers: dict[str, str | None] | None = None,
     ) -> Any:
+        is_file = isinstance(body, bytes)
         parameters = {name: _shown(value) for name, value in (query or {}).items() if value is not None}
         request = urllib.request.Request(
             self._url + path + ("?" + urllib.parse.urlencode(parameters) if parameters else ""),
-            data=None if body is None else json.dumps(body).encode(),
+            data=body if body is None or is_file else json.dumps(body).encode(),
             method=method,
             headers={"x-api-key": self._api_key, **_without_none(headers)},
         )
         if body is not None:
-            request.add_header("content-type", "application/json")
+            request.add_header("content-type", "application/octet-stream" if is_file else "application/json")
         is_repeatable = method in ("GET", "PUT") or request.has_header("Idempotency-key")
         tries = 0
         may_have_arrived = False
