@@ -9,6 +9,11 @@ export const EraseContactRequest = strictObject({
     maxLength: contactMaxCharacters,
     description: 'The contact’s handle, in any spelling.',
   }),
+  whole_contact: Type.Optional(
+    Type.Boolean({
+      description: 'true: also the name, the note and all other handles of the person with this handle.',
+    }),
+  ),
   dry_run: Type.Optional(
     Type.Boolean({
       description: 'true: the server counts what an erasure would change, and erases nothing.',

@@ -11,6 +11,7 @@ import { type ContactId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
 import { runTeamChange } from '#server/teams/members/members.ts';
 import { planLimitExceeded } from '#server/teams/team/plans.ts';
+import { lockTeam } from '#server/teams/team/team.ts';
 import { countContacts, findContact, findNames, removeContact, writeContacts } from './contact-store.ts';
 
 /** Normalizes a handle as everywhere (specification section 4.6). @returns undefined unless a contact may have it */
@@ -125,4 +126,23 @@ export function deleteContact(services: Runtime, target: ContactTarget): Promise
   return runChange(services, target, 'deleted', async (trx) => {
     if (!(await removeContact(trx, target))) throw notFound('contact');
   });
+}
+
+/**
+ * Takes an erased handle from its contact (specification section 12.14). The contact goes with its last handle. Locks the
+ * team, so that no change gives the handle back meanwhile.
+ */
+export async function eraseHandle(
+  trx: Transaction,
+  { clock }: Pick<Runtime, 'clock'>,
+  teamId: TeamId,
+  handle: string,
+): Promise<void> {
+  await lockTeam(trx, { teamId });
+  const owner = (await findNames(trx, teamId, [handle])).get(handle);
+  const contact = owner && (await findContact(trx, { teamId, contactId: owner.id }));
+  if (!contact) return;
+  const handles = contact.handles.filter((other) => other !== handle);
+  if (handles.length > 0) await writeContacts(trx, teamId, [{ ...contact, handles }], clock.now());
+  else await removeContact(trx, { teamId, contactId: contact.id });
 }

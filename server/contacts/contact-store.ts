@@ -8,7 +8,7 @@ interface ContactKey {
   readonly contactId: ContactId;
 }
 
-/** What a team writes about a person. The handles are normalized. */
+/** A contact as a team writes it, with normalized handles. */
 export interface WrittenContact {
   readonly id: ContactId;
   readonly name: string;
@@ -24,6 +24,12 @@ interface ContactRow extends WrittenContact {
 const columns = `c.id, c.name, c.note, c.created_at, c.updated_at, ARRAY(
      SELECT h.handle FROM contact_handles h WHERE h.team_id = c.team_id AND h.contact_id = c.id
      ORDER BY h.team_id, h.contact_id, h.position) AS handles`;
+
+/** SQL that joins the contact of an id: a look-up of one row for each. */
+const ofIds = (id: string) => `CROSS JOIN LATERAL (
+     SELECT c.team_id, c.id, c.name, c.note, c.created_at, c.updated_at FROM contacts c
+     WHERE c.team_id = :teamId AND c.id = ${id} OFFSET 0
+   ) c`;
 
 export const findContact = query<ContactKey, ContactRow>(
   'contacts.find',
@@ -65,8 +71,7 @@ export const searchContactRows = query<
      GROUP BY f.contact_id HAVING bit_or(1::bigint << q.term) = (1::bigint << :termCount) - 1
      ORDER BY f.contact_id DESC LIMIT :limit
    ) f
-   CROSS JOIN LATERAL (SELECT * FROM contacts c WHERE c.team_id = :teamId AND c.id = f.contact_id OFFSET 0) c
-   ORDER BY c.id DESC`,
+   ${ofIds('f.contact_id')} ORDER BY c.id DESC`,
 ).rows;
 
 /** Counts the contacts of a team. The caller holds the lock of the team, and a team has no more than `contactsMax`. */
@@ -177,6 +182,15 @@ export async function findNames(
   const rows = handles.length === 0 ? [] : await listNameRows(db, { teamId, handles: [...new Set(handles)] });
   return new Map(rows.map((row) => [row.handle, row]));
 }
+
+/** The other handles of the contact that has a handle. */
+export const listOtherHandles = query<{ teamId: TeamId; handle: string }, { handle: string }>(
+  'contacts.other-handles',
+  `SELECT h.handle FROM contact_handles i CROSS JOIN LATERAL (
+     SELECT h.handle FROM contact_handles h WHERE h.team_id = :teamId AND h.contact_id = i.contact_id OFFSET 0
+   ) h
+   WHERE i.team_id = :teamId AND i.handle = :handle AND h.handle <> :handle`,
+).rows;
 
 /** The handles of a contact, in their order. */
 export const listHandles = query<{ teamId: TeamId; contactId: ContactId }, { handle: string }>(

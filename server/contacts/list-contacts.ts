@@ -5,7 +5,7 @@ import type { TeamId } from '#server/platform/ids.ts';
 import { readPage } from '#server/platform/paging.ts';
 import { parseHandle } from './change-contact.ts';
 import { findContact, findNames, listContactRows, searchContactRows } from './contact-store.ts';
-import { searchTerms } from './search-words.ts';
+import { wordsOfQuery } from './search-words.ts';
 
 /** Lists the contacts of a team, newest first: all, the one that has a handle, or those that fit a query. */
 export function listContacts({ database }: Runtime, teamId: TeamId, query: ListContactsQuery) {
@@ -14,7 +14,7 @@ export function listContacts({ database }: Runtime, teamId: TeamId, query: ListC
   return readPage('con', query, async (before, limit) => {
     if (handle !== undefined) return findByHandle(handle, before);
     if (text === undefined) return listContactRows(database.pages, { teamId, before, limit });
-    const terms = searchTerms(text).flatMap((words, term) => words.map((word) => ({ word, term })));
+    const terms = wordsOfQuery(text).flatMap((words, term) => words.map((word) => ({ word, term })));
     const last = terms.at(-1);
     if (!last) return [];
     return searchContactRows(database.pages, {

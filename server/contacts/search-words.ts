@@ -15,7 +15,7 @@ function digitsWord(digits: string): string {
   return `#${[...digits].reverse().join('')}`;
 }
 
-/** What a contact is found by: the words of its name, and the digits of its phone numbers. */
+/** The words by which a contact is found: those of its name, and the digits of its phone numbers. */
 export function wordsOfContact(name: string, handles: readonly string[]): string[] {
   const numbers = handles.filter(isE164).map((handle) => digitsWord(handle.slice(1)));
   return [...searchWords(name), ...numbers];
@@ -25,7 +25,7 @@ export function wordsOfContact(name: string, handles: readonly string[]): string
  * The terms of a query, each with the beginnings of words that it fits. A number fits the last digits of a phone number,
  * also with the 0 or 00 that people dial before it.
  */
-export function searchTerms(query: string): string[][] {
+export function wordsOfQuery(query: string): string[][] {
   const isNumber = /^[\d\s+().\-/]+$/.test(query);
   const words = isNumber ? [query.replaceAll(/\D/g, '')] : searchWords(query);
   return words

@@ -14,6 +14,7 @@ import { eraseContact } from './erase-contact.ts';
 interface EraseOptions {
   readonly team: TeamId;
   readonly contact: string;
+  readonly wholeContact: boolean;
   readonly dryRun: boolean;
   readonly yes: boolean;
   readonly json: boolean;
@@ -34,6 +35,7 @@ export function addEraseCommand(program: Command, onRuntime: OnRuntime): void {
       '--contact <handle>',
       'a phone number in E.164, a mail address, or another handle of messages',
     )
+    .option('--whole-contact', 'also the name, the note and all other handles of the person', false)
     .option('--dry-run', 'only count', false)
     .option('--yes', 'do not ask', false)
     .option('--json', 'print the counts as JSON', false)
@@ -52,14 +54,15 @@ export function addEraseCommand(program: Command, onRuntime: OnRuntime): void {
 
 async function erase(
   runtime: Runtime,
-  { team: teamId, contact, dryRun, yes }: EraseOptions,
+  { team: teamId, contact, wholeContact, dryRun, yes }: EraseOptions,
 ): Promise<Erasure> {
   armFailpoint(runtime.config.failpoint);
   await requireTeam(runtime, teamId);
-  const counted = await eraseContact(runtime, teamId, { contact, dryRun: true, waitMs }, operator);
+  const request = { contact, wholeContact, waitMs };
+  const counted = await eraseContact(runtime, teamId, { ...request, dryRun: true }, operator);
   if (dryRun) return counted;
-  if (!yes) await confirm(contact, counted);
-  return eraseContact(runtime, teamId, { contact, dryRun, waitMs }, operator);
+  if (!yes) await confirm(request, counted);
+  return eraseContact(runtime, teamId, { ...request, dryRun }, operator);
 }
 
 /** The result in words, such as `more than 10,000 messages` for a count that is not exact. */
@@ -74,7 +77,10 @@ function inWords(result: Erasure): Readonly<Record<string, unknown>> {
 }
 
 /** Asks the person to type the handle. @throws AppError if they type another text, or if no terminal is attached */
-async function confirm(contact: string, { messages, waiting, files, opted_out }: Erasure): Promise<void> {
+async function confirm(
+  { contact, wholeContact }: Pick<EraseOptions, 'contact' | 'wholeContact'>,
+  { messages, waiting, files, opted_out }: Erasure,
+): Promise<void> {
   if (!process.stdin.isTTY) {
     throw new AppError(
       'invalid_request',
@@ -84,7 +90,7 @@ async function confirm(contact: string, { messages, waiting, files, opted_out }:
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     process.stderr.write(
-      `This removes the handle, texts and media of ${contact}: ${messagesAndFiles(messages, files)}. ` +
+      `This removes the handle, texts and media of ${contact}${wholeContact ? ', of all other handles of the person, and the name' : ''}: ${messagesAndFiles(messages, files)}. ` +
         `${waiting > 0 ? `Cancelled first: ${upToMax(waiting, 'message')} that ${waiting === 1 ? 'waits' : 'wait'}. ` : ''}` +
         `${opted_out ? 'The opt-out stays, as a keyed hash. ' : ''}It can’t be undone.\n`,
     );

@@ -1,5 +1,7 @@
 import { type Erasure, erasureCountMax } from '#contract/erasure.ts';
 import { recordAudit } from '#server/audit/audit.ts';
+import { eraseHandle } from '#server/contacts/change-contact.ts';
+import { listOtherHandles } from '#server/contacts/contact-store.ts';
 import { eraseReadMarks } from '#server/dashboard/conversations/conversation-facts.ts';
 import { noteErasure } from '#server/database/analyze-erased.ts';
 import { runHooks } from '#server/database/hooks.ts';
@@ -163,6 +165,8 @@ function repeatFor(database: Runtime['database'], budgetMs: number) {
 interface ErasureRequest {
   /** The contact, in any spelling of its handle. */
   readonly contact: string;
+  /** Erases the name, the note and all other handles of the person as well. */
+  readonly wholeContact: boolean;
   /** True only counts, and erases nothing. */
   readonly dryRun: boolean;
   /**
@@ -174,33 +178,80 @@ interface ErasureRequest {
 
 /**
  * Erases a contact (specification section 12.14, decision 0038): removes its handle, texts and files from all data of a
- * team. The first transaction records the erasure, without the handle. The data is erased in small batches afterwards,
- * even after a kill.
+ * team. The first transaction of each handle records its erasure, without the handle. The data is erased in small batches
+ * afterwards, even after a kill.
  * @throws AppError 400, param contact
  */
 export async function eraseContact(
   services: Runtime,
   teamId: TeamId,
-  { contact: text, dryRun, waitMs }: ErasureRequest,
+  { contact: text, wholeContact, dryRun, waitMs }: ErasureRequest,
   by: AuditActor,
 ): Promise<Erasure> {
-  const { database } = services;
-  const { subject, counts } = await findSubject(services, teamId, text.trim());
-  const key = { teamId, contactHash: services.secrets.contactHash(teamId, subject.contact) };
-  if (dryRun) {
-    const optOut = await findOptOutByHash(database.pool, key);
-    return { ...counts, opted_out: optOut !== undefined, status: 'dry_run' };
+  const endMs = performance.now() + waitMs;
+  const entered = await findSubject(services, teamId, text.trim());
+  const found = [entered];
+  // The entered handle is the last one: after a kill it still finds those that are left.
+  if (wholeContact)
+    for (const handle of await listOtherHandles(services.database.pool, {
+      teamId,
+      handle: entered.subject.contact,
+    }))
+      found.unshift(await findSubject(services, teamId, handle.handle));
+  const erasures: ErasureRow[] = [];
+  let isOptedOut = false;
+  for (const each of found) {
+    const key = { teamId, contactHash: services.secrets.contactHash(teamId, each.subject.contact) };
+    if (dryRun) {
+      isOptedOut ||= (await findOptOutByHash(services.database.pool, key)) !== undefined;
+      continue;
+    }
+    const begun = await services.database.transaction((trx) => beginErasure(trx, services, key, each, by));
+    erasures.push(begun.erasure);
+    isOptedOut ||= begun.isOptedOut;
   }
-  const { erasure, isOptedOut } = await database.transaction(async (trx) => {
-    const optOut = await eraseOptOut(trx, key);
-    const row = await insertErasure(trx, { ...subject, contact_events: optOut.events });
-    await runHooks(trx, services, 'contactErased', { teamId, handles: row.handles });
-    await recordAudit(trx, services, { by, action: 'contact.erased', teamId, details: { ...counts } });
-    return { erasure: row, isOptedOut: optOut.isOptedOut };
-  });
+  const counts = sumOf(found.map((each) => each.counts));
+  if (dryRun) return { ...counts, opted_out: isOptedOut, status: 'dry_run' };
   failpoint('erasure begun');
-  const isDone = await runErasure(services, erasure, waitMs);
+  let isDone = true;
+  for (const erasure of erasures)
+    isDone = (await runErasure(services, erasure, Math.max(0, endMs - performance.now()))) && isDone;
   return { ...counts, opted_out: isOptedOut, status: isDone ? 'erased' : 'running' };
+}
+
+type Found = Awaited<ReturnType<typeof findSubject>>;
+
+/** Records an erasure, and erases the opt-out and the contact of its handle. */
+async function beginErasure(
+  trx: Transaction,
+  services: Runtime,
+  key: Parameters<typeof eraseOptOut>[1],
+  { subject, counts }: Found,
+  by: AuditActor,
+) {
+  const { teamId } = key;
+  await eraseHandle(trx, services, teamId, subject.contact);
+  const { events, isOptedOut } = await eraseOptOut(trx, key);
+  const erasure = await insertErasure(trx, { ...subject, contact_events: events });
+  await runHooks(trx, services, 'contactErased', { teamId, handles: erasure.handles });
+  await recordAudit(trx, services, { by, action: 'contact.erased', teamId, details: { ...counts } });
+  return { erasure, isOptedOut };
+}
+
+/** Adds up the counts of several handles. A sum stops where a count does. */
+function sumOf(all: readonly Found['counts'][]): Found['counts'] {
+  const sum = (name: keyof Found['counts']) =>
+    Math.min(
+      erasureCountMax + 1,
+      all.reduce((total, counts) => total + counts[name], 0),
+    );
+  return {
+    messages: sum('messages'),
+    waiting: sum('waiting'),
+    in_flight: sum('in_flight'),
+    files: sum('files'),
+    events: sum('events'),
+  };
 }
 
 /**

@@ -15,8 +15,9 @@ export function erasureRoutes(services: Runtime): Route[] {
       audit: 'contact.erased',
       body: EraseContactRequest,
       answers: { 200: Erasure },
-      handle: async ({ principal, body: { contact, dry_run: dryRun = false }, by }) => {
-        const request = { contact, dryRun, waitMs: erasureWaitMs };
+      handle: async ({ principal, body, by }) => {
+        const { contact, whole_contact: wholeContact = false, dry_run: dryRun = false } = body;
+        const request = { contact, wholeContact, dryRun, waitMs: erasureWaitMs };
         return { body: await eraseContact(services, principal.teamId, request, by) };
       },
     }),

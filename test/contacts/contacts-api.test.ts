@@ -94,7 +94,7 @@ describe('/v1/contacts (specification section 4.8)', () => {
     assert.equal((await stranger.api.get(`/v1/contacts/${id}`)).status, 404);
   });
 
-  it('of ten requests that name one handle at the same time, one makes a contact (§4.8/one-owner)', async () => {
+  it('one of ten simultaneous requests with one handle makes a contact (§4.8/one-owner)', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, n) => post({ name: `Person ${n}`, handles: [phone] })),
     );

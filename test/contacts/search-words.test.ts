@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { searchTerms, searchWords, wordsOfContact } from '#server/contacts/search-words.ts';
+import { wordsOfQuery, searchWords, wordsOfContact } from '#server/contacts/search-words.ts';
 
 /** Whether a query finds a contact, as the database compares them. */
 function finds(query: string, name: string, handles: readonly string[] = []): boolean {
   const words = wordsOfContact(name, handles);
-  const terms = searchTerms(query);
+  const terms = wordsOfQuery(query);
   return (
     terms.length > 0 &&
     terms.every((one) => one.some((start) => words.some((word) => word.startsWith(start))))
@@ -75,11 +75,11 @@ describe('the words by which contacts are found (specification section 4.8)', ()
       String(longest),
     );
     const each = Array.from({ length: 50 }, (_, n) => String.fromCodePoint(0x4e00 + n)).join(' ');
-    assert.equal(searchTerms(each).length, 50);
+    assert.equal(wordsOfQuery(each).length, 50);
   });
 
   it('a beginning of another word of the query is left out, so no row is read for both', () => {
-    assert.deepEqual(searchTerms('a ad ada 12'), [['ada'], ['12', '#21']]);
-    assert.deepEqual(searchTerms('ada Ada ADA'), [['ada']]);
+    assert.deepEqual(wordsOfQuery('a ad ada 12'), [['ada'], ['12', '#21']]);
+    assert.deepEqual(wordsOfQuery('ada Ada ADA'), [['ada']]);
   });
 });

@@ -121,6 +121,37 @@ describe('erasing a contact (specification section 12.14)', () => {
     });
   });
 
+  it('an erased handle leaves its contact, which goes with its last handle (§12.14/erased-contact)', async () => {
+    const [mail, other] = ['ada@example.com', '+447911123459'];
+    const person = { name: 'Ada Lovelace', handles: [ada, mail], note: 'A note' };
+    const { id } = (await team.api.post('/v1/contacts', person)).json;
+    await team.api.post('/v1/contacts', { name: 'Grace Hopper', handles: [other] });
+    await receive(ada, secret);
+    await erased(adaWithTrunkPrefix);
+    const { json } = await team.api.get(`/v1/contacts/${id}`);
+    assert.deepEqual([json.name, json.handles, json.note], ['Ada Lovelace', [mail], 'A note']);
+    assert.deepEqual((await team.api.get('/v1/contacts?query=123456')).json.contacts, []);
+    await erased('ADA@example.com');
+    assert.equal((await team.api.get(`/v1/contacts/${id}`)).status, 404);
+    assert.deepEqual(await tablesWith(ada, mail, 'Lovelace', 'lovelace', 'A note'), []);
+    assert.equal(field((await team.api.get('/v1/contacts')).json, 'contacts.0.name'), 'Grace Hopper');
+  });
+
+  it('with whole_contact all handles of the person are erased with the name, and the counts are those of all (§12.14/erased-contact)', async () => {
+    const [mail, other] = ['ada@example.com', '+447911123460'];
+    await team.api.post('/v1/contacts', { name: 'Ada Lovelace', handles: [mail, ada, other], note: secret });
+    for (const from of [ada, mail, other]) await receive(from, secret);
+    await receive(other, 'STOP');
+    const counted = (await erase(ada, { whole_contact: true, dry_run: true })).json;
+    assert.deepEqual([counted.messages, counted.opted_out], [4, true]);
+    assert.equal((await erase(ada, { dry_run: true })).json.messages, 1);
+    const answer = await erase(ada, { whole_contact: true });
+    assert.deepEqual(answer.json, { ...counted, status: 'erased' }, answer.text);
+    assert.deepEqual(await tablesWith(ada, mail, other, secret, 'Lovelace', 'lovelace'), []);
+    assert.deepEqual((await team.api.get('/v1/contacts')).json.contacts, []);
+    assert.equal((await erase('nobody@example.com', { whole_contact: true })).json.status, 'erased');
+  });
+
   it('after an erasure the planner’s statistics have neither the handle nor a text of the contact (§12.14/erased-statistics)', async () => {
     const grace = '+447911123450';
     await receive('+447911123451', 'of another contact');
