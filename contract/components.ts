@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { Contact, ContactList, ContactRequest } from './contact.ts';
+import { Contact, ContactList, ContactRequest, ImportedContacts } from './contact.ts';
 import { PublicConversation, PublicConversationList } from './conversation.ts';
 import { Deleted } from './deleted.ts';
 import { ErrorBody } from './errors.ts';
@@ -71,6 +71,7 @@ export const components: Readonly<Record<string, TSchema>> = {
   Contact,
   ContactList,
   ContactRequest,
+  ImportedContacts,
   Webhook,
   WebhookList,
   CreatedWebhook,

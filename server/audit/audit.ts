@@ -31,6 +31,7 @@ const auditActions = [
   'contact.created',
   'contact.changed',
   'contact.deleted',
+  'contact.imported',
   'contact.opted_out',
   'contact.opted_in',
   'contact.erased',

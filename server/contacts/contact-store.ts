@@ -36,6 +36,12 @@ export const findContact = query<ContactKey, ContactRow>(
   `SELECT ${columns} FROM contacts c WHERE c.team_id = :teamId AND c.id = :contactId`,
 ).row;
 
+/** Lists the contacts of ids. */
+export const listContactsById = query<{ teamId: TeamId; ids: readonly ContactId[] }, ContactRow>(
+  'contacts.list-by-id',
+  `SELECT ${columns} FROM unnest(:ids::uuid[]) AS i (id) ${ofIds('i.id')}`,
+).rows;
+
 /** Lists contacts, newest first. @param before only contacts with lower ids */
 export const listContactRows = query<
   { readonly teamId: TeamId; readonly before: string; readonly limit: number },
@@ -75,7 +81,7 @@ export const searchContactRows = query<
 ).rows;
 
 /** Counts the contacts of a team. The caller holds the lock of the team, and a team has no more than `contactsMax`. */
-export const countContacts = transactionQuery<{ teamId: TeamId }, { contacts: number }>(
+export const countContacts = query<{ teamId: TeamId }, { contacts: number }>(
   'contacts.count',
   'SELECT count(*) AS contacts FROM contacts WHERE team_id = :teamId',
 ).number;

@@ -3,3 +3,15 @@
  * surrogate pair.
  */
 export const contactBodyMaxBytes = 128 * 1_024;
+
+/** Maximum bytes of a file that is imported. */
+export const importMaxBytes = 5 * 1_024 * 1_024;
+
+/** Maximum number of people in a file that is imported. */
+export const importedPeopleMax = 10_000;
+
+/** Longer lines of a file that is imported are skipped. */
+export const importLineMaxCharacters = 8_192;
+
+/** How many people a transaction of an import writes, under the lock of the team. */
+export const importBatchMax = 500;

@@ -56,3 +56,27 @@ export const replaceContactExamples: Examples = {
 export const deleteContactExamples: Examples = {
   deleted: success('The contact is deleted', { deleted: true }, own),
 };
+
+const skipped = [{ line: 4, reason: 'It has no name.' }];
+
+export const importContactsExamples: Examples = {
+  imported: success('One person is new, one has changed', { created: 1, updated: 1, skipped }),
+  preview: success(
+    'What an import would change',
+    {
+      created: 1,
+      updated: 1,
+      skipped,
+      changes: [
+        { line: 2, action: 'update', name: 'Grace Hopper', handles },
+        { line: 3, action: 'create', name: 'Lin Example', handles: ['lin@example.com'] },
+      ],
+    },
+    { query: { preview: true } },
+  ),
+  running: conflictExample(
+    'Another import of the team is running',
+    'Another import of the team is running. Import this file once it has ended.',
+    {},
+  ),
+};

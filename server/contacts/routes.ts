@@ -1,15 +1,24 @@
-import { Contact, ContactList, ContactRequest, ListContactsQuery } from '#contract/contact.ts';
+import {
+  Contact,
+  ContactList,
+  ContactRequest,
+  ImportContactsQuery,
+  ImportedContacts,
+  ListContactsQuery,
+} from '#contract/contact.ts';
 import { Deleted } from '#contract/deleted.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/http/route.ts';
 import { createContact, deleteContact, replaceContact, requireContact } from './change-contact.ts';
 import { contactView } from './contact-store.ts';
-import { contactBodyMaxBytes } from './limits.ts';
+import { ContactImports } from './import-contacts.ts';
+import { contactBodyMaxBytes, importMaxBytes } from './limits.ts';
 import { listContacts } from './list-contacts.ts';
 import {
   createContactExamples,
   deleteContactExamples,
   getContactExamples,
+  importContactsExamples,
   listContactsExamples,
   replaceContactExamples,
 } from './route-examples.ts';
@@ -20,6 +29,7 @@ const ofOne = { ids: { id: 'con' } } as const;
 const takesContact = { body: ContactRequest, admission: { bodyMaxBytes: contactBodyMaxBytes } } as const;
 
 export function contactRoutes(services: Runtime): Route[] {
+  const imports = new ContactImports(services);
   return [
     route('GET /v1/contacts', {
       ...reads,
@@ -54,6 +64,24 @@ export function contactRoutes(services: Runtime): Route[] {
       handle: async ({ principal: { teamId }, body, by }) => ({
         status: 201,
         body: contactView(await createContact(services, teamId, body, by)),
+      }),
+    }),
+    route('POST /v1/contacts/import', {
+      ...writes,
+      admission: { permit: 'own queue', streamsBody: true, bodyMaxBytes: importMaxBytes },
+      audit: 'contact.imported',
+      text: {
+        operationId: 'importContacts',
+        tag: 'Contacts',
+        summary: 'Import contacts',
+        description:
+          'Takes the people of a file of at most 5 MB and 10,000 people. The body is the file itself: CSV with a first line that names the columns, as Google, Outlook and Apple export it, or vCards of version 3 or 4. The `Content-Type` of the request does not count.\n\nA person with a handle of a contact changes that contact: name and note are replaced if the file has them, handles are added. A person whose handles belong to two contacts is left out. A phone number without a country code gets that of the team’s first number. With `preview` nothing changes.',
+        examples: importContactsExamples,
+      },
+      query: ImportContactsQuery,
+      answers: { 200: ImportedContacts },
+      handle: async ({ principal: { teamId }, query: { preview = false }, request, by }) => ({
+        body: await imports.run({ teamId, request, isPreview: preview, by }),
       }),
     }),
     route('GET /v1/contacts/:id', {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { wordsOfQuery, searchWords, wordsOfContact } from '#server/contacts/search-words.ts';
+import { searchWords, wordsOfContact, wordsOfQuery } from '#server/contacts/search-words.ts';
 
 /** Whether a query finds a contact, as the database compares them. */
 function finds(query: string, name: string, handles: readonly string[] = []): boolean {

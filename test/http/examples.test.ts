@@ -14,6 +14,7 @@ import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { teamRequestsRunningMax, teamRequestsWaitingMax } from '#server/usage/team-limiter.ts';
 import { deliveryHeaderTexts } from '#server/webhooks/dispatch/request-texts.ts';
+import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { refuseInsertsOf } from '#test/support/database/table-faults.ts';
 import { ExampleStory } from '#test/support/http/example-story.ts';
@@ -200,6 +201,15 @@ describe('the examples of the API reference (§2.1/timestamps, §2.1/empty-value
     await team.api.post('/v1/contacts', { name, handles });
     for (const example of ['newest', 'first_page', 'next_page', 'by_handle', 'by_name'])
       await tell('listContacts', example);
+    const file =
+      'name,phone,email\nGrace Hopper,+14155550102,\nLin Example,,lin@example.com\n,,nobody@example.com\n';
+    await tell('importContacts', 'preview', team.api, file);
+    const lock = await holdRowLock(service, { teamId: team.id });
+    const imported = tell('importContacts', 'imported', team.api, file);
+    await untilBlocked(service, 'teams.lock');
+    await tell('importContacts', 'running', team.api, file);
+    await lock.release();
+    await imported;
     await tell('getContact', 'found');
     await tell('replaceContact', 'replaced');
     await tell('deleteContact', 'deleted');

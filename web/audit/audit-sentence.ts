@@ -81,6 +81,7 @@ const phrases: Readonly<Record<string, Describe>> = {
   'contact.created': () => ['create', objects.contact],
   'contact.changed': () => ['change', objects.contact],
   'contact.deleted': () => ['delete', objects.contact],
+  'contact.imported': () => ['import', objects.contacts],
   'contact.opted_out': () => ['optOut', objects.contact],
   'contact.opted_in': () => ['optIn', objects.contact],
   'contact.erased': () => ['erase', objects.contact],

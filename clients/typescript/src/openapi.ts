@@ -369,6 +369,92 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/v1/contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List contacts
+         * @description Lists the people that the team knows by name, newest first: all of them, the one with a `handle`, or those that fit a `query`. Pages work as those of messages.
+         *
+         *     Permission: `messages:read`.
+         */
+        get: operations["listContacts"];
+        put?: never;
+        /**
+         * Create a contact
+         * @description Names a person by their phone numbers and mail addresses. Conversations with these handles then show the name.
+         *
+         *     Permission: `messages:send`.
+         */
+        post: operations["createContact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/contacts/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import contacts
+         * @description Takes the people of a file of at most 5 MB and 10,000 people. The body is the file itself: CSV with a first line that names the columns, as Google, Outlook and Apple export it, or vCards of version 3 or 4. The `Content-Type` of the request does not count.
+         *
+         *     A person with a handle of a contact changes that contact: name and note are replaced if the file has them, handles are added. A person whose handles belong to two contacts is left out. A phone number without a country code gets that of the team’s first number. With `preview` nothing changes.
+         *
+         *     Permission: `messages:send`.
+         */
+        post: operations["importContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/contacts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a contact
+         * @description Gets a person by the id of the contact.
+         *
+         *     Permission: `messages:read`.
+         */
+        get: operations["getContact"];
+        /**
+         * Replace a contact
+         * @description Replaces the name, the handles and the note. A handle that is left out belongs to nobody from now on; a note that is left out is empty.
+         *
+         *     Permission: `messages:send`.
+         */
+        put: operations["replaceContact"];
+        post?: never;
+        /**
+         * Delete a contact
+         * @description Deletes the name, the note and the list of handles. Messages stay, and show the handle again. To erase the messages of a person, erase their handles in the dashboard.
+         *
+         *     Permission: `messages:send`.
+         */
+        delete: operations["deleteContact"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/media": {
         parameters: {
             query?: never;
@@ -1132,6 +1218,59 @@ export type components = {
             /** @description false: this is the last page. */
             has_more: boolean;
         };
+        Contact: {
+            /** @description The id of the contact. */
+            id: string;
+            /** @description The name that the team gave the person. */
+            name: string;
+            /** @description The person’s phone numbers in E.164 and mail addresses. A handle belongs to one contact of the team. */
+            handles: string[];
+            /** @description What the team notes about the person; "" for nothing. */
+            note: string;
+            /** @description When the contact was created. */
+            created_at: string;
+            /** @description When the contact was last changed. */
+            updated_at: string;
+        };
+        ContactList: {
+            /** @description Newest first. */
+            contacts: components["schemas"]["Contact"][];
+            /** @description Send this value as `cursor` to get the next page. */
+            cursor: string;
+            /** @description false: this is the last page. */
+            has_more: boolean;
+        };
+        ContactRequest: {
+            /** @description The name that the team gave the person. */
+            name: string;
+            /** @description The person’s phone numbers in E.164 and mail addresses. A handle belongs to one contact of the team. */
+            handles: string[];
+            /** @description What the team notes about the person; "" for nothing. */
+            note?: string;
+        };
+        ImportedContacts: {
+            /** @description People that the team did not have. */
+            created: number;
+            /** @description People whose name, handles or note changed. */
+            updated: number;
+            /** @description People that were left out, with the reason in a sentence. */
+            skipped: {
+                /** @description The line of the file on which the person begins. */
+                line: number;
+                reason: string;
+            }[];
+            /** @description With preview: the first 100 changes. */
+            changes?: {
+                /** @description The line of the file on which the person begins. */
+                line: number;
+                /** @enum {string} */
+                action: "create" | "update";
+                /** @description The name that the team gave the person. */
+                name: string;
+                /** @description The person’s phone numbers in E.164 and mail addresses. A handle belongs to one contact of the team. */
+                handles: string[];
+            }[];
+        };
         Webhook: {
             /** @description The id of the webhook. */
             id: string;
@@ -1627,6 +1766,10 @@ export type SendMessageRequest = components['schemas']['SendMessageRequest'];
 export type UploadedMedia = components['schemas']['UploadedMedia'];
 export type OptOut = components['schemas']['OptOut'];
 export type OptOutList = components['schemas']['OptOutList'];
+export type Contact = components['schemas']['Contact'];
+export type ContactList = components['schemas']['ContactList'];
+export type ContactRequest = components['schemas']['ContactRequest'];
+export type ImportedContacts = components['schemas']['ImportedContacts'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookList = components['schemas']['WebhookList'];
 export type CreatedWebhook = components['schemas']['CreatedWebhook'];
@@ -2093,6 +2236,159 @@ export interface operations {
             path: {
                 /** @description The contact, percent-encoded: a phone number in E.164, or a handle as messages show it. */
                 contact: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+        };
+    };
+    listContacts: {
+        parameters: {
+            query?: {
+                /** @description Only the contact that has this handle. */
+                handle?: string;
+                /** @description Only contacts with a name whose words begin with these words, or with a phone number that ends in these digits. */
+                query?: string;
+                /** @description How many contacts a page has at most. */
+                limit?: number;
+                /** @description The `cursor` of the previous page. Left out or empty: the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactList"];
+                };
+            };
+        };
+    };
+    createContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ContactRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+        };
+    };
+    importContacts: {
+        parameters: {
+            query?: {
+                /** @description true: the answer says what an import would change, and nothing changes. */
+                preview?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportedContacts"];
+                };
+            };
+        };
+    };
+    getContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the contact. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+        };
+    };
+    replaceContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the contact. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ContactRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+        };
+    };
+    deleteContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the contact. */
+                id: string;
             };
             cookie?: never;
         };

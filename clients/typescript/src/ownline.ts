@@ -5,6 +5,7 @@ import type { Cursor } from './cursor.ts';
 import type {
   AcceptedMessage,
   Event,
+  ImportedContacts,
   Message,
   MessageDetail,
   paths,
@@ -49,6 +50,8 @@ type ItemOf<Page> = { [F in keyof Page]: Page[F] extends readonly (infer Item)[]
 const eventWaitSeconds = 25;
 /** The address of a server: the paths of operations follow its host. */
 const urlPattern = /^https?:\/\/(\[[\da-f:.]+\]|[^\s/:?#@[\]]+)(:\d+)?\/?$/i;
+
+type FileBody = Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 
 interface ReadEventsOptions {
   readonly cursor?: Cursor;
@@ -109,17 +112,17 @@ export class Ownline {
      * Uploads a file of at most 5 MB, and returns the id for `media_id` of a message.
      * @param query.name the recipient may see it
      */
-    upload: (
-      file: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
-      query: { readonly name?: string } = {},
-    ): Promise<UploadedMedia> =>
-      this.request('post', '/v1/media', {
-        params: { query },
-        body: file,
-        bodySerializer: (body: unknown) => body,
-        headers: { 'content-type': 'application/octet-stream' },
-        duplex: 'half',
-      }),
+    upload: (file: FileBody, query: { readonly name?: string } = {}): Promise<UploadedMedia> =>
+      this.request('post', '/v1/media', { params: { query }, ...fileInit(file) }),
+  };
+
+  readonly contacts = {
+    /**
+     * Imports the people of a CSV file or of vCards, of at most 5 MB.
+     * @param query.preview true changes nothing, and lists changes
+     */
+    import: (file: FileBody, query: { readonly preview?: boolean } = {}): Promise<ImportedContacts> =>
+      this.request('post', '/v1/contacts/import', { params: { query }, ...fileInit(file) }),
   };
 
   readonly events = {
@@ -204,6 +207,16 @@ export class Ownline {
       }
     }
   }
+}
+
+/** The parts of a request whose body is a file. */
+function fileInit(file: FileBody) {
+  return {
+    body: file,
+    bodySerializer: (body: unknown) => body,
+    headers: { 'content-type': 'application/octet-stream' },
+    duplex: 'half',
+  } as const;
 }
 
 /** URLs with the segments `.` and `..` lead to other paths, and an empty segment leads to a list. */

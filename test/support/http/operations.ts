@@ -43,6 +43,12 @@ const freshFields: Readonly<Record<string, (things: Things) => object>> = {
   'POST /v1/webhooks/:id/replay': () => ({ since: '2026-01-01T00:00:00Z', until: '2100-01-01T00:00:00Z' }),
 };
 
+/** The bodies of operations that take a file. */
+const files: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {
+  'POST /v1/media': png,
+  'POST /v1/contacts/import': Uint8Array.from(Buffer.from('name,email\nAda Example,imported@example.com\n')),
+};
+
 /** Every operation of /v1 with the permission that the committed document names, and a request with every field. */
 export const operations: Readonly<Record<string, Operation>> = Object.fromEntries(
   listAllRoutes()
@@ -64,7 +70,7 @@ export const operations: Readonly<Record<string, Operation>> = Object.fromEntrie
         // Members of every role see webhooks (specification section 4.4).
         ...(permission === 'webhooks:manage' &&
           route.method === 'GET' && { memberPermission: 'webhooks:read' }),
-        ...(isFile ? { body: () => png } : fields.length > 0 && { body }),
+        ...(isFile ? { body: () => files[name] } : fields.length > 0 && { body }),
       };
       return [name, operation];
     }),

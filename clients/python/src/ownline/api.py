@@ -685,6 +685,90 @@ OptOutList = TypedDict(
 )
 
 
+Contact = TypedDict(
+    "Contact",
+    {
+        # The id of the contact.
+        "id": str,
+        # The name that the team gave the person.
+        "name": str,
+        # The person’s phone numbers in E.164 and mail addresses. A handle belongs to one contact of the team.
+        "handles": list[str],
+        # What the team notes about the person; "" for nothing.
+        "note": str,
+        # When the contact was created.
+        "created_at": str,
+        # When the contact was last changed.
+        "updated_at": str,
+    },
+)
+
+
+ContactList = TypedDict(
+    "ContactList",
+    {
+        # Newest first.
+        "contacts": list[Contact],
+        # Send this value as `cursor` to get the next page.
+        "cursor": str,
+        # false: this is the last page.
+        "has_more": bool,
+    },
+)
+
+
+ContactRequest = TypedDict(
+    "ContactRequest",
+    {
+        # The name that the team gave the person.
+        "name": str,
+        # The person’s phone numbers in E.164 and mail addresses. A handle belongs to one contact of the team.
+        "handles": list[str],
+        # What the team notes about the person; "" for nothing.
+        "note": NotRequired[str],
+    },
+)
+
+
+ImportedContactsSkipped = TypedDict(
+    "ImportedContactsSkipped",
+    {
+        # The line of the file on which the person begins.
+        "line": int,
+        "reason": str,
+    },
+)
+
+
+ImportedContactsChange = TypedDict(
+    "ImportedContactsChange",
+    {
+        # The line of the file on which the person begins.
+        "line": int,
+        "action": Literal["create", "update"],
+        # The name that the team gave the person.
+        "name": str,
+        # The person’s phone numbers in E.164 and mail addresses. A handle belongs to one contact of the team.
+        "handles": list[str],
+    },
+)
+
+
+ImportedContacts = TypedDict(
+    "ImportedContacts",
+    {
+        # People that the team did not have.
+        "created": int,
+        # People whose name, handles or note changed.
+        "updated": int,
+        # People that were left out, with the reason in a sentence.
+        "skipped": list[ImportedContactsSkipped],
+        # With preview: the first 100 changes.
+        "changes": NotRequired[list[ImportedContactsChange]],
+    },
+)
+
+
 UploadedMedia = TypedDict(
     "UploadedMedia",
     {
@@ -1179,6 +1263,46 @@ class Api:
     def delete_opt_out(self, contact: str) -> Deleted:
         """Opt a contact in."""
         answer: Deleted = self._request("DELETE", f"/v1/opt-outs/{_segment('contact', contact)}")
+        return answer
+
+    def list_contacts(self, *, handle: str | None = None, query: str | None = None, limit: int | None = None, cursor: str | None = None) -> ContactList:
+        """List contacts."""
+        answer: ContactList = self._request("GET", "/v1/contacts", query={"handle": handle, "query": query, "limit": limit, "cursor": cursor})
+        return answer
+
+    def iterate_contacts(self, *, handle: str | None = None, query: str | None = None, limit: int | None = None) -> Iterator[Contact]:
+        """List contacts: all, page by page. `limit` is the size of a page."""
+        cursor = ""
+        while True:
+            page = self.list_contacts(handle=handle, query=query, limit=limit, cursor=cursor)
+            yield from page["contacts"]
+            if not page["has_more"]:
+                return
+            cursor = page["cursor"]
+
+    def create_contact(self, body: ContactRequest) -> Contact:
+        """Create a contact."""
+        answer: Contact = self._request("POST", "/v1/contacts", body=body)
+        return answer
+
+    def import_contacts(self, body: bytes, *, preview: bool | None = None) -> ImportedContacts:
+        """Import contacts."""
+        answer: ImportedContacts = self._request("POST", "/v1/contacts/import", query={"preview": preview}, body=body)
+        return answer
+
+    def get_contact(self, id: str) -> Contact:
+        """Get a contact."""
+        answer: Contact = self._request("GET", f"/v1/contacts/{_segment('id', id)}")
+        return answer
+
+    def replace_contact(self, id: str, body: ContactRequest) -> Contact:
+        """Replace a contact."""
+        answer: Contact = self._request("PUT", f"/v1/contacts/{_segment('id', id)}", body=body)
+        return answer
+
+    def delete_contact(self, id: str) -> Deleted:
+        """Delete a contact."""
+        answer: Deleted = self._request("DELETE", f"/v1/contacts/{_segment('id', id)}")
         return answer
 
     def upload_media(self, body: bytes, *, name: str | None = None) -> UploadedMedia:
