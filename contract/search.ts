@@ -2,9 +2,9 @@ import { Type } from 'typebox';
 import { Conversation, contactOfRow } from './conversation.ts';
 import { Message } from './message.ts';
 import { pageFields, pageQuery } from './paging.ts';
-
 import { strictObject } from './schema.ts';
 
+/** The shortest word or number for which a search looks. */
 export const searchMinCharacters = 3;
 
 /** Conversations that a search of the dashboard finds by name or last digits. */
@@ -13,10 +13,9 @@ export const foundConversationsMax = 8;
 /** GET /v1/messages/search, GET /app/teams/:team_id/search */
 export const SearchQuery = strictObject({
   q: Type.String({
-    minLength: searchMinCharacters,
+    minLength: 1,
     maxLength: 100,
-    description:
-      'Words, or their beginnings, that a message has all of. Digits also fit the end of the contact’s phone number.',
+    description: `Words, or their beginnings, that a message has all of; one has at least ${searchMinCharacters} characters. The numbers among them, taken together, may also be the last digits of the contact’s phone number. Case and accents do not matter.`,
   }),
   ...pageQuery('messages'),
 });

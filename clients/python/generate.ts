@@ -4,6 +4,7 @@ import { PythonTypes, pascal, type Schema } from './python-types.ts';
 interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
   readonly schema: Schema;
 }
 
@@ -102,7 +103,8 @@ function writeMethods(method: string, path: string, operation: Operation, types:
     ...(body ? [`body: ${body}`] : []),
   ];
   const keywords = [...query, ...headers].map(
-    ({ name, schema }) => `${argument(name)}: ${types.of(schema, pascal(name))} | None = None`,
+    ({ name, schema, required }) =>
+      `${argument(name)}: ${types.of(schema, pascal(name))}${required ? '' : ' | None = None'}`,
   );
   const call = [
     `"${method.toUpperCase()}"`,
@@ -132,7 +134,7 @@ function writeMethods(method: string, path: string, operation: Operation, types:
       ...query.map((parameter) => `${argument(parameter.name)}=${argument(parameter.name)}`),
     ];
     lines.push(
-      `def ${name.replace(/^list_/, 'iterate_')}(${withKeywords(positional, keywords.filter(isOther))}) -> Iterator[${types.of(items, pascal(list))}]:`,
+      `def iterate_${name.replace(/^list_/, '')}(${withKeywords(positional, keywords.filter(isOther))}) -> Iterator[${types.of(items, pascal(list))}]:`,
       `    """${summary}: all, page by page. \`limit\` is the size of a page."""`,
       '    cursor = ""',
       '    while True:',

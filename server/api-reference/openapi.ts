@@ -50,6 +50,7 @@ export function operation(route: Route, text: OperationText): Json {
     ...Object.entries(route.query?.properties ?? {}).map(([name, schema]) => ({
       name,
       in: 'query',
+      ...(route.query?.required?.includes(name) ? { required: true } : {}),
       ...withoutDescription(schema),
       ...(exampleOf(first?.query, name) ?? unusedFilter(schema)),
     })),

@@ -7,6 +7,7 @@ import { conversationRoutes } from './conversations/routes.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import { plansRoutes } from './plans-routes.ts';
 import { dashboardRoutes } from './routes.ts';
+import { teamSearchRoutes } from './search/routes.ts';
 import { pageFileRoutes, webRoutes } from './web/web-routes.ts';
 
 /** The dashboard: its pages, what they show, and the changes that they follow. */
@@ -20,6 +21,7 @@ export function openDashboard(services: Runtime & { readonly requireSession: Req
       ...webRoutes(services),
       ...pageFileRoutes(),
       ...conversationRoutes(services),
+      ...teamSearchRoutes(services),
       ...plansRoutes(services),
     ],
     channels: { [changesChannel]: (payload: string) => changes.onNotification(payload) },

@@ -9,6 +9,7 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { idempotencyKeyMs } from './limits.ts';
 import type { MessageRow } from './message.ts';
 import { deviceTextStart, sqlIsFinished } from './message-status.ts';
+import { emptySegments, lockToErase } from './search/segment-store.ts';
 
 /** Removes the contact's handle, the text and the media from a message (specification section 12.14). */
 export function eraseMessageRow(message: MessageRow): MessageRow {
@@ -162,7 +163,8 @@ export interface MessagesOfHandle {
 }
 
 /**
- * Erases the next finished messages: handles, texts, files, and the fingerprints that recognize repeats.
+ * Erases the next finished messages: handles, texts, files, signatures of the search index, and the fingerprints that
+ * recognize repeats.
  * @returns their ids; fewer than `limit` if no more are left
  */
 export async function eraseMessages(
@@ -176,7 +178,9 @@ export async function eraseMessages(
   const [first, last] = [ids[0], ids.at(-1)];
   if (!first || !last) return ids;
   await removeMediaOf(trx, { messageIds: ids });
+  await lockToErase(trx, { teamId });
   await erase.run(trx, { teamId, ids, first, last });
+  await emptySegments(trx, { teamId, ids });
   if (direction === 'inbound') await eraseFingerprints.run(trx, { teamId, ids });
   return ids;
 }

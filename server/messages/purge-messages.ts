@@ -8,12 +8,14 @@ import {
 import { query, transactionQuery } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
-import type { MessageId } from '#server/platform/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import { fingerprintRetentionMs, idempotencyKeyMs, possibleRepeatMs, recentHandOutMs } from './limits.ts';
 import { sqlIsFinished } from './message-status.ts';
+import { removeSegmentsWithout } from './search/segment-store.ts';
 import { inRounds, roundMax } from './sweep-messages.ts';
 
 interface OldMessage extends OldTeamRow {
+  readonly team_id: TeamId;
   readonly id: MessageId;
   /** The size of the message's files; null without files. */
   readonly file_bytes: number | null;
@@ -33,7 +35,7 @@ const lock = lockOldRows<OldMessage>(
 );
 const remove = removeOldRows('messages');
 
-/** Messages as a table that retention shortens, with their hand-outs and files. */
+/** Messages as a table that retention shortens, with their hand-outs, files and segments of the search index. */
 export const messageHistory: History<OldMessage> = {
   name: 'messages',
   findNext: nextIdOf('messages'),
@@ -50,6 +52,10 @@ export const messageHistory: History<OldMessage> = {
     const withFiles = rows.flatMap((row) => (row.file_bytes === null ? [] : row.id));
     if (withFiles.length > 0) await removeMediaOf(trx, { messageIds: withFiles });
     await remove(trx, rows);
+    for (const [teamId, ofTeam] of Map.groupBy(rows, (row) => row.team_id)) {
+      const ids = ofTeam.map(({ id }) => id).sort();
+      await removeSegmentsWithout(trx, { teamId, least: ids.at(0) ?? '', greatest: ids.at(-1) ?? '' });
+    }
   },
 };
 

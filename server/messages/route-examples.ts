@@ -142,6 +142,29 @@ export const listMessagesExamples: Examples = {
   ),
 };
 
+export const searchMessagesExamples: Examples = {
+  words: success(
+    'Messages with two words',
+    { messages: [exampleDelivered], cursor: ids.message, has_more: false },
+    { query: { q: 'your tab' } },
+  ),
+  last_digits: success(
+    'Messages with a contact, by the last digits of the phone number',
+    { messages: [exampleReply], cursor: ids.reply, has_more: true },
+    { query: { q: '0101', limit: 1 } },
+  ),
+  too_short: refusal(
+    'No word is long enough',
+    { query: { q: 'at 7' } },
+    [
+      400,
+      'invalid_request',
+      'q must have a word or a number of at least 3 characters; in Chinese, Japanese, Korean and scripts without spaces 2.',
+    ],
+    { param: 'q' },
+  ),
+};
+
 /** An example of one message, with the fields that differ from `noDetails`. */
 const detail = (
   summary: string,

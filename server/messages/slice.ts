@@ -5,6 +5,8 @@ import { createMediaFetchWorker } from './media-fetch-worker.ts';
 import { registerMessageMetrics, registerOutcomeMetrics } from './message-metrics.ts';
 import { purgeKeysAndFingerprints, purgeRecentHandOuts } from './purge-messages.ts';
 import { messageRoutes } from './routes.ts';
+import { searchRoutes } from './search/routes.ts';
+import { Signer } from './search/sign-segments.ts';
 import { createSendBatcher, type SendBatcher } from './send-message.ts';
 import {
   failExpired,
@@ -22,11 +24,16 @@ export function openMessages(services: ProcessServices) {
   const sends = createSendBatcher(services);
   registerMessageMetrics(services);
   registerOutcomeMetrics(services);
+  const signer = new Signer(services);
   return {
     sends,
-    routes: messageRoutes({ ...services, sends }),
+    routes: [...messageRoutes({ ...services, sends }), ...searchRoutes(services)],
     jobs: [
       { role: 'deliver', wokenBy: mediaFetchesChannel, worker: () => createMediaFetchWorker(services) },
+      {
+        ...sweep('maintain', 'sign messages for searches', second, 'keeps', () => signer.run()),
+        shareMax: 0.25,
+      },
       sweep('maintain', 'resolve overdue hand-outs', second, 'resolves', () => resolveOverdue(services)),
       sweep('maintain', 'release messages', second, 'keeps', async () => {
         await releaseDueMessages(services);

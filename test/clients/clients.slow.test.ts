@@ -61,6 +61,7 @@ for (const language of clientLanguages)
       const listed = await run('list');
       assert.deepEqual(listed.slice(0, 5), contents.toReversed());
       assert.equal(proxy.requests.length, Math.ceil(listed.length / 2));
+      assert.deepEqual(await run('search', [String(listed[0])]), [listed[0]]);
       assert.deepEqual(await run('optOuts'), ['+14155550177']);
     });
 

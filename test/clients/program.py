@@ -74,6 +74,11 @@ def list_messages() -> None:
         show(message["content"])
 
 
+def search() -> None:
+    for message in ownline.messages.search(q=args[0], limit=2):
+        show(message["content"])
+
+
 def opt_outs() -> None:
     ownline.api.create_opt_out("+14155550177")
     for opt_out in ownline.api.iterate_opt_outs():
@@ -113,6 +118,7 @@ commands = {
     "send": send,
     "upload": upload,
     "list": list_messages,
+    "search": search,
     "optOuts": opt_outs,
     "createWebhook": create_webhook,
     "read": read,

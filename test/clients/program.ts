@@ -41,6 +41,10 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
     for await (const message of ownline.messages.list({ direction: 'outbound', limit: 2 }))
       print(message.content);
   },
+  search: async () => {
+    for await (const message of ownline.messages.search({ q: args[0] ?? '', limit: 2 }))
+      print(message.content);
+  },
   optOuts: async () => {
     await ownline.request('put', '/v1/opt-outs/{contact}', { params: { path: { contact: '+14155550177' } } });
     for await (const { contact } of ownline.pages('/v1/opt-outs')) print(contact);

@@ -137,6 +137,7 @@ describe('the examples of the API reference (§2.1/timestamps, §2.1/empty-value
     for (const name of ['newest', 'first_page', 'next_page', 'replies']) await tell('listMessages', name);
     for (const name of ['newest', 'waiting']) await tell('listConversations', name);
     await tell('listConversationMessages', 'newest');
+    for (const name of ['words', 'last_digits', 'too_short']) await tell('searchMessages', name);
     await tell('getMessage', 'received');
     for (const name of ['oldest', 'first_page', 'next', 'none', 'gap']) await tell('listEvents', name);
     await delivered('message.received');

@@ -101,6 +101,9 @@ export class Ownline {
     /** All messages that match, newest first. `limit` is the size of a page. */
     list: (query: Omit<QueryOf<'/v1/messages'>, 'cursor'> = {}): AsyncGenerator<Message, void> =>
       this.pages('/v1/messages', { params: { query } }),
+    /** Messages with the words or the contact of `q`, newest first. */
+    search: (query: Omit<QueryOf<'/v1/messages/search'>, 'cursor'>): AsyncGenerator<Message, void> =>
+      this.pages('/v1/messages/search', { params: { query } }),
     get: (id: string): Promise<MessageDetail> =>
       this.request('get', '/v1/messages/{id}', { params: { path: { id } } }),
     cancel: (id: string): Promise<MessageDetail> =>
@@ -168,9 +171,12 @@ export class Ownline {
     ...init: InitArgument<Init<P, 'get'>>
   ): AsyncGenerator<ItemOf<Answer<P, 'get'>>, void> {
     const [given] = init as [{ params?: { query?: object } }?];
-    // The list's field is named after the end of the path, such as `opt_outs`. Later releases of the server may add
-    // other fields.
-    const name = path.replace(/^.*\//, '').replaceAll('-', '_');
+    // The list's field is named after the noun at the end of the path, such as `opt_outs`. Later releases of the server
+    // may add other fields.
+    const name = path
+      .replace(/\/search$/, '')
+      .replace(/^.*\//, '')
+      .replaceAll('-', '_');
     let cursor = '';
     for (;;) {
       const next = { ...given, params: { ...given?.params, query: { ...given?.params?.query, cursor } } };

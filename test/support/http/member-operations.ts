@@ -65,6 +65,7 @@ const personal: Readonly<Record<string, MemberOperation>> = {
   [`PUT ${below}/conversations/:phone_number/:contact/waiting`]: needs('messages:send', {
     body: ({ messageId }) => ({ waiting: false, message_id: messageId }),
   }),
+  [`GET ${below}/search`]: needs('messages:read'),
   [`POST ${below}/erasures`]: needs('contacts:erase', {
     body: () => ({ contact: '+14155550166' }),
   }),

@@ -125,11 +125,12 @@ export function addressOf(pattern: string, things: Things, method: string): stri
     ':phone_number/:contact',
     [sender, to].map(encodeURIComponent).join('/'),
   );
-  return ofConversation.replaceAll(/([\w-]+)\/:(?:id|delivery_id|contact)/g, (_match, noun: string) => {
+  const path = ofConversation.replaceAll(/([\w-]+)\/:(?:id|delivery_id|contact)/g, (_match, noun: string) => {
     const id = idOf[noun]?.(things, pattern, method);
     if (id === undefined) throw new Error(`no id is known for the path ${pattern}`);
     return `${noun}/${id}`;
   });
+  return path.endsWith('/search') ? `${path}?q=hello` : path;
 }
 
 let made = 0;

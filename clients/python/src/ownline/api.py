@@ -1340,6 +1340,21 @@ class Api:
         answer: MessageDetail = self._request("POST", f"/v1/messages/{_segment('id', id)}/cancel")
         return answer
 
+    def search_messages(self, *, q: str, limit: int | None = None, cursor: str | None = None) -> MessageList:
+        """Search messages."""
+        answer: MessageList = self._request("GET", "/v1/messages/search", query={"q": q, "limit": limit, "cursor": cursor})
+        return answer
+
+    def iterate_search_messages(self, *, q: str, limit: int | None = None) -> Iterator[Message]:
+        """Search messages: all, page by page. `limit` is the size of a page."""
+        cursor = ""
+        while True:
+            page = self.search_messages(q=q, limit=limit, cursor=cursor)
+            yield from page["messages"]
+            if not page["has_more"]:
+                return
+            cursor = page["cursor"]
+
     def list_webhooks(self) -> WebhookList:
         """List webhooks."""
         answer: WebhookList = self._request("GET", "/v1/webhooks")

@@ -64,6 +64,8 @@ class Messages:
         self.send = api.send_message
         # All messages that match, newest first. `limit` is the size of a page.
         self.list = api.iterate_messages
+        # Messages with the words or the contact of `q`, newest first.
+        self.search = api.iterate_search_messages
         self.get = api.get_message
         self.cancel = api.cancel_message
 
