@@ -42,7 +42,7 @@ describe('conversations in a browser (specification section 12.14)', () => {
     await page.getByText('Waiting.').waitFor();
     assert.equal(await reply.inputValue(), '');
     await sendNext(number);
-    await page.getByText(/^Delivered /).waitFor();
+    await page.getByText(/^You · Delivered /).waitFor();
     await assertSound(page, 'dashboard-conversations-thread');
   });
 
@@ -101,8 +101,9 @@ describe('conversations in a browser (specification section 12.14)', () => {
     assert.equal(await link.getAttribute('href'), 'https://example.com/menu');
     assert.match((await link.getAttribute('rel')) ?? '', /noopener noreferrer/);
     assert.equal(await log.locator('a[href^="javascript"]').count(), 0);
-    await log.getByText('API key test').waitFor();
-    await log.getByText(colleague.account.name).waitFor();
+    await log.getByText('API key test ·').waitFor();
+    await log.getByText(`${colleague.account.name} ·`).waitFor();
+    await log.getByText('You ·').waitFor();
     assert.equal(await log.getByText(member.account.name).count(), 0, 'the reader knows');
     await assertSound(page, 'dashboard-conversations-media');
     for (const { width, height } of looks) {

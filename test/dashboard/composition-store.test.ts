@@ -1,106 +1,181 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { CompositionStore, countCharacters } from '../../web/conversations/composition-store.ts';
+import {
+  type Composition,
+  CompositionStore,
+  countCharacters,
+  type Outcome,
+  type Outgoing,
+} from '../../web/conversations/composition-store.ts';
 
-const conversation = '+14155550100 +14155550142';
+const conversation = 'team_1 +14155550100 +14155550142';
 const refusal = new Error('refused');
 const loss = new Error('lost');
+const answered = new Error('answered');
+const tooLate = new Error('too late');
+const hourMs = 3_600_000;
 
 describe('drafts and sends of the dashboard', () => {
   let compositions: CompositionStore;
+  let now: number;
   let keys: number;
-  beforeEach(() => {
-    keys = 0;
-    compositions = new CompositionStore(
-      () => {
-        keys += 1;
-        return String(keys);
+  /** The messages that the server got, in order. */
+  let sent: Outgoing[];
+  let ended: Outcome[];
+  /** The composition that the next page finds. */
+  let kept: Composition | undefined;
+  /** How the server answers the next sends; then it accepts. */
+  let answers: (Error | Promise<unknown>)[];
+
+  const open = (saved?: Composition) =>
+    new CompositionStore(
+      {
+        newKey: () => {
+          keys += 1;
+          return String(keys);
+        },
+        nowMs: () => now,
+        accept: async (_conversation, outgoing) => {
+          sent.push(outgoing);
+          const answer = answers.shift();
+          if (answer instanceof Error) throw answer;
+          await answer;
+          return { id: `msg_${sent.length}` };
+        },
+        judge: (error) => (error === loss ? 'lost' : error === answered ? { message: null } : 'refused'),
+        ended: (_conversation, outcome) => ended.push(outcome),
+        tooLate: () => tooLate,
+        save: (_conversation, composition) => {
+          kept = composition;
+        },
       },
-      (error) => error === loss,
+      saved && [[conversation, saved]],
     );
+  beforeEach(() => {
+    [now, keys, sent, ended, answers, kept] = [0, 0, [], [], [], undefined];
+    compositions = open();
   });
+  const write = (text: string) => compositions.write(conversation, { text });
+  const send = (text: string) => {
+    write(text);
+    return compositions.send(conversation);
+  };
   const textOf = () => compositions.get(conversation).draft.text;
+  const states = () => compositions.get(conversation).outgoing.map(({ state }) => state);
+  const tries = () => sent.map(({ idempotencyKey, message }) => `${idempotencyKey} ${message.text}`);
 
-  /** Starts a send, types `typed` before the answer, and then ends the request, with `error` if there is one. */
-  async function sendWhileTyping(typed: string, error?: Error) {
-    const answer = Promise.withResolvers<void>();
-    const sending = compositions.send(conversation, () => answer.promise);
-    compositions.write(conversation, { text: typed });
-    if (error) answer.reject(error);
-    else answer.resolve();
-    return sending;
-  }
-
-  it('text that is typed while a message is sent becomes the next draft', async () => {
-    compositions.write(conversation, { text: 'First' });
-    assert.equal(await sendWhileTyping('Second'), 'sent');
-    assert.deepEqual(compositions.get(conversation), { draft: { text: 'Second' } });
+  it('texts that are sent while one is on its way follow it in their order, one at a time (§12.4/repeated-replies)', async () => {
+    const first = Promise.withResolvers<void>();
+    answers = [first.promise];
+    const sending = [send('First'), send('Second'), send('Third')];
+    write('Typed meanwhile');
+    assert.deepEqual([states(), tries()], [['sending', 'queued', 'queued'], ['1 First']]);
+    first.resolve();
+    await Promise.all(sending);
+    assert.deepEqual(tries(), ['1 First', '2 Second', '3 Third']);
+    assert.deepEqual([textOf(), states()], ['Typed meanwhile', ['accepted', 'accepted', 'accepted']]);
+    compositions.see(conversation, 'msg_2');
+    assert.deepEqual(states(), ['accepted'], 'the list shows two of them');
+    assert.deepEqual(compositions.texts(), ['Typed meanwhile']);
   });
 
-  it('sending a failed message again leaves the draft unchanged, and a refusal puts the message’s text before the draft', async () => {
-    compositions.write(conversation, { text: 'Meanwhile' });
-    const sent: string[] = [];
-    const accept = async ({ text }: { readonly text: string }) => void sent.push(text);
-    assert.equal(await compositions.send(conversation, accept, { text: 'The first try' }), 'sent');
-    assert.deepEqual([sent, textOf()], [['The first try'], 'Meanwhile']);
-    const refuse = () => Promise.reject(refusal);
-    assert.equal(await compositions.send(conversation, refuse, { text: 'The first try' }), 'refused');
+  it('a refusal returns its text and those behind it to the draft, and its error stays until the text changes', async () => {
+    const first = Promise.withResolvers<void>();
+    answers = [first.promise];
+    const sending = [send('First'), send('Second')];
+    write('Third');
+    first.reject(refusal);
+    await Promise.all(sending);
+    assert.deepEqual([textOf(), states(), ended], ['First\nSecond\nThird', [], ['refused']]);
+    assert.equal(compositions.get(conversation).error, refusal);
+    write('Another');
+    assert.equal(compositions.get(conversation).error, undefined);
+  });
+
+  it('sending a failed message again leaves the draft unchanged, and a refusal puts its text before the draft', async () => {
+    write('Meanwhile');
+    await compositions.send(conversation, { text: 'The first try' });
+    assert.deepEqual([tries(), textOf()], [['1 The first try'], 'Meanwhile']);
+    answers = [refusal];
+    await compositions.send(conversation, { text: 'The first try' });
     assert.equal(textOf(), 'The first try\nMeanwhile');
-    const lose = () => Promise.reject(loss);
-    assert.equal(await compositions.send(conversation, lose), 'unanswered');
-    assert.equal(await compositions.send(conversation, accept, { text: 'Another' }), undefined);
-    assert.equal(sent.length, 1, 'the unanswered message comes first');
   });
 
-  it('the text of a refused message is put before text typed meanwhile, and its error stays until the text changes', async () => {
-    compositions.write(conversation, { text: 'First', mediaUrl: 'https://example.com/menu.pdf' });
-    assert.equal(await sendWhileTyping('Second', refusal), 'refused');
-    const { draft, error } = compositions.get(conversation);
-    assert.deepEqual(draft, { text: 'First\nSecond', mediaUrl: 'https://example.com/menu.pdf' });
-    assert.equal(error, refusal);
-    compositions.write(conversation, { text: 'Another' });
-    assert.deepEqual(compositions.get(conversation), {
-      draft: { text: 'Another' },
-      outgoing: undefined,
-      error: undefined,
-    });
+  it('a message without an answer is repeated with its key before what was sent after it (§12.4/repeated-replies)', async () => {
+    answers = [loss, loss];
+    await send('First');
+    await send('Second');
+    assert.deepEqual([states(), ended, textOf()], [['unanswered', 'queued'], ['unanswered'], '']);
+    await compositions.resume(conversation);
+    assert.deepEqual(tries(), ['1 First', '1 First']);
+    await compositions.resume(conversation);
+    assert.deepEqual(tries(), ['1 First', '1 First', '1 First', '2 Second']);
   });
 
-  it('a message whose send got no answer keeps its text and its Idempotency-Key for further tries', async () => {
-    const tries: string[] = [];
-    const lose = async (message: { readonly text: string }, key: string) => {
-      tries.push(`${key} ${message.text}`);
-      throw loss;
-    };
-    compositions.write(conversation, { text: 'First' });
-    assert.equal(await compositions.send(conversation, lose), 'unanswered');
-    compositions.write(conversation, { text: 'Second' });
-    assert.equal(await compositions.send(conversation, lose), 'unanswered');
-    assert.deepEqual(tries, ['1 First', '1 First']);
-    assert.equal(textOf(), 'Second');
-    compositions.takeBack(conversation);
-    assert.equal(textOf(), 'First\nSecond');
-    await compositions.send(conversation, lose);
-    assert.equal(tries[2], '2 First\nSecond', 'another message');
-    compositions.forget(conversation);
-    assert.deepEqual(compositions.get(conversation), { draft: { text: '' } });
+  it('a message without an answer for an hour returns to the draft, with the reason', async () => {
+    answers = [loss];
+    await send('First');
+    now = hourMs + 1;
+    await compositions.resume(conversation);
+    assert.deepEqual([textOf(), sent.length, ended], ['First', 1, ['unanswered', 'refused']]);
+    assert.equal(compositions.get(conversation).error, tooLate);
   });
 
-  it('a conversation sends one message at a time, and the page is notified of each change', async () => {
+  it('a reply to what a colleague answered meanwhile waits for the person, who sends it anyway or keeps it', async () => {
+    compositions.see(conversation, 'msg_0');
+    answers = [answered];
+    await send('First');
+    await send('Second');
+    assert.deepEqual([states(), sent[0]?.seenId, ended], [['answered', 'queued'], 'msg_0', ['answered']]);
+    await compositions.sendAnyway(conversation);
+    assert.deepEqual(tries(), ['1 First', '1 First', '2 Second']);
+    assert.deepEqual(
+      sent.map(({ isAnyway }) => isAnyway),
+      [undefined, true, undefined],
+    );
+    compositions.keepAsDraft(conversation);
+    assert.equal(textOf(), '', 'it was sent');
+    answers = [answered];
+    await send('Third');
+    compositions.keepAsDraft(conversation);
+    assert.equal(textOf(), 'Third');
+  });
+
+  it('the next page has draft and messages on their way, and repeats these with their keys', async () => {
+    answers = [loss];
+    await send('First');
+    write('Draft');
+    const saved = kept;
+    assert.ok(saved);
+    compositions = open(saved);
+    assert.deepEqual(compositions.texts(), ['First', 'Draft']);
+    await compositions.resume(conversation);
+    assert.deepEqual(tries(), ['1 First', '1 First']);
+    write('');
+    assert.equal(kept, undefined, 'nothing is left to keep');
+  });
+
+  it('the draft is dropped once the conversation that had messages has none, as after an erasure', () => {
+    compositions.see(conversation, null);
+    write('To a new contact');
+    compositions.see(conversation, null);
+    assert.equal(textOf(), 'To a new contact');
+    compositions.see(conversation, 'msg_1');
+    compositions.see(conversation, null);
+    assert.deepEqual([textOf(), kept], ['', undefined]);
+  });
+
+  it('a listener hears of each change until it unsubscribes', async () => {
     let changes = 0;
     const end = compositions.subscribe(conversation, () => {
       changes += 1;
     });
     assert.ok(compositions.isShown(conversation));
-    compositions.write(conversation, { text: 'First' });
-    const answer = Promise.withResolvers<void>();
-    const sending = compositions.send(conversation, () => answer.promise);
-    assert.equal(await compositions.send(conversation, async () => assert.fail()), undefined);
-    answer.resolve();
-    await sending;
-    assert.equal(changes, 3);
+    write('First');
+    assert.equal(changes, 1);
     end();
-    assert.ok(!compositions.isShown(conversation));
+    write('Second');
+    assert.deepEqual([changes, compositions.isShown(conversation)], [1, false]);
   });
 
   it('the composer counts characters as the API does', () => {

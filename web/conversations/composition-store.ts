@@ -1,57 +1,95 @@
+import type { MeanwhileAnswer } from '#contract/conversation.ts';
+
 export interface Draft {
   readonly text: string;
   /** The URL of an attachment; '' while its field is open and empty, undefined without one. */
   readonly mediaUrl?: string | undefined;
 }
 
+/** A message that was sent, in the order of its conversation. */
 export interface Outgoing {
   readonly message: Draft;
   /** All tries use the same key, so that a try after a lost answer does not send the message twice. */
   readonly idempotencyKey: string;
-  /** Whether the answer was lost: the message may have been accepted. */
-  readonly isUnanswered: boolean;
+  /** When the person sent it. */
+  readonly atMs: number;
+  /** The newest message that the person saw then; null in an empty conversation. */
+  readonly seenId?: string | null | undefined;
+  readonly tries: number;
+  /**
+   * queued: an earlier one is on its way. unanswered: the answer was lost, and the message may have been accepted.
+   * answered: a colleague answered meanwhile. accepted: the list of messages does not show it yet.
+   */
+  readonly state: 'queued' | 'sending' | 'unanswered' | 'answered' | 'accepted';
+  readonly messageId?: string;
+  readonly meanwhile?: MeanwhileAnswer['message'];
+  /** The person wants to send it although a colleague answered. */
+  readonly isAnyway?: boolean;
 }
 
-/** The draft of a conversation, and the message that is being sent. */
+/** The draft of a conversation, and the messages on their way. */
 export interface Composition {
   readonly draft: Draft;
-  readonly outgoing?: Outgoing | undefined;
-  /** The reason why the last message was refused or got no answer, until the draft changes. */
+  readonly outgoing: readonly Outgoing[];
+  /** The newest message that the open conversation shows; null if it is empty. */
+  readonly seenId?: string | null;
+  /** The reason why the last message was refused, until the draft changes. */
   readonly error?: Error | undefined;
 }
 
-export type Outcome = 'sent' | 'refused' | 'unanswered';
+export type Outcome = 'sent' | 'refused' | 'unanswered' | 'answered';
 
-const empty: Composition = { draft: { text: '' } };
+/** The functions of the page that the store calls. */
+interface Sending {
+  readonly newKey: () => string;
+  readonly nowMs: () => number;
+  readonly accept: (conversation: string, outgoing: Outgoing) => Promise<{ readonly id: string }>;
+  /** Whether the message may have been accepted in spite of an error, or a colleague answered meanwhile. */
+  readonly judge: (error: Error, isRepeat: boolean) => 'lost' | 'refused' | MeanwhileAnswer;
+  readonly ended: (conversation: string, outcome: Outcome) => void;
+  /** The error of a message that got no answer within an hour. */
+  readonly tooLate: () => Error;
+  readonly save: (conversation: string, composition: Composition | undefined) => void;
+}
+
+const empty: Composition = { draft: { text: '' }, outgoing: [] };
+
+/** A lost message is repeated for this long. After it the person decides, because a late message may be wrong. */
+const repeatedMs = 3_600_000;
+
+const isOnItsWay = ({ state }: Outgoing) => state !== 'accepted';
 
 /**
- * Stores the compositions of this tab by conversation, and keeps them while other pages are open. A send empties the
- * draft, so that text typed meanwhile is another message. A refusal returns the text to the draft.
+ * Stores the compositions of this tab by conversation. A send moves the draft to the messages on their way, of which a
+ * conversation sends one at a time. A refusal returns their texts to the draft.
  */
 export class CompositionStore {
-  readonly #newKey: () => string;
-  /** Whether the message may have been accepted in spite of an error of this try or an earlier one. */
-  readonly #isLost: (error: Error, isRepeat: boolean) => boolean;
-  readonly #compositions = new Map<string, Composition>();
+  readonly #sending: Sending;
+  readonly #compositions: Map<string, Composition>;
   readonly #listeners = new Map<string, Set<() => void>>();
 
-  constructor(newKey: () => string, isLost: (error: Error, isRepeat: boolean) => boolean) {
-    this.#newKey = newKey;
-    this.#isLost = isLost;
+  /** @param saved what an earlier page stored; its messages are sent again by `resume` */
+  constructor(sending: Sending, saved: Iterable<readonly [string, Composition]> = []) {
+    this.#sending = sending;
+    this.#compositions = new Map(saved);
   }
 
   get(conversation: string): Composition {
     return this.#compositions.get(conversation) ?? empty;
   }
 
-  /** Lists the texts of all drafts and of unanswered messages. */
+  conversations(): readonly string[] {
+    return [...this.#compositions.keys()];
+  }
+
+  /** Lists the texts of all drafts and of messages on their way. */
   texts(): readonly string[] {
     return [...this.#compositions.values()].flatMap(({ draft, outgoing }) =>
-      [outgoing?.message.text ?? '', draft.text].filter((text) => text !== ''),
+      [...outgoing.filter(isOnItsWay).map(({ message }) => message.text), draft.text].filter(Boolean),
     );
   }
 
-  /** Calls the listener after each change of a conversation's draft. @returns a function that ends the subscription */
+  /** Calls the listener after each change of a composition. @returns a function that ends the subscription */
   subscribe(conversation: string, listener: () => void): () => void {
     const listeners = this.#listeners.get(conversation) ?? new Set();
     this.#listeners.set(conversation, listeners.add(listener));
@@ -63,62 +101,133 @@ export class CompositionStore {
   }
 
   write(conversation: string, draft: Draft): void {
-    const { outgoing, error } = this.get(conversation);
-    this.#set(conversation, { draft, outgoing, error: outgoing ? error : undefined });
+    this.#set(conversation, { draft, error: undefined });
   }
 
   /**
-   * Sends the draft, or repeats the unanswered message. One message at a time keeps a conversation in order.
-   * @param again an earlier message to send as a new one, instead of the draft
+   * Notes the newest message that the page shows. A conversation whose messages are gone was erased, so its draft is
+   * dropped.
    */
-  async send(
-    conversation: string,
-    accept: (message: Draft, idempotencyKey: string) => Promise<unknown>,
-    again?: Draft,
-  ): Promise<Outcome | undefined> {
-    const { draft, outgoing } = this.get(conversation);
-    if (outgoing && (!outgoing.isUnanswered || again)) return undefined;
-    const { message, idempotencyKey } = outgoing ?? {
-      message: again ?? draft,
-      idempotencyKey: this.#newKey(),
-    };
-    const sending: Outgoing = { message, idempotencyKey, isUnanswered: false };
-    this.#set(conversation, { draft: outgoing || again ? draft : empty.draft, outgoing: sending });
+  see(conversation: string, newestId: string | null): void {
+    const { outgoing, seenId } = this.get(conversation);
+    if (newestId === null && typeof seenId === 'string') {
+      this.forget(conversation);
+      return;
+    }
+    const left = outgoing.filter(
+      ({ messageId }) => messageId === undefined || newestId === null || messageId > newestId,
+    );
+    if (seenId !== newestId || left.length < outgoing.length)
+      this.#set(conversation, { seenId: newestId, outgoing: left });
+  }
+
+  /** Sends the draft. @param again an earlier message to send as a new one, instead of the draft */
+  async send(conversation: string, again?: Draft): Promise<void> {
+    const { draft, outgoing, seenId } = this.get(conversation);
+    const { newKey, nowMs } = this.#sending;
+    const message = again ?? draft;
+    const added = {
+      message,
+      idempotencyKey: newKey(),
+      atMs: nowMs(),
+      seenId,
+      tries: 0,
+      state: 'queued',
+    } as const;
+    this.#set(conversation, {
+      draft: again ? draft : empty.draft,
+      outgoing: [...outgoing, added],
+      error: undefined,
+    });
+    await this.#sendNext(conversation);
+  }
+
+  /** Repeats the message that got no answer, with its key. */
+  async resume(conversation: string): Promise<void> {
+    const [lost] = this.get(conversation).outgoing.filter(isOnItsWay);
+    if (lost?.state === 'unanswered') this.#change(conversation, lost, { state: 'queued' });
+    await this.#sendNext(conversation);
+  }
+
+  /** Sends a message although a colleague answered meanwhile. */
+  async sendAnyway(conversation: string): Promise<void> {
+    const held = this.get(conversation).outgoing.find(({ state }) => state === 'answered');
+    if (held) this.#change(conversation, held, { state: 'queued', isAnyway: true });
+    await this.#sendNext(conversation);
+  }
+
+  /** Keeps a message as draft because a colleague answered meanwhile. */
+  keepAsDraft(conversation: string): void {
+    if (this.get(conversation).outgoing.some(({ state }) => state === 'answered'))
+      this.#takeBack(conversation, undefined);
+  }
+
+  /** Drops a composition, as after the erasure of its contact. */
+  forget(conversation: string): void {
+    this.#compositions.delete(conversation);
+    this.#set(conversation, {});
+  }
+
+  async #sendNext(conversation: string): Promise<void> {
+    const { nowMs, tooLate, ended } = this.#sending;
+    let outcome: Outcome;
+    do {
+      const [next] = this.get(conversation).outgoing.filter(isOnItsWay);
+      if (next?.state !== 'queued') return;
+      const isLate = next.tries > 0 && nowMs() - next.atMs > repeatedMs;
+      outcome = isLate ? this.#takeBack(conversation, tooLate()) : await this.#try(conversation, next);
+      ended(conversation, outcome);
+    } while (outcome === 'sent');
+  }
+
+  async #try(conversation: string, outgoing: Outgoing): Promise<Outcome> {
+    const { accept, judge } = this.#sending;
+    const { tries } = outgoing;
+    this.#change(conversation, outgoing, { state: 'sending', tries: tries + 1 });
     try {
-      await accept(message, idempotencyKey);
-      this.#set(conversation, { draft: this.get(conversation).draft });
+      const { id } = await accept(conversation, outgoing);
+      this.#change(conversation, outgoing, { state: 'accepted', messageId: id });
       return 'sent';
     } catch (thrown) {
       const error = thrown as Error;
-      if (this.#isLost(error, outgoing !== undefined)) {
-        const unanswered = { ...sending, isUnanswered: true };
-        this.#set(conversation, { draft: this.get(conversation).draft, outgoing: unanswered, error });
-        return 'unanswered';
-      }
-      this.#set(conversation, { draft: joinDrafts(message, this.get(conversation).draft), error });
-      return 'refused';
+      const verdict = judge(error, tries > 0);
+      if (verdict === 'refused') return this.#takeBack(conversation, error);
+      const state = verdict === 'lost' ? 'unanswered' : 'answered';
+      const meanwhile = verdict === 'lost' ? {} : { meanwhile: verdict.message };
+      this.#change(conversation, outgoing, { state, ...meanwhile });
+      return state;
     }
   }
 
-  /** Moves the unanswered message back into the draft. A later send has a new idempotency key. */
-  takeBack(conversation: string): void {
+  /** Returns the texts of all messages on their way to the draft. A later send has a new idempotency key. */
+  #takeBack(conversation: string, error: Error | undefined): 'refused' {
     const { draft, outgoing } = this.get(conversation);
-    if (outgoing?.isUnanswered) this.#set(conversation, { draft: joinDrafts(outgoing.message, draft) });
+    const messages = outgoing.filter(isOnItsWay).map(({ message }) => message);
+    this.#set(conversation, {
+      draft: [...messages, draft].reduce(joinDrafts),
+      outgoing: outgoing.filter((one) => !isOnItsWay(one)),
+      error,
+    });
+    return 'refused';
   }
 
-  forget(conversation: string): void {
-    const { draft, outgoing } = this.get(conversation);
-    if (outgoing?.isUnanswered) this.#set(conversation, { draft });
+  #change(conversation: string, { idempotencyKey }: Outgoing, change: Partial<Outgoing>): void {
+    const outgoing = this.get(conversation).outgoing.map((one) =>
+      one.idempotencyKey === idempotencyKey ? { ...one, ...change } : one,
+    );
+    this.#set(conversation, { outgoing });
   }
 
-  #set(conversation: string, composition: Composition): void {
-    const { draft, outgoing, error } = composition;
-    const isEmpty = draft.text === '' && draft.mediaUrl === undefined && !outgoing && !error;
-    if (isEmpty) this.#compositions.delete(conversation);
-    else this.#compositions.set(conversation, composition);
+  #set(conversation: string, change: Partial<Composition>): void {
+    const composition = { ...this.get(conversation), ...change };
+    this.#compositions.set(conversation, composition);
+    this.#sending.save(conversation, isEmpty(composition) ? undefined : composition);
     for (const listener of this.#listeners.get(conversation) ?? []) listener();
   }
 }
+
+const isEmpty = ({ draft, outgoing }: Composition) =>
+  draft.text === '' && !draft.mediaUrl && !outgoing.some(isOnItsWay);
 
 /** Joins two drafts, the first text above the second. */
 export function joinDrafts(first: Draft, then: Draft): Draft {

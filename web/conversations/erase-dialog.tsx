@@ -11,6 +11,7 @@ import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { Handle } from '#web/kit/text.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import { forgetContact } from './compositions.ts';
 import { texts as conversationTexts } from './texts.ts';
 
 const { erase: texts } = conversationTexts;
@@ -41,6 +42,7 @@ export function EraseDialog({
   const erasing = useMutation({
     mutationFn: () => erase(team.id, contact, false),
     onSuccess: async ({ status }) => {
+      forgetContact(team.id, contact);
       onClose();
       await navigate({ to: '/teams/$teamId/conversations', params: { teamId: team.id }, replace: true });
       notify(status === 'erased' ? texts.erased : texts.erasing);

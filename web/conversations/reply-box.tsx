@@ -1,10 +1,10 @@
 import { ArrowUp, Paperclip, X } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useLayoutEffect } from 'react';
 import { Button, IconButton } from '#web/kit/button.tsx';
-import { ErrorNote, Note } from '#web/kit/error-note.tsx';
+import { ErrorNote } from '#web/kit/error-note.tsx';
 import { inputStyle } from '#web/kit/field.tsx';
 import { Handle } from '#web/kit/text.tsx';
-import { type Composition, countCharacters, type Outgoing } from './composition-store.ts';
+import { type Composition, countCharacters } from './composition-store.ts';
 import { texts as conversationTexts } from './texts.ts';
 import type { CompositionActions } from './use-composition.ts';
 
@@ -17,7 +17,7 @@ const contentMaxCharacters = 5_000;
 export function ReplyBox({
   contact,
   isGroup,
-  composition: { draft, outgoing, error },
+  composition: { draft, error },
   actions,
   field,
 }: {
@@ -31,8 +31,7 @@ export function ReplyBox({
   const { text, mediaUrl } = draft;
   const characters = countCharacters(text);
   const isTooLong = characters > contentMaxCharacters;
-  const isSending = outgoing !== undefined && !outgoing.isUnanswered;
-  const canSend = text.trim() !== '' && !isTooLong && outgoing === undefined;
+  const canSend = text.trim() !== '' && !isTooLong;
   useGrowingHeight(field, text);
   useFocusOnDesktop(field);
   const send = () => {
@@ -48,11 +47,7 @@ export function ReplyBox({
   return (
     <div data-reply-box className="border-t border-line bg-surface px-4 py-3 md:px-5">
       <div className="mx-auto flex max-w-3xl flex-col gap-2">
-        {outgoing?.isUnanswered ? (
-          <UnansweredNote outgoing={outgoing} actions={actions} />
-        ) : (
-          error && <ErrorNote error={error} />
-        )}
+        {error && <ErrorNote error={error} />}
         {isGroup && (
           <p className="px-1 text-xs text-quiet">{texts.toGroup({ contact: <Handle value={contact} /> })}</p>
         )}
@@ -106,11 +101,10 @@ export function ReplyBox({
             aria-label={texts.send}
             title={texts.sendByEnter}
             className="size-9 rounded-full max-sm:size-9"
-            isBusy={isSending}
             disabled={!canSend}
             onClick={send}
           >
-            {!isSending && <ArrowUp />}
+            <ArrowUp />
           </Button>
         </div>
       </div>
@@ -140,33 +134,4 @@ function useGrowingHeight(field: RefObject<HTMLTextAreaElement | null>, text: st
     current.style.height = 'auto';
     current.style.height = `${current.scrollHeight}px`;
   }, [field, text]);
-}
-
-/** Offers to repeat a message whose answer was lost. With the same idempotency key it is sent only once. */
-function UnansweredNote({
-  outgoing: { message },
-  actions: { send, takeBack, forget },
-}: {
-  readonly outgoing: Outgoing;
-  readonly actions: CompositionActions;
-}): ReactNode {
-  return (
-    <Note tone="warn">
-      <p role="alert">{texts.unanswered}</p>
-      <blockquote dir="auto" className="mt-1 line-clamp-3 border-l-2 border-current pl-2 whitespace-pre-wrap">
-        {message.text}
-      </blockquote>
-      <div className="mt-2 flex flex-wrap gap-2">
-        <Button size="small" look="primary" onClick={send}>
-          {texts.tryAgain}
-        </Button>
-        <Button size="small" onClick={takeBack}>
-          {texts.edit}
-        </Button>
-        <Button size="small" look="quiet" onClick={forget}>
-          {texts.wasSent}
-        </Button>
-      </div>
-    </Note>
-  );
 }

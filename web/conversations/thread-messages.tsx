@@ -1,10 +1,11 @@
-import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
 import { Button } from '#web/kit/button.tsx';
 import { nowMs } from '#web/kit/clock.ts';
 import { dayOf } from '#web/kit/relative-time.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { Bubble, type Retry } from './bubble.tsx';
+import { Bubble, type BubbleActions } from './bubble.tsx';
+import type { Outgoing } from './composition-store.ts';
 import { texts } from './texts.ts';
 
 /** A new message scrolls to the end only if the view is within this distance of the end. */
@@ -12,31 +13,37 @@ const nearEndPixels = 120;
 
 /** The messages of a conversation, oldest first, with a heading for each day. */
 export function ThreadMessages({
+  contactName,
   waiting,
   messages,
+  outgoing,
   hasEarlier,
   isLoadingEarlier,
   onLoadEarlier,
-  retry,
+  actions,
 }: {
+  readonly contactName: string;
   readonly waiting: ConversationMessageList['queued'];
   /** Newest first. */
   readonly messages: readonly ConversationMessage[];
+  /** Messages that are not in the list yet, in the order in which they are sent. */
+  readonly outgoing: readonly Outgoing[];
   readonly hasEarlier: boolean;
   readonly isLoadingEarlier: boolean;
   readonly onLoadEarlier: () => void;
-  readonly retry: Retry | undefined;
+  readonly actions: BubbleActions;
 }): ReactNode {
   const { member_id: ownId } = useTeam();
   const frame = useRef<HTMLDivElement>(null);
   const newestId = messages[0]?.id;
   const oldestId = messages.at(-1)?.id;
   const list = useRef<HTMLOListElement>(null);
-  useStayAtEnd(frame, list, newestId);
+  useStayAtEnd(frame, list, newestId, outgoing.at(-1)?.idempotencyKey);
   useKeepPosition(frame, oldestId);
-  const shown = messages.toReversed();
+  const sent = useMemo(() => outgoing.map((one) => asMessage(one, ownId)), [outgoing, ownId]);
+  const shown = [...messages.toReversed(), ...sent];
   const now = nowMs();
-  const lastOutbound = messages.find(({ direction }) => direction === 'outbound');
+  const lastOutbound = shown.findLast(({ direction }) => direction === 'outbound');
   return (
     <div
       ref={frame}
@@ -69,10 +76,12 @@ export function ThreadMessages({
               <Bubble
                 message={message}
                 waiting={message.status === 'queued' ? waiting : null}
+                sending={outgoing[index - messages.length]?.state}
                 isStatusShown={message.id === lastOutbound?.id}
                 isTimeShown={endsGroup(message, shown[index + 1])}
-                senderName={senderNameOf(message, shown[index + 1], ownId)}
-                retry={message.status === 'failed' ? retry : undefined}
+                author={message.direction === 'inbound' ? contactName : authorOf(message, ownId)}
+                isAuthorShown={endsGroup(message, shown[index + 1])}
+                actions={actions}
               />
             </li>
           );
@@ -86,27 +95,50 @@ export function ThreadMessages({
 const groupGapMs = 5 * 60_000;
 
 function endsGroup(message: ConversationMessage, next: ConversationMessage | undefined): boolean {
-  if (next?.direction !== message.direction) return true;
+  if (next?.direction !== message.direction || next.sender?.id !== message.sender?.id) return true;
   return Date.parse(next.created_at) - Date.parse(message.created_at) > groupGapMs;
 }
 
-/** The sender's name below the last message of a group; undefined for the reader's own messages. */
-function senderNameOf(
-  { sender }: ConversationMessage,
-  next: ConversationMessage | undefined,
-  ownId: string,
-): string | undefined {
-  if (!sender || sender.id === ownId || sender.id === next?.sender?.id) return undefined;
+function authorOf({ sender }: ConversationMessage, ownId: string): string {
+  if (!sender) return texts.bubble.team;
+  if (sender.id === ownId) return texts.bubble.you;
   return sender.kind === 'key' ? texts.bubble.key({ name: sender.name }) : sender.name;
 }
 
-/** Keeps the view at the end of the conversation, even after a picture loads, unless the person has scrolled up. */
+/** Shows a message on its way like those of the list, so that nothing moves when the list has it. */
+const asMessage = ({ message, idempotencyKey, atMs }: Outgoing, ownId: string): ConversationMessage => ({
+  id: idempotencyKey,
+  to: '',
+  from: '',
+  content: message.text,
+  media_url: message.mediaUrl?.trim() || null,
+  status: 'queued',
+  direction: 'outbound',
+  created_at: new Date(atMs).toISOString(),
+  delivered_at: null,
+  sent_at: null,
+  failed_at: null,
+  error_code: null,
+  error_message: null,
+  may_have_been_sent: false,
+  sender: { kind: 'member', id: ownId, name: '' },
+});
+
+/**
+ * Keeps the view at the end of the conversation, even after a picture loads, unless the person has scrolled up. A message
+ * of the person scrolls to the end.
+ */
 function useStayAtEnd(
   frame: RefObject<HTMLDivElement | null>,
   list: RefObject<HTMLOListElement | null>,
   newestId: string | undefined,
+  sentKey: string | undefined,
 ): void {
   const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    const { current } = frame;
+    if (current && sentKey !== undefined) current.scrollTop = current.scrollHeight;
+  }, [frame, sentKey]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new message moves the end
   useLayoutEffect(() => {
     const { current } = frame;

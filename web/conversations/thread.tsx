@@ -1,11 +1,14 @@
 import { Navigate } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useMemo, useRef } from 'react';
+import { type ReactNode, type RefObject, useEffect, useMemo, useRef } from 'react';
 import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { useList } from '#web/api/lists.ts';
 import { Failure, Loaded } from '#web/kit/load-state.tsx';
+import { notify } from '#web/kit/toast.tsx';
+import { cancelMessage } from '#web/messages/message-queries.ts';
 import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { useTeam } from '#web/shell/session.ts';
-import type { Retry } from './bubble.tsx';
+import type { BubbleActions } from './bubble.tsx';
 import {
   type ConversationKey,
   markRead,
@@ -13,13 +16,14 @@ import {
   showChange,
   threadQuery,
 } from './conversation-queries.ts';
+import { MeanwhileDialog } from './meanwhile-dialog.tsx';
 import { OptOutBanner } from './opt-out-banner.tsx';
 import { ReplyBox } from './reply-box.tsx';
 import { texts } from './texts.ts';
 import { ThreadHead } from './thread-head.tsx';
 import { ThreadMessages } from './thread-messages.tsx';
 import { markOf } from './unread.ts';
-import { useComposition } from './use-composition.ts';
+import { type CompositionActions, useComposition } from './use-composition.ts';
 import { useFoundMessage } from './use-found-message.ts';
 
 const { hindrances } = texts;
@@ -71,18 +75,13 @@ function Content({
 }): ReactNode {
   const team = useTeam();
   const hindrance = useHindrance(latest);
-  const [composition, actions] = useComposition(team.id, open);
+  const newestId = latest.messages[0]?.id ?? null;
+  const [composition, actions] = useComposition(team.id, open, newestId);
   const field = useRef<HTMLTextAreaElement>(null);
-  const { writeAgain, sendAgain } = actions;
-  const retry = useMemo<Retry>(
-    () => ({
-      edit: (message) => {
-        writeAgain(draftOf(message));
-        field.current?.focus();
-      },
-      send: (message) => sendAgain(draftOf(message)),
-    }),
-    [writeAgain, sendAgain],
+  const bubbleActions = useBubbleActions(open, actions, field, hindrance === undefined);
+  // A message that the list has is not shown twice, before the store drops it.
+  const outgoing = composition.outgoing.filter(
+    ({ messageId }) => messageId === undefined || !messages.some(({ id }) => id === messageId),
   );
   useFoundMessage(messages, { hasMore, older });
   const isGroup = messages.find(({ direction }) => direction === 'inbound')?.group ?? false;
@@ -91,12 +90,14 @@ function Content({
       <ThreadHead thread={latest} />
       {latest.opt_out && <OptOutBanner optOut={latest.opt_out} open={open} />}
       <ThreadMessages
+        contactName={latest.name ?? formatPhoneNumber(latest.contact)}
         waiting={latest.queued}
         messages={messages}
+        outgoing={outgoing}
         hasEarlier={hasMore}
         isLoadingEarlier={older.isLoading}
         onLoadEarlier={older.load}
-        retry={hindrance === undefined ? retry : undefined}
+        actions={bubbleActions}
       />
       {older.error && <Failure error={older.error} onRetry={older.load} isBusy={older.isLoading} />}
       {hindrance === undefined ? (
@@ -110,8 +111,36 @@ function Content({
       ) : (
         <p className="border-t border-line bg-surface px-5 py-4 text-center text-quiet">{hindrance}</p>
       )}
+      <MeanwhileDialog
+        outgoing={composition.outgoing.find(({ state }) => state === 'answered')}
+        onSend={actions.sendAnyway}
+        onKeep={actions.keepAsDraft}
+      />
     </>
   );
+}
+
+/** The actions of bubbles. Waiting messages can be cancelled even if nothing can be sent, as from a paused number. */
+function useBubbleActions(
+  { phoneNumber, contact }: ConversationKey,
+  { writeAgain, sendAgain }: CompositionActions,
+  field: RefObject<HTMLTextAreaElement | null>,
+  canSend: boolean,
+): BubbleActions {
+  const team = useTeam();
+  const mayCancel = team.can('messages:send');
+  return useMemo<BubbleActions>(() => {
+    const edit = (message: ConversationMessage) => {
+      writeAgain(draftOf(message));
+      field.current?.focus();
+    };
+    const send = (message: ConversationMessage) => sendAgain(draftOf(message));
+    const cancel = ({ id }: ConversationMessage) =>
+      void cancelMessage(team.id, id)
+        .catch((error: Error) => notify(texts.notCancelled, error.message))
+        .then(() => rereadConversations(team.id, { phoneNumber, contact }));
+    return { ...(canSend && { edit, send }), ...(mayCancel && { cancel }) };
+  }, [team.id, phoneNumber, contact, writeAgain, sendAgain, field, canSend, mayCancel]);
 }
 
 /** The reason why the person cannot send in a conversation, with the next step; undefined if they can. */

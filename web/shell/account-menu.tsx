@@ -3,6 +3,7 @@ import { BookOpen, Check, ChevronsUpDown, LogOut } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { basePath } from '#web/api/base-path.ts';
 import { request } from '#web/api/request.ts';
+import { deleteDrafts } from '#web/conversations/draft-storage.ts';
 import { Avatar } from '#web/kit/avatar.tsx';
 import { Menu, MenuHeading, MenuItem, MenuLink, MenuSeparator } from '#web/kit/menu.tsx';
 import { notify } from '#web/kit/toast.tsx';
@@ -49,6 +50,7 @@ export function AccountMenu({ isSmall = false }: { readonly isSmall?: boolean })
 async function signOut(): Promise<void> {
   try {
     await request('POST', '/app/account/sign-out', {});
+    deleteDrafts(localStorage);
     location.assign(`${basePath}/sign-in`);
   } catch (error) {
     notify(texts.account.stillSignedIn, (error as Error).message);

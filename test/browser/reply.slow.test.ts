@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { phone } from '#test/support/browser/browser.ts';
+import { assertSound, givenBrowserTeam } from '#test/support/browser/pages.ts';
+import { receive } from '#test/support/dashboard/conversations.ts';
+import { storedMessages } from '#test/support/messages/stored-messages.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
+
+const ada = '+14155550142';
+const bob = '+14155550143';
+
+describe('replies in a browser (specification section 12.4)', () => {
+  const { service, team, open: openPath } = givenBrowserTeam();
+  const member = given(() => newMember(service, team, 'member'));
+  const number = given(() => connectNumber(service, team));
+
+  before(async () => {
+    for (const contact of [ada, bob]) await receive(number, contact, 'Are you open on Sunday?');
+  });
+
+  const open = (contact: string, opening: Parameters<typeof openPath>[2] = {}, as = member) =>
+    openPath(as, `/conversations/${number.phoneNumber}/${encodeURIComponent(contact)}`, opening);
+  const replyOf = (page: Page) => page.getByRole('textbox', { name: 'Reply' });
+  const textsTo = async (contact: string) =>
+    (await storedMessages(service, { teamId: team.id, to: contact })).map(({ content }) => content);
+  const draftsIn = (page: Page) =>
+    page.evaluate<number>(
+      "Object.keys(localStorage).filter((key) => key.startsWith('ownline.draft')).length",
+    );
+
+  it('a reply stands in the conversation at once, leaves the box free for the next, and does not move when it is stored', async () => {
+    const contact = '+14155550150';
+    await receive(number, contact, 'Hello');
+    const page = await open(contact);
+    const release = Promise.withResolvers<void>();
+    await page.route('**/messages/send', async (route) => {
+      await release.promise;
+      await route.continue();
+    });
+    const reply = replyOf(page);
+    for (const text of ['From ten to four.', 'On Saturday, too.']) {
+      await reply.fill(text);
+      await page.keyboard.press('Enter');
+      assert.equal(await reply.inputValue(), '');
+    }
+    const first = page.getByRole('log').getByText('From ten to four.');
+    await page.getByText('You · Sending…').waitFor();
+    await assertSound(page, 'dashboard-reply-sending');
+    const before = await first.boundingBox();
+    release.resolve();
+    await page.getByText('Waiting.').last().waitFor();
+    await page.getByText('You · Sending…').waitFor({ state: 'detached' });
+    assert.deepEqual((await first.boundingBox())?.x, before?.x);
+    assert.equal(await page.getByRole('log').getByText('From ten to four.').count(), 1);
+    assert.deepEqual((await textsTo(contact)).toSorted(), ['From ten to four.', 'On Saturday, too.']);
+  });
+
+  it('a reply without an answer is sent again by itself, once, when the connection is back (§12.4/repeated-replies)', async () => {
+    const contact = '+14155550151';
+    await receive(number, contact, 'Hello');
+    const page = await open(contact, { provokes: /./ });
+    await page.route(
+      '**/messages/send',
+      async (route) => {
+        await route.fetch();
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    const reply = replyOf(page);
+    await reply.fill('Accepted, but the answer is lost');
+    await page.keyboard.press('Enter');
+    await page.getByText('Waiting.').waitFor();
+    await page.getByText('Sending…').waitFor({ state: 'detached' });
+    await page.context().setOffline(true);
+    await reply.fill('Written without a connection');
+    await page.keyboard.press('Enter');
+    await page.getByText('No answer yet. It is sent again by itself, once.').waitFor();
+    await assertSound(page, 'dashboard-reply-unanswered');
+    await page.context().setOffline(false);
+    for (const state of ['No answer yet.', 'Sending…'])
+      await page.getByText(state).waitFor({ state: 'detached' });
+    const texts = await textsTo(contact);
+    assert.deepEqual(texts.toSorted(), ['Accepted, but the answer is lost', 'Written without a connection']);
+  });
+
+  it('a draft and a reply on its way survive a reload, belong to one account, and go with the sign-out (§12.4/drafts)', async () => {
+    const contact = '+14155550152';
+    const leaving = await newMember(service, team, 'member');
+    await receive(number, contact, 'Hello');
+    const page = await open(contact, { provokes: /./ }, leaving);
+    await page.route('**/messages/send', (route) => route.abort());
+    const reply = replyOf(page);
+    await reply.fill('On its way');
+    await page.keyboard.press('Enter');
+    await page.getByText('No answer yet.').waitFor();
+    await reply.fill('Half an answer');
+    await page.unroute('**/messages/send');
+    await page.reload();
+    await page.getByText('Waiting.').waitFor();
+    assert.deepEqual([await reply.inputValue(), await textsTo(contact)], ['Half an answer', ['On its way']]);
+
+    const colleague = await newMember(service, team, 'member');
+    const own = await page.context().cookies();
+    const [name = '', value = ''] = colleague.cookie.split('=');
+    await page.context().addCookies([{ name, value, url: service.baseUrl }]);
+    await page.reload();
+    await reply.waitFor();
+    assert.deepEqual([await reply.inputValue(), await draftsIn(page)], ['', 0]);
+
+    await page.context().addCookies(own);
+    await page.reload();
+    await reply.fill('Another half');
+    assert.equal(await draftsIn(page), 1);
+    await page.getByRole('button', { name: leaving.account.name }).first().click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.waitForURL('**/sign-in');
+    assert.equal(await draftsIn(page), 0);
+  });
+
+  it('the draft to an erased contact is dropped, in other browsers when they show that the conversation is gone (§12.4/drafts)', async () => {
+    const contact = '+14155550153';
+    await receive(number, contact, 'Hello');
+    const admin = await newMember(service, team, 'admin');
+    const colleague = await open(contact);
+    await replyOf(colleague).fill('A secret of the contact');
+    const page = await open(contact, {}, admin);
+    await replyOf(page).fill('Another secret');
+    await page.getByRole('main').getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: 'Erase this contact' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox').fill(contact);
+    await dialog.getByRole('button', { name: 'Erase contact' }).click();
+    await page.getByText(/^The contact is (erased|being erased)$/).waitFor();
+    assert.equal(await draftsIn(page), 0);
+    await colleague.getByText('No messages yet.').waitFor();
+    assert.deepEqual([await replyOf(colleague).inputValue(), await draftsIn(colleague)], ['', 0]);
+  });
+
+  it('a waiting message can be cancelled in the conversation, and each group says who wrote it', async () => {
+    const colleague = await newMember(service, team, 'member', { name: 'Dana Example' });
+    const body = { from: number.phoneNumber, to: bob, content: 'From a colleague' };
+    assert.equal((await colleague.post(colleague.in('/messages/send'), body)).status, 202);
+    const page = await open(bob, { look: phone });
+    const log = page.getByRole('log');
+    await log.getByText('Dana Example ·').waitFor();
+    await replyOf(page).fill('From me');
+    await page.keyboard.press('Enter');
+    await log.getByText('You · Waiting.').waitFor();
+    const spoken = await log.getByRole('listitem').allInnerTexts();
+    assert.match(spoken.at(-1) ?? '', /^You:\s+From me/);
+    assert.match(spoken.at(-2) ?? '', /^Dana Example:\s+From a colleague/);
+    await assertSound(page, 'dashboard-reply-cancel');
+    await log.getByRole('button', { name: 'Cancel' }).last().click();
+    await log.getByText(/cancelled/).waitFor();
+    const [cancelled] = await storedMessages(service, { teamId: team.id, to: bob, content: 'From me' });
+    assert.equal(cancelled?.errorCode, 'cancelled');
+  });
+
+  it('the conversation says that a picture did not come through, with the text that came', async () => {
+    const contact = '+14155550154';
+    for (const text of ['\ufffc', 'My x-ray\ufffc', '']) await receive(number, contact, text);
+    const page = await open(contact);
+    await page.getByText('My x-ray').waitFor();
+    const note = page.getByText('A picture or attachment did not come through. Look at the iPhone.');
+    assert.equal(await note.count(), 3);
+    await assertSound(page, 'dashboard-reply-lost-picture');
+  });
+});
