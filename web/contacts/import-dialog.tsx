@@ -51,18 +51,18 @@ export function ImportDialog({ isOpen, onClose }: DialogState): ReactNode {
       description={file?.name}
       isBusy={isPending && !isPreview}
       footer={
-        isDone ? (
+        file === undefined ? undefined : isDone ? (
           <Button look="primary" onClick={close}>
             {texts.done}
           </Button>
         ) : (
           <>
-            {file && !isPending && <Button onClick={() => choose(undefined)}>{texts.another}</Button>}
+            {!isPending && <Button onClick={() => choose(undefined)}>{texts.another}</Button>}
             <Button
               look="primary"
               isBusy={isPending && !isPreview}
               disabled={!isChange}
-              onClick={() => file && work.mutate({ file, isPreview: false })}
+              onClick={() => work.mutate({ file, isPreview: false })}
             >
               {texts.action}
             </Button>
