@@ -3,7 +3,7 @@ import { BookUser, FileUp, Pencil, Plus, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Contact } from '#contract/contact.ts';
 import { useList } from '#web/api/lists.ts';
-import { Avatar } from '#web/kit/avatar.tsx';
+import { ContactAvatar } from '#web/kit/avatar.tsx';
 import { Button, IconButton } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Confirm } from '#web/kit/confirm.tsx';
@@ -44,9 +44,9 @@ export function ContactsPage(): ReactNode {
   const columns: readonly Column<Contact>[] = [
     {
       head: texts.list.name,
-      cell: ({ name, note }) => (
+      cell: ({ name, note, handles: [contact = ''] }) => (
         <span className="flex items-center gap-3">
-          <Avatar name={name} />
+          <ContactAvatar contact={contact} name={name} />
           <span className="min-w-0">
             <bdi className="line-clamp-2 font-medium">{name}</bdi>
             {note !== '' && <span className="line-clamp-1 text-xs text-quiet">{note}</span>}

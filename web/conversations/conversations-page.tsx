@@ -1,11 +1,16 @@
+import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import type { ConversationMessageList } from '#contract/conversation.ts';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
+import type { LoadedList } from '#web/api/loaded-list.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { EmptyState } from '#web/kit/page.tsx';
 import { useTitle } from '#web/kit/title.ts';
+import { useTeam } from '#web/shell/session.ts';
 import { ConversationList } from './conversation-list.tsx';
+import { type ConversationKey, threadQuery } from './conversation-queries.ts';
 import { texts } from './texts.ts';
 import { Thread } from './thread.tsx';
 
@@ -17,7 +22,7 @@ export function ConversationsPage(): ReactNode {
   });
   const list = useRef<HTMLElement>(null);
   useConversationKeys(list);
-  const title = open ? formatPhoneNumber(open.contact) : texts.title;
+  const title = useContactName(open) ?? texts.title;
   useTitle(title);
   return (
     // No height of its own: it takes the room that the header, banners and the tab bar leave.
@@ -48,6 +53,14 @@ export function ConversationsPage(): ReactNode {
       </section>
     </div>
   );
+}
+
+/** The name of the open conversation's contact, or the handle while no name is known. */
+function useContactName(open: ConversationKey | undefined): string | undefined {
+  const team = useTeam();
+  const { queryKey } = threadQuery(team.id, open ?? { phoneNumber: '', contact: '' });
+  const { data } = useQuery<LoadedList<ConversationMessageList, unknown>>({ queryKey, enabled: false });
+  return open && (data?.newest.name ?? formatPhoneNumber(open.contact));
 }
 
 /**

@@ -7,7 +7,7 @@ import { readPhoneNumber } from '#contract/typed-handle.ts';
 import { useList } from '#web/api/lists.ts';
 import { ApiError } from '#web/api/request.ts';
 import { contactsQuery } from '#web/contacts/contact-queries.ts';
-import { Avatar } from '#web/kit/avatar.tsx';
+import { ContactAvatar } from '#web/kit/avatar.tsx';
 import type { DialogState } from '#web/kit/dialog.tsx';
 import { Select, TextField } from '#web/kit/field.tsx';
 import { moveFocus } from '#web/kit/menu.tsx';
@@ -137,7 +137,7 @@ function Recipients({
                 onClick={() => onChoose(phoneNumber)}
                 className="flex w-full items-center gap-3 rounded-lg px-2 py-1.5 text-left hover:bg-sunken"
               >
-                <Avatar name={name} />
+                <ContactAvatar contact={phoneNumber} name={name} />
                 <span className="min-w-0">
                   <bdi className="block truncate font-medium">{name}</bdi>
                   <span className="text-xs text-quiet">

@@ -6,6 +6,7 @@ import type { SearchResult, searchMinCharacters } from '#contract/search.ts';
 import { listQuery, useList } from '#web/api/lists.ts';
 import { isOlderId } from '#web/api/loaded-list.ts';
 import { readTeam } from '#web/api/team-requests.ts';
+import { ContactAvatar } from '#web/kit/avatar.tsx';
 import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
@@ -140,7 +141,7 @@ export function SearchResults({
 function Group({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactNode {
   return (
     <>
-      <h2 className="border-b border-line bg-sunken px-6 py-1.5 text-xs font-medium text-quiet">{title}</h2>
+      <h2 className="border-b border-line bg-sunken px-4 py-1.5 text-xs font-medium text-quiet">{title}</h2>
       <ul className="border-b border-line">{children}</ul>
     </>
   );
@@ -166,30 +167,33 @@ function FoundMessage({
         search={true}
         hash={id}
         state={isInList ? openedOver : {}}
-        className="block py-3 pr-4 pl-6 outline-offset-[-2px] hover:bg-sunken/70"
+        className="flex gap-3 py-2.5 pr-3.5 pl-4 outline-offset-[-2px] hover:bg-sunken/70"
       >
-        <span className="flex items-baseline justify-between gap-2">
-          <span className="truncate font-medium">
-            {name === null ? <Handle value={contact} /> : <bdi>{name}</bdi>}
+        <ContactAvatar contact={contact} name={name} className="size-9" />
+        <span className="min-w-0 flex-1">
+          <span className="flex items-baseline justify-between gap-2">
+            <span className="truncate font-medium">
+              {name === null ? <Handle value={contact} /> : <bdi>{name}</bdi>}
+            </span>
+            <span className="shrink-0 text-xs text-quiet">
+              <Time at={created_at} />
+            </span>
           </span>
-          <span className="shrink-0 text-xs text-quiet">
-            <Time at={created_at} />
+          <span className="mt-0.5 line-clamp-2 text-[0.8125rem] leading-snug text-quiet">
+            {isOurs && <Send aria-label={texts.sent} className="mr-1 inline size-3 align-[-1.5px]" />}
+            <bdi className="[overflow-wrap:anywhere]">
+              {excerptOf(content, q).map(({ text, isFound }, index) =>
+                isFound ? (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never move
+                  <mark key={index} className="rounded-xs bg-warn-tint font-medium text-warn-ink">
+                    {text}
+                  </mark>
+                ) : (
+                  text
+                ),
+              )}
+            </bdi>
           </span>
-        </span>
-        <span className="mt-0.5 line-clamp-2 text-[0.8125rem] leading-snug text-quiet">
-          {isOurs && <Send aria-label={texts.sent} className="mr-1 inline size-3 align-[-1.5px]" />}
-          <bdi className="[overflow-wrap:anywhere]">
-            {excerptOf(content, q).map(({ text, isFound }, index) =>
-              isFound ? (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never move
-                <mark key={index} className="rounded-xs bg-warn-tint font-medium text-warn-ink">
-                  {text}
-                </mark>
-              ) : (
-                text
-              ),
-            )}
-          </bdi>
         </span>
       </Link>
     </li>
