@@ -369,6 +369,116 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/v1/contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List contacts
+         * @description Lists the people that the team knows by name, newest first: all of them, the one with a `handle`, or those that fit a `query`. Pages work as those of messages.
+         *
+         *     Permission: `messages:read`.
+         */
+        get: operations["listContacts"];
+        put?: never;
+        /**
+         * Create a contact
+         * @description Names a person by their phone numbers and mail addresses. Conversations with these handles then show the name.
+         *
+         *     Permission: `messages:send`.
+         */
+        post: operations["createContact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/contacts/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import contacts
+         * @description Takes the people of a file of at most 5 MB and 10,000 people. The body is the file itself: CSV with a first line that names the columns, as Google, Outlook and Apple export it, or vCards of version 3 or 4. The `Content-Type` of the request does not count.
+         *
+         *     A person with a handle of a contact changes that contact: name and note are replaced if the file has them, handles are added. A person whose handles belong to two contacts is left out. A phone number without a country code gets that of the team’s first number. With `preview` nothing changes.
+         *
+         *     Permission: `messages:send`.
+         */
+        post: operations["importContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/contacts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a contact
+         * @description Gets a person by the id of the contact.
+         *
+         *     Permission: `messages:read`.
+         */
+        get: operations["getContact"];
+        /**
+         * Replace a contact
+         * @description Replaces the name, the handles and the note. A handle that is left out belongs to nobody from now on; a note that is left out is empty.
+         *
+         *     Permission: `messages:send`.
+         */
+        put: operations["replaceContact"];
+        post?: never;
+        /**
+         * Delete a contact
+         * @description Deletes the name, the note and the list of handles. Messages stay, and show the handle again. To erase the messages of a person, erase their handles in the dashboard.
+         *
+         *     Permission: `messages:send`.
+         */
+        delete: operations["deleteContact"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/media": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a file
+         * @description Stores a picture, video, sound or PDF of at most 5 MB for `media_id` of `POST /v1/messages/send`. The body is the file itself. Its type is that of its bytes; the `Content-Type` of the request does not count.
+         *
+         *     The file can be used by any number of messages until `expires_at`; each keeps a copy. It needs the plan starter or higher. A key uploads two files at a time, else 429. A team may have 200 MB of files that no message has used, else 402.
+         *
+         *     Permission: `messages:send`.
+         */
+        post: operations["uploadMedia"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/messages/send": {
         parameters: {
             query?: never;
@@ -699,6 +809,52 @@ export type paths = {
          *     Permission: `webhooks:manage`.
          */
         post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List conversations
+         * @description Lists the conversations of the team, the latest activity first. A conversation is one of the team’s numbers and a contact. It is `waiting` from a text of the contact until a person of the team, or a key with `answers_for_team`, answers it, or a person marks it as done.
+         *
+         *     A conversation that gets a message while you read page after page moves to the first page.
+         *
+         *     Permission: `messages:read`.
+         */
+        get: operations["listConversations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the messages of a conversation
+         * @description Lists the messages of a conversation in both directions, newest first, as `GET /v1/messages` does.
+         *
+         *     Permission: `messages:read`.
+         */
+        get: operations["listConversationMessages"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1103,6 +1259,38 @@ export type components = {
             media_url?: string | null;
             media_id?: string | null;
         };
+        Conversation: {
+            /** @description The id of the conversation. It stays if the number is deleted and connected again. */
+            id: string;
+            /** @description The team’s number, in E.164. */
+            phone_number: string;
+            /** @description The other side: a phone number in E.164, a mail address in lower case, or another handle. With phone_number it identifies the conversation. */
+            contact: string;
+            contact_id: string | null;
+            name: string | null;
+            /** @description When the latest message was received, handed to the phone, or accepted. */
+            last_message_at: string;
+            /** @description true: since the contact last wrote, no person of the team has answered or marked the conversation as done. A key answers only if it has answers_for_team. */
+            waiting: boolean;
+        };
+        ConversationList: {
+            /** @description The latest activity first. */
+            conversations: components["schemas"]["Conversation"][];
+            /** @description Send this value as `cursor` to get the next page. */
+            cursor: string;
+            /** @description false at the end. A page with filters may be short, or empty. */
+            has_more: boolean;
+        };
+        UploadedMedia: {
+            /** @description The id of the file. Send it as `media_id`. */
+            id: string;
+            /** @description The media type that the bytes have. */
+            type: string;
+            /** @description The size in bytes. */
+            size: number;
+            /** @description When the file is deleted, unless a message uses it. */
+            expires_at: string;
+        };
         OptOut: {
             /** @description The id of this opt-out; a later opt-out of the contact has another id. */
             id: string;
@@ -1121,6 +1309,59 @@ export type components = {
             cursor: string;
             /** @description false: this is the last page. */
             has_more: boolean;
+        };
+        Contact: {
+            /** @description The id of the contact. */
+            id: string;
+            /** @description The name that the team gave the person. */
+            name: string;
+            /** @description The person’s phone numbers in E.164 and mail addresses. A handle belongs to one contact of the team. */
+            handles: string[];
+            /** @description What the team notes about the person; "" for nothing. */
+            note: string;
+            /** @description When the contact was created. */
+            created_at: string;
+            /** @description When the contact was last changed. */
+            updated_at: string;
+        };
+        ContactList: {
+            /** @description Newest first. */
+            contacts: components["schemas"]["Contact"][];
+            /** @description Send this value as `cursor` to get the next page. */
+            cursor: string;
+            /** @description false: this is the last page. */
+            has_more: boolean;
+        };
+        ContactRequest: {
+            /** @description The name that the team gave the person. */
+            name: string;
+            /** @description The person’s phone numbers in E.164 and mail addresses. A handle belongs to one contact of the team. */
+            handles: string[];
+            /** @description What the team notes about the person; "" for nothing. */
+            note?: string;
+        };
+        ImportedContacts: {
+            /** @description People that the team did not have. */
+            created: number;
+            /** @description People whose name, handles or note changed. */
+            updated: number;
+            /** @description People that were left out, with the reason in a sentence. */
+            skipped: {
+                /** @description The line of the file on which the person begins. */
+                line: number;
+                reason: string;
+            }[];
+            /** @description With preview: the first 100 changes. */
+            changes?: {
+                /** @description The line of the file on which the person begins. */
+                line: number;
+                /** @enum {string} */
+                action: "create" | "update";
+                /** @description The name that the team gave the person. */
+                name: string;
+                /** @description The person’s phone numbers in E.164 and mail addresses. A handle belongs to one contact of the team. */
+                handles: string[];
+            }[];
         };
         Webhook: {
             /** @description The id of the webhook. */
@@ -1614,8 +1855,15 @@ export type MessageDetail = components['schemas']['MessageDetail'];
 export type MessageList = components['schemas']['MessageList'];
 export type AcceptedMessage = components['schemas']['AcceptedMessage'];
 export type SendMessageRequest = components['schemas']['SendMessageRequest'];
+export type Conversation = components['schemas']['Conversation'];
+export type ConversationList = components['schemas']['ConversationList'];
+export type UploadedMedia = components['schemas']['UploadedMedia'];
 export type OptOut = components['schemas']['OptOut'];
 export type OptOutList = components['schemas']['OptOutList'];
+export type Contact = components['schemas']['Contact'];
+export type ContactList = components['schemas']['ContactList'];
+export type ContactRequest = components['schemas']['ContactRequest'];
+export type ImportedContacts = components['schemas']['ImportedContacts'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookList = components['schemas']['WebhookList'];
 export type CreatedWebhook = components['schemas']['CreatedWebhook'];
@@ -2098,6 +2346,186 @@ export interface operations {
             };
         };
     };
+    listContacts: {
+        parameters: {
+            query?: {
+                /** @description Only the contact that has this handle. */
+                handle?: string;
+                /** @description Only contacts with a name whose words begin with these words, or with a phone number that ends in these digits. */
+                query?: string;
+                /** @description How many contacts a page has at most. */
+                limit?: number;
+                /** @description The `cursor` of the previous page. Left out or empty: the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactList"];
+                };
+            };
+        };
+    };
+    createContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ContactRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+        };
+    };
+    importContacts: {
+        parameters: {
+            query?: {
+                /** @description true: the answer says what an import would change, and nothing changes. */
+                preview?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportedContacts"];
+                };
+            };
+        };
+    };
+    getContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the contact. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+        };
+    };
+    replaceContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the contact. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ContactRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+        };
+    };
+    deleteContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the contact. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+        };
+    };
+    uploadMedia: {
+        parameters: {
+            query?: {
+                /** @description The name of the file; the recipient may see it. */
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedMedia"];
+                };
+            };
+        };
+    };
     sendMessage: {
         parameters: {
             query?: never;
@@ -2545,6 +2973,63 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Delivery"];
+                };
+            };
+        };
+    };
+    listConversations: {
+        parameters: {
+            query?: {
+                /** @description Only conversations of this number of the team. */
+                number?: string;
+                /** @description true: only conversations that wait for the team. */
+                waiting?: boolean;
+                /** @description How many conversations a page has at most. */
+                limit?: number;
+                /** @description The `cursor` of the previous page. Left out or empty: the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationList"];
+                };
+            };
+        };
+    };
+    listConversationMessages: {
+        parameters: {
+            query?: {
+                /** @description How many messages a page has at most. */
+                limit?: number;
+                /** @description The `cursor` of the previous page. Left out or empty: the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the conversation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageList"];
                 };
             };
         };

@@ -1092,6 +1092,38 @@ ReplayRequest = TypedDict(
 )
 
 
+Conversation = TypedDict(
+    "Conversation",
+    {
+        # The id of the conversation. It stays if the number is deleted and connected again.
+        "id": str,
+        # The team’s number, in E.164.
+        "phone_number": str,
+        # The other side: a phone number in E.164, a mail address in lower case, or another handle. With phone_number it identifies the conversation.
+        "contact": str,
+        "contact_id": Union[str, None],
+        "name": Union[str, None],
+        # When the latest message was received, handed to the phone, or accepted.
+        "last_message_at": str,
+        # true: since the contact last wrote, no person of the team has answered or marked the conversation as done. A key answers only if it has answers_for_team.
+        "waiting": bool,
+    },
+)
+
+
+ConversationList = TypedDict(
+    "ConversationList",
+    {
+        # The latest activity first.
+        "conversations": list[Conversation],
+        # Send this value as `cursor` to get the next page.
+        "cursor": str,
+        # false at the end. A page with filters may be short, or empty.
+        "has_more": bool,
+    },
+)
+
+
 ErrorError = TypedDict(
     "ErrorError",
     {
@@ -1424,3 +1456,33 @@ class Api:
         """Send a test event."""
         answer: Delivery = self._request("POST", f"/v1/webhooks/{_segment('id', id)}/test")
         return answer
+
+    def list_conversations(self, *, number: str | None = None, waiting: bool | None = None, limit: int | None = None, cursor: str | None = None) -> ConversationList:
+        """List conversations."""
+        answer: ConversationList = self._request("GET", "/v1/conversations", query={"number": number, "waiting": waiting, "limit": limit, "cursor": cursor})
+        return answer
+
+    def iterate_conversations(self, *, number: str | None = None, waiting: bool | None = None, limit: int | None = None) -> Iterator[Conversation]:
+        """List conversations: all, page by page. `limit` is the size of a page."""
+        cursor = ""
+        while True:
+            page = self.list_conversations(number=number, waiting=waiting, limit=limit, cursor=cursor)
+            yield from page["conversations"]
+            if not page["has_more"]:
+                return
+            cursor = page["cursor"]
+
+    def list_conversation_messages(self, id: str, *, limit: int | None = None, cursor: str | None = None) -> MessageList:
+        """List the messages of a conversation."""
+        answer: MessageList = self._request("GET", f"/v1/conversations/{_segment('id', id)}/messages", query={"limit": limit, "cursor": cursor})
+        return answer
+
+    def iterate_conversation_messages(self, id: str, *, limit: int | None = None) -> Iterator[Message]:
+        """List the messages of a conversation: all, page by page. `limit` is the size of a page."""
+        cursor = ""
+        while True:
+            page = self.list_conversation_messages(id, limit=limit, cursor=cursor)
+            yield from page["messages"]
+            if not page["has_more"]:
+                return
+            cursor = page["cursor"]
