@@ -44,6 +44,7 @@ const lists = [
   ['/team/invitations', 'invitations'],
   ['/audit', 'entries'],
   ['/opt-outs', 'opt_outs'],
+  ['/contacts', 'contacts'],
   ['/events', 'events'],
 ] as const;
 type ListName = (typeof lists)[number][1];
@@ -89,6 +90,9 @@ describe('the demo team', () => {
     const found = {} as Record<ListName, Item[]>;
     for (const [path, name] of lists) found[name] = await readAll(owner, path, name);
     const { conversations, messages, webhooks, members } = found;
+    const waiting = conversations.filter(({ waiting }) => waiting);
+    assert.ok(waiting.length > 2 && waiting.length < conversations.length / 3, String(waiting.length));
+    assert.ok(valuesOf(conversations, 'name').length > 10);
     assert.deepEqual(valuesOf(messages, 'status'), [...messageStatuses].sort());
     assert.deepEqual(valuesOf(messages, 'error_code'), [...failureCodes].sort());
     assert.deepEqual(valuesOf(messages, 'direction'), [...directions].sort());

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { EventType } from '#contract/event.ts';
+import { writeContacts } from '#server/contacts/contact-store.ts';
+import type { Transaction } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { mediaLink } from '#server/media/media-store.ts';
 import { eventData, type MessageRow } from '#server/messages/message.ts';
@@ -147,7 +149,10 @@ function conversationIdOf(demo: DemoRows, { number, contact }: DemoText): string
   return createHash('md5').update(key).digest('hex');
 }
 
-/** Adds a conversation with the messages that were handed out or received, and how far the owner has read. */
+/**
+ * Adds a conversation with the messages that were handed out or received, and how far the owner has read. A conversation
+ * that does not wait for the team was answered, or marked as done.
+ */
 function addConversation(demo: DemoRows, made: readonly Made[]): void {
   const active = made.filter(({ text, handedOutAt }) => handedOutAt || text.by === 'contact');
   const timeOf = ({ message, handedOutAt }: Made) => handedOutAt ?? message.created_at;
@@ -162,6 +167,7 @@ function addConversation(demo: DemoRows, made: readonly Made[]): void {
       opened_at: timeOf(first),
       last_inbound_at: inbound?.message.created_at ?? null,
       last_inbound_id: inbound?.message.id ?? null,
+      answered_id: newest?.text.isWaiting && newest === inbound ? null : (inbound?.message.id ?? null),
       unanswered_count: active
         .slice(inbound ? active.indexOf(inbound) + 1 : 0)
         .filter(({ text }) => text.outcome !== 'device_error').length,
@@ -205,4 +211,14 @@ export function addMessages(demo: DemoRows, services: Runtime): void {
   for (const of of Map.groupBy(made, ({ text }) => `${text.number} ${text.contact}`).values())
     addConversation(demo, of);
   addUsage(demo, made);
+}
+
+/** Adds the people of a demo, with the handle of each. */
+export async function addContacts(trx: Transaction, demo: DemoRows): Promise<void> {
+  const named = readDemoTexts(demo.nowMs).filter(({ name }) => name !== undefined);
+  const contacts = new Map(named.map(({ contact, name = '' }) => [contact, name]));
+  const people = [...contacts].map(([handle, name]) => {
+    return { id: demo.newId('con', demo.startMs), name, note: '', handles: [handle] };
+  });
+  await writeContacts(trx, demo.named('team'), people, new Date(demo.startMs));
 }

@@ -15,7 +15,7 @@ const dayMs = 24 * 60 * minuteMs;
 
 /**
  * Reads the texts of a demo, in the order of their times. A conversation in texts.txt is a block. Its first row has
- * number, contact and beginning. Each other row has the minutes since the previous text, the author and the words. A
+ * number, contact and beginning, `unread` or `waiting` if it waits for the team, and the name of the contact. Each other row has the minutes since the previous text, the author and the words. A
  * contact of two digits stands for `+1 415 555 01` and these digits. `:outcome` and `+file` may follow the author;
  * without an outcome a text of the team is delivered. `{+2}` stands for the weekday two days after the text; a day of a
  * weekend becomes Monday.
@@ -26,8 +26,8 @@ export function readDemoTexts(nowMs: number) {
     .split('\n\n');
   const texts = blocks.flatMap((block) => {
     const [head = '', ...rows] = block.split('\n');
-    const [, number = '', contact = '', begins = '', unread] =
-      /^(\w+) (\S+) (\d+m|\d+d \S+)( unread)?$/.exec(head) ?? [];
+    const [, number = '', contact = '', begins = '', waiting, name] =
+      /^(\w+) (\S+) (\d+m|\d+d \S+)(?: (unread|waiting))?(?: "(.+)")?$/.exec(head) ?? [];
     let atMs = momentOf(begins, nowMs);
     return rows.map((row) => {
       const [, after, by = '', outcome, file, words = ''] =
@@ -37,7 +37,9 @@ export function readDemoTexts(nowMs: number) {
         number,
         contact: contact.includes('@') ? contact : `+141555501${contact}`,
         atMs,
-        isUnread: unread !== undefined,
+        name,
+        isUnread: waiting === 'unread',
+        isWaiting: waiting !== undefined,
         by,
         outcome: outcome ?? (by === 'contact' ? 'received' : 'delivered'),
         hasFile: file !== undefined,

@@ -15,7 +15,7 @@ import { listAccountsOnlyOf } from '#server/teams/members/members.ts';
 import { findDemoTeam, findTestTeam, insertTeam, lockTeam, markAsDemo } from '#server/teams/team/team.ts';
 import { lockUsage } from '#server/usage/usage.ts';
 import { addEvents } from './demo-events.ts';
-import { addMessages } from './demo-messages.ts';
+import { addContacts, addMessages } from './demo-messages.ts';
 import { DemoRows } from './demo-rows.ts';
 
 export interface FilledDemo {
@@ -58,6 +58,7 @@ export async function fillDemo(runtime: Runtime): Promise<FilledDemo> {
     addMessages(demo, runtime);
     addEvents(demo, runtime);
     for (const [table, rows] of demo.tables) await insertRows(trx, table, rows);
+    await addContacts(trx, demo);
     trx.notifyAfterCommit(simulatedNumbersChannel);
     trx.notifyAfterCommit(unpublishedEventsChannel);
     const { url, expiresAt } = await createMagicLink(
