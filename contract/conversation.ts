@@ -1,12 +1,18 @@
 import { Type } from 'typebox';
-import { Message, MessageDetail, SendMessageRequest, waitingReasons } from './message.ts';
+import {
+  contactOfRow,
+  Message,
+  MessageDetail,
+  SendMessageRequest,
+  senderOfRow as sender,
+  waitingReasons,
+} from './message.ts';
 import { numberStatuses } from './number.ts';
 import { healthStates } from './number-health.ts';
 import { OptOut } from './opt-out.ts';
 import { pageFields, pageQuery } from './paging.ts';
 import { phoneNumber } from './phone-number.ts';
 import { nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
-import { MessageSender } from './timeline.ts';
 
 /** The highest count that a conversation returns: a client shows it as 99+. */
 export const conversationCountMax = 100;
@@ -31,11 +37,6 @@ const unread_count = Type.Integer({
   description: `Received messages after the one up to which this member has read, ${conversationCountMax} at most.`,
 });
 
-/** The contact that has a handle, with its name. */
-export const contactOfRow = {
-  contact_id: nullable(publicIdOf('con', 'The contact that has this handle; null if none has it.')),
-  name: nullable(Type.String({ description: 'The name of that contact.', examples: ['Ada Example'] })),
-};
 const id = publicIdOf(
   'cnv',
   'The id of the conversation. It stays if the number is deleted and connected again.',
@@ -44,11 +45,6 @@ const waiting = Type.Boolean({
   description:
     'true: since the contact last wrote, no person of the team has answered or marked the conversation as done. A key answers only if it has answers_for_team.',
 });
-const sender = nullable(MessageSender, {
-  description:
-    'The key or the member that sent the message; null for an inbound message, and if the sender is not known.',
-});
-
 /** A conversation as one member sees it, with that member's unread count. */
 export const Conversation = strictObject({
   id,

@@ -131,9 +131,28 @@ export const Message = strictObject({
 });
 export type Message = Type.Static<typeof Message>;
 
-/** A message in the lists of the dashboard, which add the reason of a failure. */
+/** The contact that has a handle, with its name. */
+export const contactOfRow = {
+  contact_id: nullable(publicIdOf('con', 'The contact that has this handle; null if none has it.')),
+  name: nullable(Type.String({ description: 'The name of that contact.', examples: ['Ada Example'] })),
+};
+export const MessageSender = strictObject({
+  kind: stringEnum(['key', 'member']),
+  id: Type.String({ description: 'key_… or usr_….' }),
+  name: Type.String({ description: 'The name of the key, or of the person.' }),
+});
+export type MessageSender = Type.Static<typeof MessageSender>;
+
+export const senderOfRow = nullable(MessageSender, {
+  description:
+    'The key or the member that sent the message; null for an inbound message, and if the sender is not known.',
+});
+
+/** A message in the log of the dashboard, which adds its people and the reason of a failure. */
 export const ListedMessage = strictObject({
   ...Message.properties,
+  ...contactOfRow,
+  sender: senderOfRow,
   error_code: nullable(stringEnum(failureCodes, { description: 'Why it failed; null otherwise.' })),
 });
 export type ListedMessage = Type.Static<typeof ListedMessage>;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { Conversation, contactOfRow } from './conversation.ts';
-import { Message } from './message.ts';
+import { Conversation } from './conversation.ts';
+import { contactOfRow, Message } from './message.ts';
 import { pageFields, pageQuery } from './paging.ts';
 import { strictObject } from './schema.ts';
 

@@ -1,15 +1,8 @@
 import { Type } from 'typebox';
 import { Event } from './event.ts';
-import { failureCodes, MessageDetail } from './message.ts';
+import { contactOfRow, failureCodes, MessageDetail, MessageSender } from './message.ts';
 import { nullable, strictObject, stringEnum, timestamp } from './schema.ts';
 import { AttemptSummary, Delivery } from './webhook.ts';
-
-export const MessageSender = strictObject({
-  kind: stringEnum(['key', 'member']),
-  id: Type.String({ description: 'key_… or usr_….' }),
-  name: Type.String({ description: 'The name of the key, or of the person.' }),
-});
-export type MessageSender = Type.Static<typeof MessageSender>;
 
 const timelineActorKinds = ['key', 'member', 'operator', 'server', 'device', 'contact'] as const;
 
@@ -105,6 +98,7 @@ export type TimelineEvent = Type.Static<typeof TimelineEvent>;
 /** GET /app/teams/:team_id/messages/:id/timeline. */
 export const Timeline = strictObject({
   message: MessageDetail,
+  name: contactOfRow.name,
   sender: nullable(MessageSender, {
     description:
       'null for inbound messages, test texts of the setup page, and messages from before the sender was stored.',

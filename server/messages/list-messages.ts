@@ -1,4 +1,4 @@
-import type { ListMessagesQuery, Message, MessageList, MessageStatus } from '#contract/message.ts';
+import type { ListMessagesQuery, MessageList, MessageLog, MessageStatus } from '#contract/message.ts';
 import {
   type Scanned,
   type ScannedRows,
@@ -12,7 +12,9 @@ import { foldMailAddress } from '#server/opt-outs/contact.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { readPage } from '#server/platform/paging.ts';
 import { messagePageExaminedMax } from './limits.ts';
-import { type MessageRow, sqlMessageColumns } from './message.ts';
+import { contactView, type MessageRow, messageView, sqlMessageColumns } from './message.ts';
+import { findContactsOf } from './message-store.ts';
+import { findSenders } from './senders.ts';
 
 // The filters choose the bounded scan that reads the fewest messages in vain, and each scan applies all filters:
 //
@@ -88,10 +90,10 @@ const polling = defineIdScan(
 /**
  * Lists a page of the team's messages, newest first (specification section 4.3). A page whose filters exclude most of
  * what it reads is short, and its cursor continues after the last message that it read.
- * @param view makes an item; the dashboard's items have the failure's code, too
+ * @param view makes an item
  * @throws AppError 400, param cursor, if it is no id of a message
  */
-export async function listMessages<View extends Message>(
+export async function listMessages<View>(
   services: Runtime,
   teamId: TeamId,
   asked: ListMessagesQuery,
@@ -115,6 +117,26 @@ export async function listMessages<View extends Message>(
     });
   });
   return { messages: rows.map(view), ...page };
+}
+
+/** Lists a page of the team's messages as the dashboard shows them, with their people. @throws AppError 400, param cursor */
+export async function listMessageLog(
+  services: Runtime,
+  teamId: TeamId,
+  asked: ListMessagesQuery,
+): Promise<MessageLog> {
+  const { pages } = services.database;
+  const { messages: rows, ...page } = await listMessages(services, teamId, asked, (row) => row);
+  const senderIds = rows.map((row) => row.sent_by);
+  const senders = await findSenders(pages, teamId, senderIds);
+  const contacts = await findContactsOf(pages, teamId, rows);
+  const messages = rows.map((row) => ({
+    ...messageView(row),
+    ...contactView(contacts.get(row)),
+    sender: senders.get(row.sent_by) ?? null,
+    error_code: row.error_code,
+  }));
+  return { messages, ...page };
 }
 
 /**

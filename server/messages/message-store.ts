@@ -212,8 +212,16 @@ export const markQueuedForRetry = transactionQuery<MessageKey, MessageRow>(
   changedByKey,
 ).row;
 
+/** Finds the contacts that have the handles of the other sides of messages. @returns them by message */
+export async function findContactsOf(db: Queryable, teamId: TeamId, messages: readonly MessageRow[]) {
+  const handles = messages.map(({ direction, from_handle, to_handle }) =>
+    contactOf(direction === 'inbound' ? from_handle : to_handle),
+  );
+  const names = await findNames(db, teamId, handles);
+  return new Map(messages.map((message, index) => [message, names.get(handles[index] ?? '')]));
+}
+
 /** Finds the contact that has the handle of the other side. */
 export async function findContactOf(db: Queryable, message: MessageRow): Promise<ContactId | null> {
-  const handle = contactOf(message.direction === 'inbound' ? message.from_handle : message.to_handle);
-  return (await findNames(db, message.team_id, [handle])).get(handle)?.id ?? null;
+  return (await findContactsOf(db, message.team_id, [message])).get(message)?.id ?? null;
 }

@@ -2,7 +2,6 @@ import type {
   AcceptedMessage,
   Direction,
   FailureCode,
-  ListedMessage,
   Message,
   MessageDetail,
   MessageStatus,
@@ -102,9 +101,9 @@ export function messageView(message: MessageRow): Message {
   };
 }
 
-/** An item of the dashboard's lists. */
-export function listedMessageView(message: MessageRow): ListedMessage {
-  return { ...messageView(message), error_code: message.error_code };
+/** The contact fields of a row, null if no contact has the handle. */
+export function contactView(contact: { readonly id: ContactId; readonly name: string } | undefined) {
+  return { contact_id: contact ? publicId('con', contact.id) : null, name: contact?.name ?? null };
 }
 
 /** Returns marks of a received message only if they are true, so that the objects of other messages get no new field. */

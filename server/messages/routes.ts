@@ -13,8 +13,8 @@ import { messageBodyMaxBytes } from '#server/http/limits.ts';
 import { type Answer, type HandlerContext, type Route, route } from '#server/http/route.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { cancelMessage } from './cancel-message.ts';
-import { listMessages } from './list-messages.ts';
-import { listedMessageView, messageDetailView, messageView } from './message.ts';
+import { listMessageLog, listMessages } from './list-messages.ts';
+import { messageDetailView, messageView } from './message.ts';
 import { findContactOf, findMessage } from './message-store.ts';
 import {
   cancelMessageExamples,
@@ -85,7 +85,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
       ofMembers: {
         answers: { 200: MessageLog },
         handle: async ({ principal, query }) => ({
-          body: await listMessages(services, principal.teamId, query, listedMessageView),
+          body: await listMessageLog(services, principal.teamId, query),
         }),
       },
     }),

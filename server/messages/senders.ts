@@ -1,5 +1,5 @@
 import type { ConversationMessage } from '#contract/conversation.ts';
-import type { MessageSender } from '#contract/timeline.ts';
+import type { MessageSender } from '#contract/message.ts';
 import { type Queryable, query } from '#server/database/query.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { type MessageRow, messageDetailView } from './message.ts';

@@ -18,6 +18,7 @@ describe('the page of messages in a browser', () => {
 
   before(async () => {
     const send = (to: string, content: string) => team.api.send({ from: number.phoneNumber, to, content });
+    await team.api.post('/v1/contacts', { name: 'Ada Example', handles: [ada] });
     await newWebhook(team.api, { events: ['message.delivered'] });
     await receive(number, bob, 'Are you open on Sunday?');
     await send(ada, 'Your table for two is ready. See you at seven!');
@@ -31,12 +32,13 @@ describe('the page of messages in a browser', () => {
   it("a message's drawer lists each step, names its number by the label, and its address opens it again", async () => {
     const page = await open(member, '/messages');
     const row = page.getByRole('row').filter({ hasText: 'Your table for two' });
-    await row.getByText('Reception').waitFor();
+    for (const text of ['Ada Example', 'Reception', 'test'])
+      await row.getByText(text, { exact: true }).waitFor();
     await page.getByText('Cancelled before it was sent').waitFor();
     await row.getByRole('link').click();
     const drawer = page.getByRole('dialog', { name: 'Message' });
     for (const text of [
-      'Reception to +1 415 555 0142',
+      'Reception to Ada Example',
       'Test iPhone took the message.',
       'Test iPhone reported that the message was delivered.',
       'from the API key “test”',

@@ -34,7 +34,7 @@ describe('lists with more fields for members', () => {
   const team = given(() => service.newTeam());
   const viewer = given(() => newMember(service, team, 'viewer'));
 
-  it('the dashboard’s lists of messages have the error_code, and those of /v1 have none', async () => {
+  it('the dashboard’s lists of messages have the error_code and the people, and those of /v1 have neither', async () => {
     const { phoneNumber: from } = await connectNumber(service, team);
     const waiting = await team.api.send({ from, to, content: 'One' });
     const cancelled = await team.api.send({ from, to, content: 'Two' });
@@ -44,14 +44,21 @@ describe('lists with more fields for members', () => {
       assert.equal(status, 200, text);
       return json as unknown as MessageLog;
     };
+    const { json: contact } = await team.api.post('/v1/contacts', { name: 'Ada Example', handles: [to] });
     const codes = ({ messages }: MessageLog) => messages.map(({ id, error_code }) => [id, error_code]);
     const first = await read('');
     assert.deepEqual(codes(first), [[cancelled, 'cancelled']]);
+    const [shown] = first.messages;
+    const people = [shown?.contact_id, shown?.name, shown?.sender?.name];
+    assert.deepEqual(people, [contact.id, 'Ada Example', 'test']);
     assert.deepEqual(codes(await read(`&cursor=${first.cursor}`)), [[waiting, null]]);
     assert.deepEqual(codes(await read('&status=queued')), [[waiting, null]]);
     assert.deepEqual(codes(await read('&status=failed')), [[cancelled, 'cancelled']]);
     const { json } = await team.api.get('/v1/messages');
-    for (const message of (json as unknown as MessageLog).messages) assert.ok(!('error_code' in message));
+    for (const message of (json as unknown as MessageLog).messages) {
+      assert.ok(!('error_code' in message));
+      assert.ok(!('sender' in message || 'name' in message));
+    }
   });
 
   it('the dashboard’s lists of deliveries have the latest attempt’s status, and those of /v1 have none', async (t) => {

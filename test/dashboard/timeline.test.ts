@@ -53,7 +53,9 @@ describe('GET /app/teams/:team_id/messages/:id/timeline', () => {
     const deleted = await newWebhook(team.api, { events: ['message.sent'] });
     // The webhook is off, so its delivery is skipped. A pending delivery would be deleted with the webhook.
     await team.api.request('PUT', `/v1/webhooks/${deleted.id}`, { body: { active: false } });
-    const id = await sendAs(owner, newContact());
+    const to = newContact();
+    const { json: contact } = await team.api.post('/v1/contacts', { name: 'Bob Example', handles: [to] });
+    const id = await sendAs(owner, to);
     assert.equal((await number.wire.poll()).id, id);
     await number.wire.call('status', { id, status: 'delivered' });
     assert.equal((await team.api.delete(`/v1/webhooks/${deleted.id}`)).status, 200);
@@ -65,6 +67,7 @@ describe('GET /app/teams/:team_id/messages/:id/timeline', () => {
     });
     await receiver.close();
     assert.deepEqual(timeline.message, (await team.api.get(`/v1/messages/${id}`)).json);
+    assert.deepEqual([timeline.name, timeline.message.contact_id], ['Bob Example', contact.id]);
     assert.deepEqual(timeline.sender, { kind: 'member', id: owner.memberId, name: 'Ada Example' });
     assert.deepEqual(named(timeline), [
       'accepted by member Ada Example',

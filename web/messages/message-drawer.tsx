@@ -47,12 +47,12 @@ export function MessageDrawer({
 }
 
 /** A message has no handle if its contact was erased or its sender is unknown. */
-function Contact({ handle }: { readonly handle: string }): ReactNode {
-  return handle === '' ? details.unknownContact : <Handle value={handle} />;
+function Contact({ handle, name }: { readonly handle: string; readonly name: string | null }): ReactNode {
+  return handle === '' ? details.unknownContact : (name ?? <Handle value={handle} />);
 }
 
 function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
-  const { message, sender, steps, events } = timeline;
+  const { message, name, sender, steps, events } = timeline;
   const isInbound = message.direction === 'inbound';
   const nameOf = useNumberNames();
   const ownName = <bdi className="tabular-nums">{nameOf(isInbound ? message.to : message.from)}</bdi>;
@@ -62,8 +62,8 @@ function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
         <div className="flex flex-wrap items-center justify-between gap-2">
           <p className="text-quiet">
             {isInbound
-              ? details.fromTo({ from: <Contact handle={message.from} />, to: ownName })
-              : details.fromTo({ from: ownName, to: <Contact handle={message.to} /> })}
+              ? details.fromTo({ from: <Contact handle={message.from} name={name} />, to: ownName })
+              : details.fromTo({ from: ownName, to: <Contact handle={message.to} name={name} /> })}
           </p>
           <Badge tone={statusTones[message.status]} hasDot>
             {statusTexts[message.status]}

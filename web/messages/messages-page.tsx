@@ -101,7 +101,9 @@ function columns(
             state={openedOver}
             className={classNames(rowLink, 'truncate')}
           >
-            {isErased(message) ? texts.log.erasedContact : <Handle value={sidesOf(message).contact} />}
+            {isErased(message)
+              ? texts.log.erasedContact
+              : (message.name ?? <Handle value={sidesOf(message).contact} />)}
           </Link>
         </span>
       ),
@@ -125,7 +127,10 @@ function columns(
       className: 'w-40',
       isDesktopOnly: true,
       cell: (message) => (
-        <bdi className="line-clamp-2 text-quiet tabular-nums">{nameOf(sidesOf(message).own)}</bdi>
+        <>
+          <bdi className="line-clamp-2 text-quiet tabular-nums">{nameOf(sidesOf(message).own)}</bdi>
+          {message.sender && <bdi className="line-clamp-1 text-xs text-quiet">{message.sender.name}</bdi>}
+        </>
       ),
     },
     {

@@ -1,6 +1,6 @@
 import { type Conversation, conversationCountMax, type PublicConversation } from '#contract/conversation.ts';
+import type { MessageSender } from '#contract/message.ts';
 import type { NumberStatus } from '#contract/number.ts';
-import type { MessageSender } from '#contract/timeline.ts';
 import { type Queryable, query, transactionQuery } from '#server/database/query.ts';
 import { type MessageRow, messageView, sqlMessageColumns } from '#server/messages/message.ts';
 import { sqlReadyAndHeld } from '#server/numbers/number-store.ts';

@@ -4,15 +4,13 @@ import {
   type SetWaitingRequest,
   type WaitingConversations,
 } from '#contract/conversation.ts';
-import { findNames } from '#server/contacts/contact-store.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { beginWaiting, endWaiting } from '#server/messages/conversation-store.ts';
-import { type MessageRow, messageView, sqlMessageColumns } from '#server/messages/message.ts';
-import { findMessage } from '#server/messages/message-store.ts';
-import { contactOf } from '#server/opt-outs/contact.ts';
+import { contactView, type MessageRow, messageView, sqlMessageColumns } from '#server/messages/message.ts';
+import { findContactsOf, findMessage } from '#server/messages/message-store.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { parseId, type TeamId } from '#server/platform/ids.ts';
 import { type ConversationKey, conversationOf, textOfKey } from './conversation-facts.ts';
 
 /** Waiting conversations that the counts read at most. */
@@ -45,20 +43,12 @@ export async function countWaitingConversations(
 ): Promise<WaitingConversations> {
   const counts = await countWaiting(pages, { teamId });
   const newest = await listNewestInbound(pages, { teamId });
-  const handles = newest.map(({ from_handle }) => contactOf(from_handle));
-  const names = await findNames(pages, teamId, handles);
+  const contacts = await findContactsOf(pages, teamId, newest);
   const total = counts.reduce((sum, { count }) => sum + count, 0);
   return {
     waiting_conversations: Math.min(total, conversationCountMax),
     numbers: counts.map(({ phone_number, count }) => ({ phone_number, waiting_conversations: count })),
-    newest_inbound: newest.map((row) => {
-      const person = names.get(contactOf(row.from_handle));
-      return {
-        ...messageView(row),
-        contact_id: person ? publicId('con', person.id) : null,
-        name: person?.name ?? null,
-      };
-    }),
+    newest_inbound: newest.map((row) => ({ ...messageView(row), ...contactView(contacts.get(row)) })),
   };
 }
 

@@ -1,7 +1,6 @@
 import type { Event } from '#contract/event.ts';
-import type { FailureCode, MessageDetail } from '#contract/message.ts';
+import type { FailureCode, MessageDetail, MessageSender } from '#contract/message.ts';
 import {
-  type MessageSender,
   type Timeline,
   type TimelineActor,
   type TimelineEvent,
@@ -14,7 +13,7 @@ import { findAuditActor } from '#server/audit/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { envelopeOf } from '#server/events/append-events.ts';
 import { type MessageRow, messageDetailView } from '#server/messages/message.ts';
-import { findContactOf, findMessage } from '#server/messages/message-store.ts';
+import { findContactsOf, findMessage } from '#server/messages/message-store.ts';
 import { findSenders } from '#server/messages/senders.ts';
 import { explainWaiting } from '#server/messages/waiting-reason.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
@@ -172,7 +171,8 @@ export async function getTimeline(
   const message = await findMessage(pages, { teamId, messageId });
   if (!message) throw notFound('message');
   const waiting = await explainWaiting(services, message);
-  const detail = messageDetailView(message, waiting, await findContactOf(pages, message));
+  const person = (await findContactsOf(pages, teamId, [message])).get(message);
+  const detail = messageDetailView(message, waiting, person?.id ?? null);
   const handOuts = await listNamedHandOuts(pages, { teamId, messageId });
   const events = await listMessageEvents(pages, { teamId, messageId });
   const senders = await findSenders(pages, teamId, [message.sent_by]);
@@ -188,6 +188,7 @@ export async function getTimeline(
   });
   return {
     message: detail,
+    name: person?.name ?? null,
     sender,
     reports_delivery:
       message.direction === 'inbound'
