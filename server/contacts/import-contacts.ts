@@ -7,7 +7,7 @@ import { readStreamedBody } from '#server/http/streamed-body.ts';
 import { listNumbers } from '#server/numbers/number-store.ts';
 import { normalizeSender } from '#server/opt-outs/normalize-sender.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { conflict, unreadable } from '#server/platform/app-error.ts';
+import { type AppError, conflict, unreadable } from '#server/platform/app-error.ts';
 import { idMax, type TeamId } from '#server/platform/ids.ts';
 import { runTeamChange } from '#server/teams/members/members.ts';
 import { parseHandle } from './change-contact.ts';
@@ -18,7 +18,7 @@ import {
   type WrittenContact,
   writeContacts,
 } from './contact-store.ts';
-import { importBatchMax, importedPeopleMax } from './limits.ts';
+import { importBatchMax, importedHandlesMax, importedPeopleMax, importLineEndsMax } from './limits.ts';
 import { type ImportPlan, planImport } from './plan-import.ts';
 import { type FilePerson, readCsv } from './read-csv.ts';
 import { readVCards } from './read-vcards.ts';
@@ -62,7 +62,7 @@ async function importContacts(services: Runtime, request: ImportRequest): Promis
   const people = readPeople(await readFile(request.request));
   const numbers = await listNumbers(database.pool, { teamId, todayFirstId: idMax });
   const own = numbers.find(({ verified_at: verifiedAt }) => verifiedAt !== null)?.phone_number ?? '';
-  /** The rows that earlier batches would have written, for a preview. */
+  /** The contacts that the preview of earlier batches would have written, by handle. */
   const previewed = new Map<string, WrittenContact>();
   let lines: ImportPlan['lines'] = new Map();
   const changes: ImportPlan['changes'][number][] = [];
@@ -118,10 +118,21 @@ async function readFile(request: FastifyRequest): Promise<Uint8Array> {
 /** Reads a file by its content; browsers name the type of a CSV file in many ways. */
 function readPeople(file: Uint8Array): FilePerson[] {
   const text = textOf(file);
-  const people = /^\s*BEGIN:VCARD/i.test(text) ? readVCards(text) : readCsv(text);
-  if (people.length <= importedPeopleMax) return people;
-  throw unreadable(
-    `The file has more than ${importedPeopleMax.toLocaleString('en')} people. Split it, and import each part.`,
+  const people: FilePerson[] = [];
+  let lineEnds = 0;
+  for (const byte of file) if (byte === 0x0a || byte === 0x0d) lineEnds += 1;
+  if (lineEnds > importLineEndsMax) throw tooManyPeople();
+  for (const person of /^\s*BEGIN:VCARD/i.test(text) ? readVCards(text) : readCsv(text)) {
+    people.push(person);
+    if (people.length > importedPeopleMax) throw tooManyPeople();
+  }
+  return people;
+}
+
+function tooManyPeople(): AppError {
+  const max = importedPeopleMax.toLocaleString('en');
+  return unreadable(
+    `The file has more than ${max} people, or too many lines. Split it, and import each part.`,
   );
 }
 
@@ -137,6 +148,11 @@ function textOf(file: Uint8Array): string {
 /** Normalizes handles. A phone number without a country code is one of the country of the team's number. */
 function normalized(person: FilePerson, ownNumber: string): FilePerson {
   if ('reason' in person) return person;
+  if (person.handles.length > importedHandlesMax)
+    return {
+      line: person.line,
+      reason: `It has more than ${importedHandlesMax} phone numbers and mail addresses.`,
+    };
   const handles = person.handles.flatMap((handle) => parseHandle(normalizeSender(handle, ownNumber)) ?? []);
   return { ...person, handles: [...new Set(handles)] };
 }

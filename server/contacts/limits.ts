@@ -10,6 +10,12 @@ export const importMaxBytes = 5 * 1_024 * 1_024;
 /** Maximum number of people in a file that is imported. */
 export const importedPeopleMax = 10_000;
 
+/** Handles of a person in a file, doubled and unreadable ones included; to normalize one takes some 15 µs. */
+export const importedHandlesMax = 20;
+
+/** Line ends of a file, so that no file keeps the event loop busy for long; one of 5 MB with photos has some 70,000. */
+export const importLineEndsMax = 500_000;
+
 /** Longer lines of a file that is imported are skipped. */
 export const importLineMaxCharacters = 8_192;
 

@@ -10,7 +10,7 @@ import type { WrittenContact } from './contact-store.ts';
 import type { FilePerson } from './read-csv.ts';
 import { searchWords } from './search-words.ts';
 
-/** Rows that an import reads before it plans a part of a file. */
+/** The state of an import before it plans a part of a file. */
 interface ImportState {
   /** The contacts of the team by handle. */
   readonly known: ReadonlyMap<string, WrittenContact>;

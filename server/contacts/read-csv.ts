@@ -38,31 +38,42 @@ function fieldOf(header: string): Field | undefined {
 }
 
 /** Reads the people of a file with comma-separated values. @throws AppError 400 unless its first line names columns */
-export function readCsv(text: string): FilePerson[] {
-  const [head, ...records] = readRecords(text);
-  const fields = head?.cells?.map(fieldOf) ?? [];
+export function* readCsv(text: string): Generator<FilePerson> {
+  const records = readRecords(text);
+  const fields = records.next().value?.cells?.map(fieldOf) ?? [];
   if (!fields.includes('handle')) {
     throw unreadable(
       'The first line of the file must name the columns, such as name, phone, email and note, with commas or semicolons between them.',
     );
   }
-  return records.flatMap(({ line, cells }): FilePerson[] => {
-    if (!cells) return [{ line, reason: 'The line has more than 8 KB, or a quote in it does not end.' }];
-    const named = (field: Field) =>
-      cells.map((cell) => cell.trim()).filter((cell, index) => cell !== '' && fields[index] === field);
-    const parts = [...named('given'), ...named('middle'), ...named('family')].join(' ');
-    const name = named('full')[0] ?? (parts || (named('company')[0] ?? ''));
-    // Google writes several values of a kind into one cell.
-    const handles = named('handle').flatMap((cell) => cell.split(/\s*(?::::|[;,\n])\s*/));
-    const isEmpty = cells.every((cell) => cell.trim() === '');
-    return isEmpty ? [] : [{ line, name, handles, note: named('note').join('\n') }];
-  });
+  for (const { line, cells } of records) {
+    const filled = cells?.flatMap((cell, index) => {
+      const value = cell.trim();
+      return value === '' ? [] : [{ field: fields[index], value }];
+    });
+    if (filled?.length === 0) continue;
+    yield filled
+      ? { line, ...personOf(filled) }
+      : { line, reason: 'The line has more than 8 KB, or a quote in it does not end.' };
+  }
+}
+
+function personOf(cells: readonly { readonly field: Field | undefined; readonly value: string }[]) {
+  const named = (field: Field) => cells.filter((cell) => cell.field === field).map(({ value }) => value);
+  const parts = [...named('given'), ...named('middle'), ...named('family')].join(' ');
+  const name = named('full')[0] ?? (parts || (named('company')[0] ?? ''));
+  // Google writes several values of a kind into one cell.
+  const handles = named('handle').flatMap((cell) => cell.split(/\s*(?::::|[;,\n])\s*/));
+  return { name, handles, note: named('note').join('\n') };
+}
+
+interface CsvRecord {
+  readonly line: number;
+  readonly cells?: readonly string[];
 }
 
 /** Reads the records of a file. One without `cells` is too long, or malformed: the next begins on the next line. */
-function* readRecords(
-  text: string,
-): Generator<{ readonly line: number; readonly cells?: readonly string[] }> {
+function* readRecords(text: string): Generator<CsvRecord, undefined> {
   const first = text.slice(0, importLineMaxCharacters).split(/[\r\n]/, 1)[0] ?? '';
   const [separator = ','] = [',', ';', '\t'].toSorted(
     (a, b) => first.split(b).length - first.split(a).length,

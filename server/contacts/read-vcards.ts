@@ -6,9 +6,8 @@ import type { FilePerson } from './read-csv.ts';
 const property = /^(?:[\w-]+\.)?([a-z-]+)((?:;[^":;]*(?:"[^"]*"[^":;]*)*)*):([\s\S]*)$/i;
 
 /** Reads the people of a file of vCards, version 3 or 4. Photos are skipped. @throws AppError 400 for a file without cards */
-export function readVCards(text: string): FilePerson[] {
+export function* readVCards(text: string): Generator<FilePerson> {
   const lines = text.split(/\r\n?|\n/);
-  const people: FilePerson[] = [];
   let card: Card | undefined;
   for (let at = 0; at < lines.length; at += 1) {
     const begin = at;
@@ -19,11 +18,10 @@ export function readVCards(text: string): FilePerson[] {
       property.exec(line.slice(0, importLineMaxCharacters)) ?? [];
     const key = name.toUpperCase();
     if (key === 'BEGIN') card = new Card(begin + 1);
-    else if (key === 'END' && card) people.push(card.person());
+    else if (key === 'END' && card) yield card.person();
     else card?.add(key, parameters, value, line.length > importLineMaxCharacters);
   }
   if (!card) throw unreadable('The file has no vCard: it must have a line BEGIN:VCARD for each person.');
-  return people;
 }
 
 class Card {

@@ -69,20 +69,22 @@ describe('POST /v1/contacts/import (specification section 4.8)', () => {
     assert.equal(field((await team.api.get('/v1/contacts?query=grace')).json, 'contacts.0.name'), 'Grace');
   });
 
-  it('a person who can’t be imported is left out with the line and the reason, and is never merged (§4.8/import)', async () => {
+  it('a person that can’t be imported is left out with the line and the reason, and no two people are merged (§4.8/import)', async () => {
     const [one, other] = [await create('One', 'one@example.com'), await create('Other', 'other@example.com')];
-    const tenMails = Array.from({ length: 11 }, (_, n) => `ada${n}@example.com`).join(' ::: ');
+    const mails = (count: number) =>
+      Array.from({ length: count }, (_, n) => `ada${n}@example.com`).join(' ::: ');
     const { skipped, created } = await imported(
       [
         'name,phone,email',
         'Both,,one@example.com ::: other@example.com',
         ',+14155550101,',
         'Nobody,415 555 0101,',
-        `Many,,${tenMails}`,
+        `Many,,${mails(11)}`,
         'Ada,+14155550102,ada@example.com',
         'Grace,+14155550102,grace@example.com',
         'ADA,+14155550102,',
         '"Open',
+        `Many,,${mails(21)}`,
       ].join('\n'),
     );
     const reasons = (skipped as { line: number; reason: string }[]).map(({ line, reason }) => [line, reason]);
@@ -100,6 +102,7 @@ describe('POST /v1/contacts/import (specification section 4.8)', () => {
           [5, 'It would have more than 10 handles.'],
           [7, 'It has a handle of the person on line 6, who has another name.'],
           [9, 'The line has more than 8 KB, or a quote in it does not end.'],
+          [10, 'It has more than 20 phone numbers and mail addresses.'],
         ],
       ],
     );
@@ -167,6 +170,7 @@ describe('POST /v1/contacts/import (specification section 4.8)', () => {
       ['{"name":"Ada","handles":["ada@example.com"]}', 400],
       ['name,company\nAda,Example Ltd\n', 400],
       ['', 400],
+      [`name,email\n${'\n'.repeat(500_000)}`, 400],
     ] as const)
       assert.deepEqual(errorOf(await send(file)), [status, 'invalid_request'], file.slice(0, 50));
     assert.deepEqual(await all(), []);

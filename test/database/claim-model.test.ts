@@ -164,7 +164,8 @@ describe(`the claim against its model, seed ${seed} (§8/pacing-order, §3.2/han
         conversations: state.contacts.flatMap(({ conversation }, contact) =>
           conversation
             ? {
-                ...{ ...ofNumber, contact: contactOf(n, contact), opened_by: conversation.openedBy },
+                ...{ ...ofNumber, contact: contactOf(n, contact), id: messageId(n, contact) },
+                ...{ opened_by: conversation.openedBy },
                 ...{ opened_at: at(conversation.openedAgo), unanswered_count: conversation.unanswered },
                 ...{ last_inbound_at: at(0), last_activity_at: at(0), last_message_id: messageId(n, 8) },
               }

@@ -53,6 +53,7 @@ const unseen: Readonly<Record<string, string>> = {
   recent_hand_outs: 'its message changes in the same transaction',
   conversations: 'its message changes in the same transaction',
   conversation_answers: 'its message is stored right after',
+  message_segments: 'not visible to clients',
   conversation_reads: 'of one person; their other windows read again by themselves',
   idempotency_keys: 'not visible to clients',
   inbound_ids: 'not visible to clients',
