@@ -5,21 +5,31 @@ import type { FilePerson } from './read-csv.ts';
 /** A line of a card: its name without a group, its parameters, and its value. */
 const property = /^(?:[\w-]+\.)?([a-z-]+)((?:;[^":;]*(?:"[^"]*"[^":;]*)*)*):([\s\S]*)$/i;
 
-/** Reads the people of a file of vCards, version 3 or 4. Photos are skipped. @throws AppError 400 for a file without cards */
+/** A line whose text is quoted-printable, as Android writes it in version 2.1: its lines end with `=` to go on. */
+const quotedPrintable = /^[^:]*;ENCODING=QUOTED-PRINTABLE[;:]/i;
+
+/** Reads the people of a file of vCards. Photos are skipped. @throws AppError 400 for a file without cards */
 export function* readVCards(text: string): Generator<FilePerson> {
   const lines = text.split(/\r\n?|\n/);
   let card: Card | undefined;
   for (let at = 0; at < lines.length; at += 1) {
     const begin = at;
     let line = lines[at] ?? '';
-    for (; /^[ \t]/.test(lines[at + 1] ?? ''); at += 1)
-      if (line.length <= importLineMaxCharacters) line += lines[at + 1]?.slice(1);
+    const isQuoted = quotedPrintable.test(line);
+    for (
+      ;
+      isQuoted ? line.endsWith('=') && at + 1 < lines.length : /^[ \t]/.test(lines[at + 1] ?? '');
+      at += 1
+    )
+      if (isQuoted) line = line.slice(0, -1) + lines[at + 1];
+      else if (line.length <= importLineMaxCharacters) line += lines[at + 1]?.slice(1);
     const [, name = '', parameters = '', value = ''] =
       property.exec(line.slice(0, importLineMaxCharacters)) ?? [];
     const key = name.toUpperCase();
     if (key === 'BEGIN') card = new Card(begin + 1);
     else if (key === 'END' && card) yield card.person();
-    else card?.add(key, parameters, value, line.length > importLineMaxCharacters);
+    else
+      card?.add(key, parameters, isQuoted ? unquoted(value) : value, line.length > importLineMaxCharacters);
   }
   if (!card) throw unreadable('The file has no vCard: it must have a line BEGIN:VCARD for each person.');
 }
@@ -35,8 +45,6 @@ class Card {
   }
 
   add(name: string, parameters: string, value: string, isTooLong: boolean): void {
-    if (name === 'VERSION' && value.startsWith('2'))
-      this.#reason = 'It is a vCard of version 2. Export version 3 or 4.';
     if (!['FN', 'N', 'ORG', 'NOTE', 'TEL', 'EMAIL'].includes(name)) return;
     if (isTooLong) this.#reason = `The line ${name} has more than 8 KB.`;
     if (name !== 'TEL' && name !== 'EMAIL') this.#texts.set(name, value);
@@ -53,6 +61,13 @@ class Card {
     const name = unescaped(this.#texts.get('FN') ?? '') || structured || (parts('ORG')[0] ?? '');
     return { line, name, handles: this.#handles, note: unescaped(this.#texts.get('NOTE') ?? '') };
   }
+}
+
+function unquoted(value: string): string {
+  const bytes = value.replaceAll(/=([\dA-F]{2})/gi, (_code, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(bytes, 'latin1').toString();
 }
 
 function unescaped(value: string): string {

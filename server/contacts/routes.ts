@@ -75,7 +75,7 @@ export function contactRoutes(services: Runtime): Route[] {
         tag: 'Contacts',
         summary: 'Import contacts',
         description:
-          'Takes the people of a file of at most 5 MB and 10,000 people. The body is the file itself: CSV with a first line that names the columns, as Google, Outlook and Apple export it, or vCards of version 3 or 4. The `Content-Type` of the request does not count.\n\nA person with a handle of a contact changes that contact: name and note are replaced if the file has them, handles are added. A person whose handles belong to two contacts is left out. A phone number without a country code gets that of the team’s first number. With `preview` nothing changes.',
+          'Takes the people of a file of at most 5 MB and 10,000 people. The body is the file itself: CSV with a first line that names the columns, as Google, Outlook and Apple export it, or vCards. The `Content-Type` of the request does not count.\n\nA person with a handle of a contact changes that contact: name and note are replaced if the file has them, handles are added. A person whose handles belong to two contacts is left out. A phone number without a country code gets that of the team’s first number. With `preview` nothing changes.',
         examples: importContactsExamples,
       },
       query: ImportContactsQuery,

@@ -89,7 +89,7 @@ describe('files of people, as address books export them (specification section 4
       assert.throws(() => [...readCsv(text)], /The first line of the file must name the columns/, text);
   });
 
-  it('vCards of version 3 and 4 are read, without photos and fax numbers (§4.8/files)', () => {
+  it('vCards of version 2.1, 3 and 4 are read, without photos and fax numbers (§4.8/files)', () => {
     const photo = Array.from({ length: 500 }, () => ` ${'A'.repeat(74)}`).join('\r\n');
     const text = [
       ...['BEGIN:VCARD', 'VERSION:3.0', 'PRODID:-//Apple Inc.//iPhone OS 27.0//EN', 'N:Example;Ada;M.;;'],
@@ -100,7 +100,13 @@ describe('files of people, as address books export them (specification section 4
       ...['TEL;VALUE=uri;PREF=1;TYPE="voice,cell":tel:+1-415-555-0102;ext=12', 'end:vcard'],
       ...['BEGIN:VCARD', 'VERSION:3.0', 'N:Hernández;José;;;', 'TEL:+34612345678', 'END:VCARD'],
       ...['BEGIN:VCARD', 'VERSION:4.0', 'ORG:Example Ltd', 'EMAIL:office@example.com', 'END:VCARD'],
-      ...['BEGIN:VCARD', 'VERSION:2.1', 'FN:Old', 'TEL:+14155550103', 'END:VCARD'],
+      ...[
+        'BEGIN:VCARD',
+        'VERSION:2.1',
+        'N;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:=4D=C3=BC=6C=6C=65=',
+        '=72;=41=64=61;;;',
+      ],
+      ...['TEL;CELL;PREF:+4917155501234', 'NOTE;ENCODING=QUOTED-PRINTABLE:two=0D=0Alines', 'END:VCARD'],
       ...['BEGIN:VCARD', 'VERSION:3.0', 'FN:Long', `NOTE:${'x'.repeat(9_000)}`, 'END:VCARD'],
     ].join('\r\n');
     const begins = text.split('\r\n').flatMap((line, index) => (/^begin/i.test(line) ? [index + 1] : []));
@@ -109,7 +115,7 @@ describe('files of people, as address books export them (specification section 4
       [begins[1], 'Grace Hopper', '+1-415-555-0102', ''],
       [begins[2], 'José Hernández', '+34612345678', ''],
       [begins[3], 'Example Ltd', 'office@example.com', ''],
-      [begins[4], 'It is a vCard of version 2. Export version 3 or 4.'],
+      [begins[4], 'Ada Müller', '+4917155501234', 'two\r\nlines'],
       [begins[5], 'The line NOTE has more than 8 KB.'],
     ]);
     assert.throws(() => [...readVCards('Ada,+14155550101')], /The file has no vCard/);
