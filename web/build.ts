@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import {
   chmod,
   glob,
@@ -11,8 +12,9 @@ import {
   stat,
   writeFile,
 } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Language, languages } from '../contract/language.ts';
 
 /**
  * `npm run build`: builds the dashboard into web/dist/files, unless these sources are built already. The server reads the
@@ -35,10 +37,23 @@ async function hashOfSources(): Promise<string> {
 }
 
 /**
- * The dashboard and the setup page. Each has a build of its own: chunks that both shared would be many small files, and
- * make the first load of each slower.
+ * The dashboard in each language, and the setup page, which loads its texts itself. Each has a build of its own: chunks
+ * that they shared would be many small files, and make the first load of each slower.
  */
-const entries = ['main.tsx', 'setup/main.tsx'];
+const entries: readonly (readonly [entry: string, language: Language])[] = [
+  ...(Object.keys(languages) as Language[]).map((language) => ['main.tsx', language] as const),
+  ['setup/main.tsx', 'en'],
+];
+
+/** A plugin of Vite: the build has the texts of a language in place of the English ones. */
+const inLanguage = (language: Language) => ({
+  name: 'language',
+  enforce: 'pre' as const,
+  resolveId(source: string, importer = '') {
+    const path = join(dirname(importer), `texts.${language}.json`);
+    return source === './texts.json' && existsSync(path) ? path : undefined;
+  },
+});
 
 /** A package that has code, styles or fonts in the dashboard's files. */
 interface Library {
@@ -46,14 +61,19 @@ interface Library {
   readonly version: string;
 }
 
-/** Builds one entry into a folder. @returns its part of the manifest, and the packages that are compiled in */
-async function buildEntry(entry: string, outDir: string): Promise<[manifest: object, compiledIn: Library[]]> {
+/** Builds one entry into a folder. @returns its manifest, and the packages that are compiled in */
+async function buildEntry(
+  entry: string,
+  language: Language,
+  outDir: string,
+): Promise<[manifest: object, compiledIn: Library[]]> {
   const { build } = await import('vite');
   await build({
     configFile: fileURLToPath(new URL('./vite.config.ts', import.meta.url)),
     // Vite's default loader would write into node_modules, which may belong to another user.
     configLoader: 'native',
     logLevel: 'warn',
+    plugins: [inLanguage(language)],
     build: { outDir, emptyOutDir: false, rolldownOptions: { input: join(root, 'web', entry) } },
   });
   return [await readJson(join(outDir, 'manifest.json')), await readJson(join(outDir, 'libraries.json'))];
@@ -83,14 +103,14 @@ async function buildFiles(): Promise<void> {
   if (await isBuilt()) return;
   await mkdir(dist, { recursive: true });
   const unfinished = await mkdtemp(join(dist, 'unfinished-'));
-  const manifest = {};
+  const manifests: Record<string, object> = {};
   const libraries = await findOtherLibraries();
-  for (const entry of entries) {
-    const [part, compiledIn] = await buildEntry(entry, unfinished);
-    Object.assign(manifest, part);
+  for (const [entry, language] of entries) {
+    const [manifest, compiledIn] = await buildEntry(entry, language, unfinished);
+    manifests[`${entry} ${language}`] = manifest;
     libraries.push(...compiledIn);
   }
-  await writeFile(join(unfinished, 'manifest.json'), JSON.stringify(manifest));
+  await writeFile(join(unfinished, 'manifest.json'), JSON.stringify(manifests));
   await writeFile(join(unfinished, 'libraries.json'), JSON.stringify(listLibraries(libraries)));
   await writeFile(join(unfinished, 'version'), version);
   // mkdtemp makes a folder that only its user can read, but another user runs the service.

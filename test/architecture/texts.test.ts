@@ -43,6 +43,11 @@ function textsOf(catalogue: Entry): readonly { readonly key: string; readonly te
 
 const readTexts = (path: string) => textsOf(JSON.parse(readFileSync(join(root, path), 'utf8')));
 
+/** The keys of a catalogue with their groups and forms, in their order. */
+const keysOf = (entry: Entry): unknown =>
+  typeof entry === 'string' ? '' : Object.entries(entry).map(([key, part]) => [key, keysOf(part)]);
+const readKeys = (path: string) => keysOf(JSON.parse(readFileSync(join(root, path), 'utf8')));
+
 describe('texts of the dashboard', () => {
   it('no text that people read is outside the catalogues', () => {
     const found = sources.flatMap(({ path, text }) =>
@@ -69,6 +74,17 @@ describe('texts of the dashboard', () => {
         .filter(({ key, text }) => namesIn(key).symmetricDifference(namesIn(text)).size > 0)
         .map(({ key }) => `${path}: ${key}`),
     );
+    assert.deepEqual(found, []);
+  });
+
+  it('each catalogue of another language has exactly the keys of the English one, with the same forms (§12.3/languages)', () => {
+    const found = catalogues
+      .filter((path) => !path.endsWith('/texts.json'))
+      .filter((path) => {
+        const own = readKeys(path);
+        const english = readKeys(path.replace(/\.\w+\.json$/, '.json'));
+        return JSON.stringify(own) !== JSON.stringify(english);
+      });
     assert.deepEqual(found, []);
   });
 

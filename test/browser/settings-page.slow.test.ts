@@ -32,6 +32,20 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     return dialog;
   }
 
+  it('a person reads the dashboard in German or Spanish, which a browser chooses or a person (§12.3/languages)', async () => {
+    const { page } = await openAsOwner('language@example.com');
+    for (const [name, heading, lang] of [
+      ['Deutsch', 'Unterhaltungen', 'de'],
+      ['Español', 'Conversaciones', 'es'],
+      ['English', 'Conversations', 'en'],
+    ] as const) {
+      await page.getByRole('button', { name, exact: true }).click();
+      await page.getByRole('link', { name: heading }).first().waitFor();
+      assert.equal(await page.evaluate('document.documentElement.lang'), lang);
+      await assertSound(page, `dashboard-settings-${lang}`);
+    }
+  });
+
   it('a person changes the names of the team and of the account', async () => {
     const { page } = await openAsOwner('ada@example.com');
     await page.getByText('This browser', { exact: true }).waitFor();

@@ -54,7 +54,7 @@ export const steps: readonly Step[] = [
       );
       assert.match(page, /<title>/);
       await machine.run(
-        `curl --silent --fail "http://127.0.0.1:3000/assets/$(basename ${release}/web/dist/files/main-*.js)"`,
+        `curl --silent --fail "http://127.0.0.1:3000/assets/$(basename $(ls ${release}/web/dist/files/main-*.js | head -1))"`,
       );
     },
   },

@@ -29,8 +29,8 @@ type Entry = string | { readonly [key: string]: Entry };
 type Values = Readonly<Record<string, ReactNode>>;
 
 /**
- * Makes the texts of a slice from its file texts.json. Another language is another file of the same type, such as
- * texts.de.json.
+ * Makes the texts of a slice from its file texts.json. The build of another language has texts.de.json or texts.es.json
+ * in its place (web/build.ts); a test compares their keys.
  */
 export const catalogue = <Catalogue extends object>(texts: Catalogue, locale = pageLocale) =>
   group(texts as { readonly [key: string]: Entry }, locale) as Texts<Catalogue>;

@@ -9,8 +9,11 @@ export const localeFor = (language: string): string =>
   navigator.languages.find((locale) => languageOf(locale) === language && /^[\w-]+$/.test(locale)) ??
   language;
 
-/** The locale of the dashboard, whose texts are English. */
-export const pageLocale = localeFor('en');
+/** Tests import this file without a page. */
+const { document: page }: { document?: { documentElement: { lang: string } } } = globalThis;
+
+/** The locale of the page, in the language that the server chose for it. */
+export const pageLocale = localeFor(page?.documentElement.lang || 'en');
 
 const exact = new Intl.DateTimeFormat(pageLocale, { dateStyle: 'medium', timeStyle: 'medium' });
 

@@ -12,6 +12,7 @@ import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { useOverview, useTeam } from '#web/shell/session.ts';
 import { chooseTheme, chosenTheme, type Theme, themes } from '#web/shell/theme.ts';
 import { renameAccount, rereadAccount } from './account-queries.ts';
+import { LanguageCard } from './language-card.tsx';
 import { PasskeysCard } from './passkeys-card.tsx';
 import { PasswordCard } from './password-card.tsx';
 import { SessionsCard } from './sessions-card.tsx';
@@ -47,6 +48,7 @@ export function SettingsPage(): ReactNode {
       <div className="flex max-w-[46rem] flex-col gap-5">
         <TeamCard />
         <AccountCard />
+        <LanguageCard />
         <ThemeCard />
         <PasskeysCard />
         <PasswordCard />

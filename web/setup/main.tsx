@@ -1,6 +1,7 @@
 import './setup.css';
 import { type ReactNode, StrictMode, useEffect, useState, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
+import { type Language, languages } from '#contract/language.ts';
 import type { FileForm } from '#contract/setup.ts';
 import { localeFor } from '#web/kit/format.ts';
 import { Brand } from '#web/shell/brand.tsx';
@@ -12,7 +13,7 @@ import { ComputerView } from './computer-view.tsx';
 import { PhoneView } from './phone-view.tsx';
 import { SetupConnection } from './setup-connection.ts';
 import { numberOf, SetupContext, useSetup } from './setup-context.ts';
-import { keepLanguage, type Language, languages, loadTexts, preferredLanguage } from './texts.ts';
+import { keepLanguage, loadTexts, preferredLanguage } from './texts.ts';
 
 const view = new URLSearchParams(location.search).get('view');
 const isPhone = view === 'phone' || (view !== 'computer' && navigator.userAgent.includes('iPhone'));

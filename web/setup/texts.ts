@@ -1,3 +1,4 @@
+import { isLanguage, type Language } from '#contract/language.ts';
 import { catalogue, type Texts as TextsOf } from '../kit/catalogue.ts';
 import { languageOf, localeFor } from '../kit/format.ts';
 import type en from './texts.json';
@@ -6,23 +7,16 @@ import type en from './texts.json';
 export type Texts = TextsOf<typeof en>;
 
 // A language that lacks a text does not compile.
-const loaders: Record<'en' | 'de' | 'es', () => Promise<{ readonly default: typeof en }>> = {
+const loaders: Record<Language, () => Promise<{ readonly default: typeof en }>> = {
   en: () => import('./texts.json', { with: { type: 'json' } }),
   de: () => import('./texts.de.json', { with: { type: 'json' } }),
   es: () => import('./texts.es.json', { with: { type: 'json' } }),
 };
 
-export type Language = keyof typeof loaders;
-
-/** Each language by its own name. */
-export const languages: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch', es: 'Español' };
-
 /** Loads the texts of a language; the others are not loaded. */
 export async function loadTexts(language: Language): Promise<Texts> {
   return catalogue((await loaders[language]()).default, localeFor(language));
 }
-
-const isLanguage = (tag: string): tag is Language => tag in languages;
 
 const key = 'ownline.setup.language';
 

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Language } from '#contract/language.ts';
 import { type Html, html, iconLink, rawHtml, themeScript, themeScriptSource } from '#server/http/html.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 
@@ -56,9 +57,12 @@ export class WebFiles {
    * @param source the entry in web/, such as main.tsx
    * @throws AppError 503 without a build that has this entry
    */
-  async findEntry(source: string): Promise<EntryFiles> {
+  async findEntry(source: string, language: Language = 'en'): Promise<EntryFiles> {
     const bytes = (await this.read()).find(({ name }) => name === 'manifest.json')?.bytes;
-    const manifest: Readonly<Record<string, Chunk>> = JSON.parse(bytes?.toString() ?? '{}');
+    const manifests: Readonly<Record<string, Readonly<Record<string, Chunk>>>> = JSON.parse(
+      bytes?.toString() ?? '{}',
+    );
+    const manifest = manifests[`${source} ${language}`] ?? {};
     const chunks = new Set<Chunk>();
     const add = (name: string) => {
       const chunk = manifest[name];
@@ -109,15 +113,16 @@ export interface EntryPage {
   /** The server's time, because the browser's clock may be wrong. */
   readonly nowMs: number;
   readonly entry: EntryFiles;
+  readonly language?: Language;
   readonly body: Html;
 }
 
 /** Renders a page that loads an entry of web/. */
-export function renderEntryPage({ title, base, nowMs, entry, body }: EntryPage): string {
+export function renderEntryPage({ title, base, nowMs, entry, language = 'en', body }: EntryPage): string {
   const assets = `${base}/assets`;
   const { script, imports, styles, font } = entry;
   return String(html`<!doctype html>
-<html lang="en" data-base="${base}" data-now="${nowMs}"><head><meta charset="utf-8">
+<html lang="${language}" data-base="${base}" data-now="${nowMs}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
 <title>${title}</title>${iconLink(base)}<script>${rawHtml(themeScript)}</script>
 ${styles.map((name) => html`<link rel="stylesheet" href="${assets}/${name}">`)}
@@ -132,7 +137,7 @@ ${imports.map((name) => html`<link rel="modulepreload" href="${assets}/${name}">
  * Renders the page that loads the dashboard's web application. It embeds the signed-in account with its teams, which
  * saves a request, and shows the frame until the application runs.
  */
-export function renderShell(page: Pick<EntryPage, 'base' | 'nowMs' | 'entry'>, overview: unknown): string {
+export function renderShell(page: Omit<EntryPage, 'title' | 'body'>, overview: unknown): string {
   // A literal `<` could end the script element.
   const data = JSON.stringify(overview).replaceAll('<', '\\u003c');
   return renderEntryPage({

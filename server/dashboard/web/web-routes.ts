@@ -9,6 +9,7 @@ import { StaticAnswer } from '#server/http/static-answer.ts';
 import { readTestPicture, testPicturePath } from '#server/media/test-picture.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { readOverview } from '../read-overview.ts';
+import { pageLanguage } from './page-language.ts';
 import { builtWebFiles, renderShell, shellHeaders } from './web-files.ts';
 
 /** The Latin-1 letters in all weights, from the package of the dashboard's font. */
@@ -60,10 +61,11 @@ export function webRoutes(services: Runtime & { readonly requireSession: Require
       const next = request.url === '/' ? '' : `?next=${encodeURIComponent(request.url)}`;
       return redirectTo(config.appUrl, `/sign-in${next}`);
     }
-    const entry = await builtWebFiles.findEntry('main.tsx');
+    const language = pageLanguage(request.headers);
+    const entry = await builtWebFiles.findEntry('main.tsx', language);
     const overview = await readOverview(services, signedIn.accountId);
     return {
-      body: renderShell({ base, nowMs: services.clock.nowMs(), entry }, overview),
+      body: renderShell({ base, nowMs: services.clock.nowMs(), entry, language }, overview),
       headers: shellHeaders,
     };
   };
