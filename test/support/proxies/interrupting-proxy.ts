@@ -62,7 +62,12 @@ export async function startInterruptingProxy(target: string) {
       response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
       return;
     }
-    const { host: _host, connection: _connection, ...headers } = request.headers;
+    const {
+      host: _host,
+      connection: _connection,
+      'transfer-encoding': _coding,
+      ...headers
+    } = request.headers;
     const answer = await fetch(`${target}${url}`, {
       method,
       headers: headers as Record<string, string>,
