@@ -38,12 +38,11 @@ export const markUploadUsed = query<{ id: MediaId }>(
  */
 export const purgeUploads = query<{ before: Date; limit: number }>(
   'media.purge-uploads',
-  `DELETE FROM media m USING (
-     SELECT u.message_id, u.file_id FROM media u
+  `DELETE FROM media WHERE ctid = ANY (ARRAY(
+     SELECT u.ctid FROM media u
      WHERE u.expires_at <= :before AND NOT EXISTS (
-       SELECT FROM media_fetches f WHERE f.team_id = u.team_id AND f.origin = '${originPrefix}' || u.message_id
+       SELECT FROM media_fetches f WHERE f.team_id = u.team_id AND f.origin = '${originPrefix}' || u.message_id OFFSET 0
      )
-     ORDER BY u.expires_at LIMIT :limit FOR UPDATE SKIP LOCKED
-   ) u
-   WHERE m.message_id = u.message_id AND m.file_id = u.file_id`,
+     ORDER BY u.expires_at LIMIT :limit
+   ))`,
 ).count;

@@ -27,7 +27,7 @@ COMMENT ON TABLE media IS
   'team; erased by handle; kept for RETENTION_DAYS; a person; in backups. A file of a message, or an upload.';
 CREATE UNIQUE INDEX media_one_complete ON media (message_id) WHERE is_complete;
 CREATE INDEX media_incomplete ON media (created_at) WHERE NOT is_complete;
-CREATE INDEX media_unused_uploads ON media (team_id) WHERE expires_at IS NOT NULL AND NOT is_used;
+CREATE INDEX media_unused_uploads ON media (team_id, expires_at) WHERE expires_at IS NOT NULL AND NOT is_used;
 CREATE INDEX media_uploads ON media (expires_at) WHERE expires_at IS NOT NULL;
 
 CREATE TABLE media_chunks (
