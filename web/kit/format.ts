@@ -10,7 +10,9 @@ export const localeFor = (language: string): string =>
   language;
 
 /** Tests import this file without a page. */
-const { document: page }: { document?: { documentElement: { lang: string } } } = globalThis;
+const page = Reflect.get(globalThis, 'document') as
+  | { readonly documentElement: { readonly lang: string } }
+  | undefined;
 
 /** The locale of the page, in the language that the server chose for it. */
 export const pageLocale = localeFor(page?.documentElement.lang || 'en');
