@@ -135,6 +135,13 @@ export const iconPath = '/favicon.ico';
 /** The logo as an icon of a page, in the colours of both themes. */
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" fill="none" stroke-width="2.4" stroke-linecap="round" ${logo.replace('class="ground"', 'fill="#0863dc"').replace('class="bubble"', 'fill="#fff"').replace('class="line"', 'stroke="#0863dc"')}`;
 
+/** The path of the icon while conversations wait for the team (web/shell/waiting-signs.ts), and the icon. */
+export const waitingIconPath = '/icon-waiting.svg';
+export const waitingIcon = icon.replace(
+  '</svg>',
+  '<circle cx="24.5" cy="7.5" r="7.5" fill="#d92d20"/></svg>',
+);
+
 /** @param base the path of APP_URL, without a slash at its end */
 export const iconLink = (base: string) =>
   html`<link rel="icon" type="image/svg+xml" href="${base}${iconPath}">`;

@@ -41,4 +41,17 @@ describe('the files of pages without the dashboard', () => {
     assert.deepEqual([icon.status, icon.headers.get('content-type')], [200, 'image/svg+xml']);
     assert.match(await icon.text(), /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
   });
+
+  it('the dashboard can be installed as an app: its manifest and the icons in it load', async () => {
+    const address = `${service.baseUrl}/manifest.webmanifest`;
+    const manifest = await fetch(address);
+    assert.equal(manifest.headers.get('content-type'), 'application/manifest+json');
+    const { start_url, icons } = (await manifest.json()) as {
+      readonly start_url: string;
+      readonly icons: readonly { readonly src: string; readonly type: string }[];
+    };
+    assert.equal(new URL(start_url, address).pathname, '/');
+    for (const { src, type } of icons)
+      assert.equal((await fetch(new URL(src, address))).headers.get('content-type'), type);
+  });
 });

@@ -42,14 +42,17 @@ const otherRoutes: Readonly<Record<Exclude<Audience, 'api' | 'team'>, readonly s
   // The API reference, pages that a token in the address opens, sign-in and sign-out, and the dashboard's pages.
   page: [
     'GET /',
+    'GET /app-icon.png',
     'GET /assets/:name',
     'GET /billing',
     'GET /docs',
     'GET /docs/js/scalar.js',
     'GET /favicon.ico',
     'GET /fonts/inter-latin.woff2',
+    'GET /icon-waiting.svg',
     'GET /invite/:token',
     'GET /link/:token',
+    'GET /manifest.webmanifest',
     'GET /media/:id/:token/:name',
     'GET /setup/:token',
     'GET /setup/:token/by-hand',

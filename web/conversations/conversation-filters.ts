@@ -1,7 +1,7 @@
-import { keyOf, type TypedSearch, textOf } from '#web/api/search-parameters.ts';
+import { type TypedSearch, textOf } from '#web/api/search-parameters.ts';
 
-const views = { waiting: true, all: true, unread: true };
-export type ConversationView = keyof typeof views;
+export const views = ['waiting', 'all', 'unread'] as const;
+export type ConversationView = (typeof views)[number];
 
 /** Filters of the list of conversations, stored in the page's address. */
 export interface ConversationFilters {
@@ -15,6 +15,6 @@ export interface ConversationFilters {
 
 export const readConversationFilters = ({ number, view, q }: TypedSearch): ConversationFilters => ({
   number: textOf(number),
-  view: keyOf(views, view),
   q: textOf(q),
+  view: views.find((one) => one === view),
 });

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { MessageSquarePlus, MessagesSquare } from 'lucide-react';
+import { CircleCheck, MessageSquarePlus, MessagesSquare } from 'lucide-react';
 import { type ReactNode, type UIEvent, useLayoutEffect, useRef, useState } from 'react';
 import type { Conversation } from '#contract/conversation.ts';
 import { useList } from '#web/api/lists.ts';
@@ -11,10 +11,11 @@ import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 import { Segments } from '#web/kit/segments.tsx';
+import { NotificationsOffer } from '#web/notifications/offer.tsx';
 import { numberName } from '#web/numbers/number-name.ts';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { useTeam } from '#web/shell/session.ts';
-import type { ConversationFilters, ConversationView } from './conversation-filters.ts';
+import { type ConversationFilters, type ConversationView, views } from './conversation-filters.ts';
 import {
   type ConversationKey,
   conversationsQuery,
@@ -46,7 +47,7 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
     void navigate({ to: '.', search: { ...search, ...change }, replace: true });
   const hasMoreNumbers = numbers.length > 1;
   const [openRow, place] = useOpenRow(open, list.rows);
-  const views = useViewNames(filters.number);
+  const viewNames = useViewNames(filters.number);
   const frame = useOpenRowInView(place?.key, list.rows);
   return (
     <>
@@ -62,9 +63,10 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
         <div className="flex gap-2">
           <Segments
             label={texts.list.toShow}
-            options={views.map(([, name]) => name)}
-            chosen={views.find(([view]) => view === filters.view)?.[1] ?? ''}
-            onChoose={(chosen) => filterBy({ view: views.find(([, name]) => name === chosen)?.[0] })}
+            options={views}
+            names={viewNames}
+            chosen={filters.view}
+            onChoose={(view) => filterBy({ view })}
           />
           {hasMoreNumbers && (
             <Select
@@ -82,6 +84,7 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
         </div>
         <ConversationSearch value={q} onSearch={(text) => filterBy({ q: text || undefined })} />
       </header>
+      {team.can('messages:send') && <NotificationsOffer />}
       {isSearched(q) ? (
         <SearchResults q={q} open={open} />
       ) : (
@@ -119,18 +122,14 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
 }
 
 /** The names of the views; that of what waits has its count. */
-function useViewNames(number: string | undefined): readonly (readonly [ConversationView, string])[] {
+function useViewNames(number: string | undefined): Readonly<Record<ConversationView, string>> {
   const team = useTeam();
   const { data } = useQuery(waitingQuery(team.id));
   const count = number
     ? data?.numbers.find(({ phone_number }) => phone_number === number)?.waiting_conversations
     : data?.waiting_conversations;
   const { waiting, waitingCount, all, unread } = texts.list;
-  return [
-    ['waiting', count ? waitingCount({ count: countText(count) }) : waiting],
-    ['all', all],
-    ['unread', unread],
-  ];
+  return { waiting: count ? waitingCount({ count: countText(count) }) : waiting, all, unread };
 }
 
 /** The row of the open conversation, and the place that it keeps while it is open. */
@@ -187,7 +186,7 @@ function Empty({
   if (view === 'waiting')
     return (
       <EmptyState
-        icon={<MessagesSquare />}
+        icon={<CircleCheck />}
         title={nothingWaits}
         action={<Button onClick={onShowAll}>{showAll}</Button>}
       >

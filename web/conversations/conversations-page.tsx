@@ -8,6 +8,7 @@ import type { LoadedList } from '#web/api/loaded-list.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { EmptyState } from '#web/kit/page.tsx';
 import { useTitle } from '#web/kit/title.ts';
+import { useLooking } from '#web/notifications/looking.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { ConversationList } from './conversation-list.tsx';
 import { type ConversationKey, threadQuery } from './conversation-queries.ts';
@@ -24,6 +25,7 @@ export function ConversationsPage(): ReactNode {
   useConversationKeys(list);
   const title = useContactName(open) ?? texts.title;
   useTitle(title);
+  useLooking(useTeam().id, open);
   return (
     // No height of its own: it takes the room that the header, banners and the tab bar leave.
     <div className="flex h-0 min-h-0 grow">

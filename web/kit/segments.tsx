@@ -5,11 +5,14 @@ import { classNames } from './class-names.ts';
 export function Segments<Value extends string>({
   label,
   options,
+  names,
   chosen,
   onChoose,
 }: {
   readonly label: string;
   readonly options: readonly Value[];
+  /** The text of each option; without it the option is its text. */
+  readonly names?: Readonly<Record<Value, string>>;
   readonly chosen: Value;
   readonly onChoose: (value: Value) => void;
 }): ReactNode {
@@ -28,7 +31,7 @@ export function Segments<Value extends string>({
               : 'text-quiet hover:text-ink',
           )}
         >
-          {option}
+          {names?.[option] ?? option}
         </button>
       ))}
     </fieldset>

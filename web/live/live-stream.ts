@@ -1,5 +1,6 @@
 import type { LiveEventName, LiveEvents } from '#contract/live.ts';
 import { basePath } from '#web/api/base-path.ts';
+import { isVisible, leadingTab } from './leading-tab.ts';
 
 const names: readonly LiveEventName[] = ['hello', 'changed', 'reload', 'ended'];
 
@@ -16,8 +17,8 @@ export type LiveHandlers = { readonly [Name in LiveEventName]: (data: LiveEvents
 };
 
 /**
- * Follows the live stream of a team while the tab is visible. Streams of hidden tabs would use up the six connections
- * that a browser opens to a host. A new stream begins with `hello`; then the page reads everything again.
+ * Follows the live stream of a team while the tab is visible, or leads. Streams of all hidden tabs would use up the six
+ * connections that a browser opens to a host. A new stream begins with `hello`; then the page reads everything again.
  * @returns a function that ends the stream
  */
 export function followLiveStream(teamId: string, handlers: LiveHandlers): () => void {
@@ -31,7 +32,7 @@ export function followLiveStream(teamId: string, handlers: LiveHandlers): () => 
   };
   const open = () => {
     close();
-    if (document.visibilityState !== 'visible') return;
+    if (!isVisible() && !leadingTab.acts()) return;
     const opened = new EventSource(`${basePath}/app/teams/${teamId}/live`);
     source = opened;
     for (const name of names) {
@@ -51,10 +52,17 @@ export function followLiveStream(teamId: string, handlers: LiveHandlers): () => 
       waitMs = Math.min(2 * waitMs, retryMaxMs);
     });
   };
+  const follow = () => {
+    if (source?.readyState !== EventSource.OPEN || !leadingTab.acts()) open();
+  };
   open();
-  document.addEventListener('visibilitychange', open);
+  document.addEventListener('visibilitychange', follow);
+  const unsubscribe = leadingTab.subscribe(follow);
+  const endLead = leadingTab.lead(teamId);
   return () => {
-    document.removeEventListener('visibilitychange', open);
+    document.removeEventListener('visibilitychange', follow);
+    unsubscribe();
+    endLead();
     close();
   };
 }

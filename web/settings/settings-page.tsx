@@ -2,15 +2,18 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { queryClient } from '#web/api/query-client.ts';
 import { teamRequest } from '#web/api/team-requests.ts';
+import { densities, density } from '#web/conversations/density.ts';
+import { useBrowserSetting } from '#web/kit/browser-setting.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Form, TextField } from '#web/kit/field.tsx';
 import { Page } from '#web/kit/page.tsx';
 import { Segments } from '#web/kit/segments.tsx';
 import { notify } from '#web/kit/toast.tsx';
+import { NotificationsCard } from '#web/notifications/notifications-card.tsx';
 import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { useOverview, useTeam } from '#web/shell/session.ts';
-import { chooseTheme, chosenTheme, type Theme, themes } from '#web/shell/theme.ts';
+import { chooseTheme, chosenTheme, themes } from '#web/shell/theme.ts';
 import { renameAccount, rereadAccount } from './account-queries.ts';
 import { LanguageCard } from './language-card.tsx';
 import { PasskeysCard } from './passkeys-card.tsx';
@@ -18,23 +21,29 @@ import { PasswordCard } from './password-card.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 import { texts } from './texts.ts';
 
-const { system, light, dark } = texts.theme;
-const names: Readonly<Record<Theme, string>> = { system, light, dark };
+const { comfortable, compact } = texts.appearance.densities;
 
-function ThemeCard(): ReactNode {
-  const [chosen, setChosen] = useState(chosenTheme);
+function AppearanceCard(): ReactNode {
+  const [theme, setTheme] = useState(chosenTheme);
   return (
-    <Card title={texts.theme.title} description={texts.theme.description}>
-      <div className="flex">
+    <Card title={texts.appearance.title} description={texts.appearance.description}>
+      <div className="flex flex-wrap gap-3">
         <Segments
-          label={texts.theme.label}
-          options={themes.map((theme) => names[theme])}
-          chosen={names[chosen]}
-          onChoose={(name) => {
-            const theme = themes.find((one) => names[one] === name) ?? 'system';
-            chooseTheme(theme);
-            setChosen(theme);
+          label={texts.appearance.theme}
+          options={themes}
+          names={texts.appearance.themes}
+          chosen={theme}
+          onChoose={(chosen) => {
+            chooseTheme(chosen);
+            setTheme(chosen);
           }}
+        />
+        <Segments
+          label={texts.appearance.density}
+          options={densities}
+          names={{ comfortable, compact }}
+          chosen={useBrowserSetting(density)}
+          onChoose={(chosen) => density.set(chosen)}
         />
       </div>
     </Card>
@@ -49,7 +58,8 @@ export function SettingsPage(): ReactNode {
         <TeamCard />
         <AccountCard />
         <LanguageCard />
-        <ThemeCard />
+        <AppearanceCard />
+        <NotificationsCard />
         <PasskeysCard />
         <PasswordCard />
         <SessionsCard />

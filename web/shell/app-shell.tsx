@@ -1,13 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useParams } from '@tanstack/react-router';
 import { Ellipsis } from 'lucide-react';
-import { type ReactNode, Suspense, useEffect } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { waitingQuery } from '#web/conversations/conversation-queries.ts';
+import { countText } from '#web/conversations/unread.ts';
+import { useBrowserSetting } from '#web/kit/browser-setting.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { LimitHelp } from '#web/kit/error-note.tsx';
 import { Menu, MenuLink } from '#web/kit/menu.tsx';
 import { Skeleton } from '#web/kit/skeleton.tsx';
 import { useLiveStream } from '#web/live/use-live-stream.ts';
+import { notificationSettings } from '#web/notifications/notification-settings.ts';
 import { RestoreBanner } from '#web/restore/restore-banner.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { Brand } from './brand.tsx';
@@ -17,6 +20,7 @@ import { NotFound } from './not-found.tsx';
 import { PlanHelp } from './plan-help.tsx';
 import { type CurrentTeam, useFoundTeam, useTeam } from './session.ts';
 import { texts } from './texts.ts';
+import { useWaitingSigns } from './waiting-signs.ts';
 
 /** The frame of a team's pages: navigation at the left, on a phone at the bottom. */
 export function AppShell(): ReactNode {
@@ -28,8 +32,14 @@ export function AppShell(): ReactNode {
   return team ? <Frame key={team.id} team={team} /> : <NotFound />;
 }
 
+const Notifier = lazy(async () => ({
+  default: (await import('#web/notifications/notifier.tsx')).Notifier,
+}));
+
 function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
   const { isAway } = useLiveStream(team.id);
+  useWaitingSigns();
+  const { isOn, hasSound } = useBrowserSetting(notificationSettings);
   return (
     <div className="flex min-h-dvh">
       <a
@@ -66,6 +76,7 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
           </p>
         )}
         <RestoreBanner teamId={team.id} />
+        <Suspense>{(isOn || hasSound) && team.can('messages:read') && <Notifier />}</Suspense>
         <main id="content" tabIndex={-1} className="flex min-h-0 flex-1 flex-col pb-16 outline-none md:pb-0">
           <Suspense fallback={<Skeleton lines={6} />}>
             <LimitHelp value={<PlanHelp />}>
@@ -157,7 +168,7 @@ function WaitingBadge({ className }: { readonly className: string }): ReactNode 
         className,
       )}
     >
-      {count}
+      {countText(count)}
       <span className="sr-only"> {texts.waiting}</span>
     </span>
   );

@@ -31,7 +31,7 @@ export interface NavigationItem {
   readonly permission?: Permission | PersonalPermission;
   /** Whether the page is in a phone's tab bar. The others are in the menu More. */
   readonly isOnPhone?: true;
-  /** Whether the link shows the number of unread conversations. */
+  /** Whether the link shows the number of conversations that wait. */
   readonly isInbox?: true;
 }
 

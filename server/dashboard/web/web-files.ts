@@ -100,7 +100,7 @@ export const shellHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':
     `default-src 'none'; script-src 'self' ${themeScriptSource}; style-src 'self'; font-src 'self'; img-src 'self' data: blob:; ` +
-    "media-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "media-src 'self'; manifest-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
 } as const;
@@ -114,17 +114,27 @@ export interface EntryPage {
   readonly nowMs: number;
   readonly entry: EntryFiles;
   readonly language?: Language;
+  /** Further links of the head. */
+  readonly head?: Html;
   readonly body: Html;
 }
 
 /** Renders a page that loads an entry of web/. */
-export function renderEntryPage({ title, base, nowMs, entry, language = 'en', body }: EntryPage): string {
+export function renderEntryPage({
+  title,
+  base,
+  nowMs,
+  entry,
+  language = 'en',
+  head,
+  body,
+}: EntryPage): string {
   const assets = `${base}/assets`;
   const { script, imports, styles, font } = entry;
   return String(html`<!doctype html>
 <html lang="${language}" data-base="${base}" data-now="${nowMs}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
-<title>${title}</title>${iconLink(base)}<script>${rawHtml(themeScript)}</script>
+<title>${title}</title>${iconLink(base)}${head}<script>${rawHtml(themeScript)}</script>
 ${styles.map((name) => html`<link rel="stylesheet" href="${assets}/${name}">`)}
 ${font !== undefined && html`<link rel="preload" as="font" type="font/woff2" href="${assets}/${font}" crossorigin>`}
 ${imports.map((name) => html`<link rel="modulepreload" href="${assets}/${name}">`)}
@@ -143,6 +153,7 @@ export function renderShell(page: Omit<EntryPage, 'title' | 'body'>, overview: u
   return renderEntryPage({
     ...page,
     title: 'Ownline',
+    head: html`<link rel="manifest" href="${page.base}/manifest.webmanifest"><link rel="apple-touch-icon" href="${page.base}/app-icon.png">`,
     body: html`<div id="root"><div class="shell-frame" aria-hidden="true"><div class="shell-brand">${brandMark}Ownline</div></div></div>
 <noscript><p class="p-6">The dashboard needs JavaScript. Programs use the API: <a href="${page.base}/docs">its reference</a>.</p></noscript>
 <script id="overview" type="application/json">${rawHtml(data)}</script>`,

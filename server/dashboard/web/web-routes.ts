@@ -3,7 +3,15 @@ import { fileURLToPath } from 'node:url';
 import { Type } from 'typebox';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { fontPath, icon, iconPath, redirectTo, withAppBasePath } from '#server/http/html.ts';
+import {
+  fontPath,
+  icon,
+  iconPath,
+  redirectTo,
+  waitingIcon,
+  waitingIconPath,
+  withAppBasePath,
+} from '#server/http/html.ts';
 import { type Answer, type HandlerContext, type Route, route } from '#server/http/route.ts';
 import { StaticAnswer } from '#server/http/static-answer.ts';
 import { readTestPicture, testPicturePath } from '#server/media/test-picture.ts';
@@ -15,11 +23,28 @@ import { builtWebFiles, renderShell, shellHeaders } from './web-files.ts';
 /** The Latin-1 letters in all weights, from the package of the dashboard's font. */
 const file = import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2');
 
-/** Serves files that need no build: the font and the icon, and the test picture. */
+/** The dashboard as an app of the home screen or desktop. Its addresses are relative to that of the manifest. */
+const manifest = JSON.stringify({
+  id: '.',
+  name: 'Ownline',
+  short_name: 'Ownline',
+  start_url: '.',
+  display: 'standalone',
+  background_color: '#ffffff',
+  icons: [
+    { src: iconPath.slice(1), type: 'image/svg+xml', sizes: 'any' },
+    { src: 'app-icon.png', type: 'image/png', sizes: '512x512', purpose: 'any maskable' },
+  ],
+});
+
+/** Serves files that need no build: the font, the icons, the manifest, and the test picture. */
 export function pageFileRoutes(): Route[] {
   const files = [
     [fontPath, 'font/woff2', () => readFile(fileURLToPath(file))],
     [iconPath, 'image/svg+xml', async () => icon],
+    [waitingIconPath, 'image/svg+xml', async () => waitingIcon],
+    ['/app-icon.png', 'image/png', () => readFile(new URL('./app-icon.png', import.meta.url))],
+    ['/manifest.webmanifest', 'application/manifest+json', async () => manifest],
     [testPicturePath, 'image/png', readTestPicture],
   ] as const;
   return files.map(([path, type, read]) => {
