@@ -166,7 +166,7 @@ describe('the page Team in a browser: members, invitations and audit log', () =>
     assert.equal(before.status, 404, 'the link before ends');
     const shown = await guest.innerText('body');
     assert.ok(shown.includes(`Sam Example (${sam.email}) invites ${email} to the team Example team`), shown);
-    assert.match(shown, /As member you may send and read messages/);
+    assert.match(shown, /As member you may read and answer texts/);
     await assertSound(guest, 'people-invited-by-mail');
     await guest.getByLabel('Your name').fill('Grace Example');
     await guest.getByRole('button', { name: 'Join' }).click();

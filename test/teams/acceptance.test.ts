@@ -72,7 +72,7 @@ describe('an invitation and its page', () => {
       if (step === 'left') await sam.post(sam.in('/team/leave'));
       const opened = await browser().open(link);
       assertPlain(opened);
-      for (const part of [who, 'As viewer you may read messages', 'Ownline sends and receives iMessages']) {
+      for (const part of [who, 'As viewer you may read texts', 'Ownline sends and receives iMessages']) {
         assert.ok(opened.text.includes(part), `${step}: ${part}`);
       }
     }

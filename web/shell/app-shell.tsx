@@ -15,10 +15,11 @@ import { RestoreBanner } from '#web/restore/restore-banner.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { Brand } from './brand.tsx';
 import { rememberTeam } from './last-team.ts';
-import { mainNavigation, moreNavigation, type NavigationItem } from './navigation.ts';
+import { allowed, mainNavigation, moreNavigation, type NavigationItem } from './navigation.ts';
 import { NotFound } from './not-found.tsx';
 import { PlanHelp } from './plan-help.tsx';
 import { type CurrentTeam, useFoundTeam, useTeam } from './session.ts';
+import { ShellKeys } from './shell-keys.tsx';
 import { texts } from './texts.ts';
 import { useWaitingSigns } from './waiting-signs.ts';
 
@@ -40,6 +41,11 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
   const { isAway } = useLiveStream(team.id);
   useWaitingSigns();
   const { isOn, hasSound } = useBrowserSetting(notificationSettings);
+  const isThread =
+    useParams({ from: '/teams/$teamId/conversations/$phoneNumber/$contact', shouldThrow: false }) !==
+    undefined;
+  // On a phone a conversation has the whole window: its head leads back.
+  const besideThread = isThread && 'max-md:hidden';
   return (
     <div className="flex min-h-dvh">
       <a
@@ -66,7 +72,12 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
         </div>
       </aside>
       <div className="flex min-w-0 flex-1 flex-col">
-        <header className="sticky top-0 z-30 flex h-14 items-center justify-between border-b border-line bg-surface px-4 md:hidden">
+        <header
+          className={classNames(
+            'sticky top-0 z-30 flex h-14 items-center justify-between border-b border-line bg-surface px-4 md:hidden',
+            besideThread,
+          )}
+        >
           <Brand />
           <AccountMenu isSmall />
         </header>
@@ -76,8 +87,16 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
           </p>
         )}
         <RestoreBanner teamId={team.id} />
+        <ShellKeys />
         <Suspense>{(isOn || hasSound) && team.can('messages:read') && <Notifier />}</Suspense>
-        <main id="content" tabIndex={-1} className="flex min-h-0 flex-1 flex-col pb-16 outline-none md:pb-0">
+        <main
+          id="content"
+          tabIndex={-1}
+          className={classNames(
+            'flex min-h-0 flex-1 flex-col outline-none md:pb-0',
+            isThread ? 'pb-[env(safe-area-inset-bottom)]' : 'pb-16',
+          )}
+        >
           <Suspense fallback={<Skeleton lines={6} />}>
             <LimitHelp value={<PlanHelp />}>
               <Outlet />
@@ -86,7 +105,10 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
         </main>
         <nav
           aria-label={texts.pages}
-          className="fixed inset-x-0 bottom-0 z-30 flex border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden"
+          className={classNames(
+            'fixed inset-x-0 bottom-0 z-30 flex border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden',
+            besideThread,
+          )}
         >
           {allowed(team, mainNavigation)
             .filter(({ isOnPhone }) => isOnPhone)
@@ -102,10 +124,6 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
       </div>
     </div>
   );
-}
-
-function allowed(team: CurrentTeam, items: readonly NavigationItem[]): readonly NavigationItem[] {
-  return items.filter(({ permission }) => permission === undefined || team.can(permission));
 }
 
 const sideLink = classNames(

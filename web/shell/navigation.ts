@@ -13,6 +13,7 @@ import {
   Webhook,
 } from 'lucide-react';
 import type { Permission, PersonalPermission } from '#contract/permissions.ts';
+import type { CurrentTeam } from './session.ts';
 import { texts } from './texts.ts';
 
 const { navigation } = texts;
@@ -75,3 +76,7 @@ export const moreNavigation: readonly NavigationItem[] = [
   { to: '/teams/$teamId/usage', text: navigation.usage, icon: ChartColumn, permission: 'team:read' },
   { to: '/teams/$teamId/settings', text: navigation.settings, icon: Settings },
 ];
+
+/** The pages that a person may open. */
+export const allowed = (team: CurrentTeam, items: readonly NavigationItem[]): readonly NavigationItem[] =>
+  items.filter(({ permission }) => permission === undefined || team.can(permission));

@@ -11,10 +11,11 @@ export const acceptanceFields = ['form_token', 'email', 'name', 'password'] as c
 type Refused = RefusedForm<(typeof acceptanceFields)[number]> | undefined;
 
 const roleDescriptions: Readonly<Record<Role, string>> = {
-  owner: 'do everything, other owners included',
-  admin: 'manage numbers, webhooks, API keys and the people of the team, and send and read messages',
-  member: 'send and read messages, manage webhooks, and make API keys',
-  viewer: 'read messages, and see numbers and webhooks',
+  owner: 'do everything, and decide who else is an owner',
+  admin: 'read and answer texts, connect iPhones, invite people, and let programs send and receive texts',
+  member:
+    'read and answer texts, name contacts, and let programs send and receive texts (API keys, webhooks)',
+  viewer: 'read texts and see which iPhones are connected, but not answer or change anything',
 };
 
 interface PageContext {
