@@ -65,8 +65,8 @@ describe('the page of messages in a browser', () => {
     await page.getByText('This one was a mistake.').waitFor();
     assert.equal(await page.getByRole('row').count(), 2, 'the head and one message');
     await page.getByLabel('Status').selectOption('');
-    await page.getByLabel('Number or address').fill('+1 415 555 0143');
-    await page.keyboard.press('Enter');
+    const field = page.getByLabel('Number, last digits, or words of a text');
+    await field.fill('+1 415 555 0143');
     await page.getByText('Are you open on Sunday?').waitFor();
     await page.getByText('We are, from ten to four.').waitFor();
     await page.getByText('This one was a mistake.').waitFor({ state: 'detached' });
@@ -74,6 +74,12 @@ describe('the page of messages in a browser', () => {
     await page.getByLabel('Direction').selectOption('inbound');
     await page.getByText('We are, from ten to four.').waitFor({ state: 'detached' });
     await page.getByText('Are you open on Sunday?').waitFor();
+    for (const text of ['open on sun', '0143']) {
+      await field.fill('xyzzy');
+      await page.getByText('No message fits').waitFor();
+      await field.fill(text);
+      await page.getByText('Are you open on Sunday?').waitFor();
+    }
   });
 
   it('the drawer sends a cancelled message again, once, and says who cancelled it', async () => {

@@ -18,6 +18,10 @@ export const contactsQuery = (teamId: string, q = '') => ({
 export const contactQuery = (teamId: string, id: string) =>
   teamQuery<Contact>(teamId, 'contact', `/contacts/${id}`);
 
+export async function findContacts(teamId: string, query: string): Promise<readonly Contact[]> {
+  return (await readTeam<ContactList>(teamId, '/contacts', { query })).contacts;
+}
+
 export async function findContact(teamId: string, handle: string): Promise<Contact | undefined> {
   return (await readTeam<ContactList>(teamId, '/contacts', { handle })).contacts[0];
 }

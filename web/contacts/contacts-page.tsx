@@ -71,7 +71,7 @@ export function ContactsPage(): ReactNode {
       ? [
           {
             head: texts.list.actions,
-            className: 'w-28 text-right whitespace-nowrap max-md:absolute max-md:top-2 max-md:right-2',
+            className: 'w-28 whitespace-nowrap md:text-right max-md:absolute max-md:top-2 max-md:right-2',
             cell: (contact: Contact) => (
               <>
                 <IconButton label={texts.list.edit(contact)} onClick={() => setEdited(contact)}>

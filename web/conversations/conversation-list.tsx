@@ -86,7 +86,7 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
       </header>
       {team.can('messages:send') && <NotificationsOffer />}
       {isSearched(q) ? (
-        <SearchResults q={q} open={open} />
+        <SearchResults q={q} open={open} isNumberShown={hasMoreNumbers} />
       ) : (
         <div {...frame} className="relative min-h-0 flex-1 overflow-y-auto">
           <Loaded query={list.query}>

@@ -1,12 +1,13 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import type { Contact } from '#contract/contact.ts';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { NumberResource } from '#contract/number.ts';
 import { readPhoneNumber } from '#contract/typed-handle.ts';
 import { useList } from '#web/api/lists.ts';
 import { ApiError } from '#web/api/request.ts';
-import { contactsQuery } from '#web/contacts/contact-queries.ts';
+import { contactsQuery, findContacts } from '#web/contacts/contact-queries.ts';
 import { ContactAvatar } from '#web/kit/avatar.tsx';
 import type { DialogState } from '#web/kit/dialog.tsx';
 import { Select, TextField } from '#web/kit/field.tsx';
@@ -32,25 +33,31 @@ export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
   );
   const [chosen, setChosen] = useState('');
   const [typed, setTyped] = useState('');
-  const [error, setError] = useState<Error | null>(null);
   const from = chosen || numbers[0]?.phone_number;
   const typedNumber = readPhoneNumber(typed, from);
   const found = usePeople(typed, isOpen);
+  // What is offered may be of the text before, so a typed name is looked up again.
+  const opening = useMutation({
+    mutationFn: async (chosenContact: string | undefined) => {
+      const contact =
+        chosenContact ?? typedNumber ?? peopleIn(await findContacts(team.id, typed))[0]?.phoneNumber;
+      const problem = contact === undefined ? texts.noPhoneNumber : contact === from && texts.itself;
+      if (problem) throw new ApiError(400, { code: 'invalid_request', message: problem, param: 'to' });
+      return { teamId: team.id, phoneNumber: from ?? '', contact: contact ?? '' };
+    },
+    onSuccess: (params) => {
+      close();
+      void navigate({
+        to: '/teams/$teamId/conversations/$phoneNumber/$contact',
+        params,
+        state: openedOver,
+      });
+    },
+  });
   const close = () => {
     onClose();
     setTyped('');
-    setError(null);
-  };
-  const open = (contact: string | undefined) => {
-    const problem = contact === undefined ? texts.noPhoneNumber : contact === from && texts.itself;
-    setError(problem ? new ApiError(400, { code: 'invalid_request', message: problem, param: 'to' }) : null);
-    if (problem || contact === undefined || from === undefined) return;
-    close();
-    void navigate({
-      to: '/teams/$teamId/conversations/$phoneNumber/$contact',
-      params: { teamId: team.id, phoneNumber: from, contact },
-      state: openedOver,
-    });
+    opening.reset();
   };
   return (
     <FormDialog
@@ -58,10 +65,10 @@ export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
       onClose={close}
       title={texts.title}
       action={texts.continue}
-      work={{ error, isPending: false }}
+      work={opening}
       isDisabled={from === undefined}
       fields={['to']}
-      onSubmit={() => open(typedNumber ?? found[0]?.phoneNumber)}
+      onSubmit={() => opening.mutate(undefined)}
     >
       {from === undefined ? (
         <p className="text-quiet">{texts.noNumber}</p>
@@ -73,7 +80,7 @@ export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
             options={numbers.map((number) => [number.phone_number, nameOf(number)])}
             onChange={setChosen}
           />
-          <Recipients people={found} onChoose={open}>
+          <Recipients people={found} onChoose={opening.mutate}>
             <TextField
               name="to"
               label={texts.to}
@@ -102,13 +109,13 @@ const peopleMax = 6;
 function usePeople(typed: string, isOpen: boolean): readonly Person[] {
   const q = useDebounced(typed.trim());
   const { rows } = useList({ ...contactsQuery(useTeam().id, q), enabled: isOpen && q !== '' });
-  if (typed.trim() === '') return [];
-  return rows
-    .flatMap(({ name, handles }) =>
-      handles.filter((one) => one.startsWith('+')).map((phoneNumber) => ({ name, phoneNumber })),
-    )
-    .slice(0, peopleMax);
+  return q === '' || typed === '' ? [] : peopleIn(rows).slice(0, peopleMax);
 }
+
+const peopleIn = (contacts: readonly Contact[]): readonly Person[] =>
+  contacts.flatMap(({ name, handles }) =>
+    handles.filter((one) => one.startsWith('+')).map((phoneNumber) => ({ name, phoneNumber })),
+  );
 
 /** A field, and below it the people who fit what is typed. The arrow keys go through them. */
 function Recipients({

@@ -80,9 +80,11 @@ export function ConversationSearch({
 export function SearchResults({
   q,
   open,
+  isNumberShown,
 }: {
   readonly q: string;
   readonly open: ConversationKey | undefined;
+  readonly isNumberShown: boolean;
 }): ReactNode {
   const list = useList(searchQuery(useTeam().id, q));
   const isInList = open === undefined;
@@ -110,7 +112,7 @@ export function SearchResults({
                     isOpen={
                       open?.contact === conversation.contact && open.phoneNumber === conversation.phone_number
                     }
-                    isNumberShown
+                    isNumberShown={isNumberShown}
                     isInList={isInList}
                   />
                 ))}

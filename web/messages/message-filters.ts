@@ -4,7 +4,7 @@ import type { MessageLog, MessageStatus } from '#contract/message.ts';
 export interface MessageFilters {
   readonly status?: MessageStatus | undefined;
   readonly direction?: 'inbound' | 'outbound' | undefined;
-  /** The sender or the recipient: a contact or a number of the team. */
+  /** The sender or the recipient, a contact or a number of the team; or words of texts, or last digits. */
   readonly contact?: string | undefined;
 }
 
@@ -18,6 +18,10 @@ export function sourcesOf({
   if (!contact) return [{}];
   return isPhoneNumber(contact) ? [{ from: contact }, { to: contact }] : [{ from: contact }];
 }
+
+/** Whether a text is searched as well, because it is no complete number or address. */
+export const isSearched = (text = ''): boolean =>
+  [...text].length >= 3 && !isPhoneNumber(text) && !text.includes('@');
 
 /**
  * Merges pages of several sources that were read from one cursor. The merged page ends at the earliest end of these

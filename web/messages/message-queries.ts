@@ -1,20 +1,38 @@
-import type { Message, MessageLog } from '#contract/message.ts';
+import type { Message, MessageList, MessageLog } from '#contract/message.ts';
 import type { Timeline } from '#contract/timeline.ts';
+import { readHandle } from '#contract/typed-handle.ts';
 import { listQuery } from '#web/api/lists.ts';
 import { isOlderId } from '#web/api/loaded-list.ts';
 import { readTeam, teamQuery, teamRequest } from '#web/api/team-requests.ts';
-import { type MessageFilters, mergeSources, sourcesOf } from './message-filters.ts';
+import { isSearched, type MessageFilters, mergeSources, sourcesOf } from './message-filters.ts';
 
-export const messagesQuery = (teamId: string, { status, direction, contact }: MessageFilters) =>
-  listQuery([teamId, 'message', 'log', { status, direction, contact }], {
+export const messagesQuery = (teamId: string, { status, direction, contact: typed = '' }: MessageFilters) => {
+  const contact = readHandle(typed, undefined);
+  return listQuery([teamId, 'message', 'log', { status, direction, contact }], {
     read: async (cursor, signal) => {
       const read = (side: { readonly from?: string; readonly to?: string }) =>
         readTeam<MessageLog>(teamId, '/messages', { status, direction, ...side, cursor }, signal);
-      return mergeSources(await Promise.all(sourcesOf({ contact }).map(read)));
+      const pages = sourcesOf({ contact }).map(read);
+      if (isSearched(contact)) pages.push(search(teamId, { status, direction, contact, cursor }, signal));
+      return mergeSources(await Promise.all(pages));
     },
     rowsOf: ({ messages }) => messages,
     isOlder: isOlderId,
   });
+};
+
+/** Searches texts and last digits. The search knows no reasons of failures, and no other filters. */
+async function search(
+  teamId: string,
+  { status, direction, contact: q, cursor }: MessageFilters & { readonly cursor: string },
+  signal: AbortSignal | undefined,
+): Promise<MessageLog> {
+  const page = await readTeam<MessageList>(teamId, '/messages/search', { q, cursor }, signal);
+  const messages = page.messages
+    .filter((one) => (!status || one.status === status) && (!direction || one.direction === direction))
+    .map((one) => ({ ...one, error_code: null }));
+  return { ...page, messages };
+}
 
 export const timelineQuery = (teamId: string, id: string) =>
   teamQuery<Timeline>(teamId, 'message', `/messages/${id}/timeline`);
