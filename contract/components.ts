@@ -1,5 +1,12 @@
 import type { TSchema } from 'typebox';
-import { Contact, ContactList, ContactRequest, ImportedContacts } from './contact.ts';
+import {
+  Contact,
+  ContactList,
+  ContactRequest,
+  ImportChange,
+  ImportedContacts,
+  ImportSkip,
+} from './contact.ts';
 import { PublicConversation, PublicConversationList } from './conversation.ts';
 import { Deleted } from './deleted.ts';
 import { ErrorBody } from './errors.ts';
@@ -72,6 +79,8 @@ export const components: Readonly<Record<string, TSchema>> = {
   ContactList,
   ContactRequest,
   ImportedContacts,
+  ImportChange,
+  ImportSkip,
   Webhook,
   WebhookList,
   CreatedWebhook,

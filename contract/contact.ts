@@ -83,14 +83,23 @@ export type ImportContactsQuery = Type.Static<typeof ImportContactsQuery>;
 
 const line = Type.Integer({ minimum: 1, description: 'The line of the file on which the person begins.' });
 
+export const ImportSkip = strictObject({ line, reason: Type.String() });
+
+export const ImportChange = strictObject({
+  line,
+  action: stringEnum(['create', 'update']),
+  name,
+  handles,
+});
+
 export const ImportedContacts = strictObject({
   created: Type.Integer({ description: 'People that the team did not have.' }),
   updated: Type.Integer({ description: 'People whose name, handles or note changed.' }),
-  skipped: Type.Array(strictObject({ line, reason: Type.String() }), {
+  skipped: Type.Array(ImportSkip, {
     description: 'People that were left out, with the reason in a sentence.',
   }),
   changes: Type.Optional(
-    Type.Array(strictObject({ line, action: stringEnum(['create', 'update']), name, handles }), {
+    Type.Array(ImportChange, {
       description: `With preview: the first ${importChangesMax} changes.`,
     }),
   ),

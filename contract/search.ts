@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Conversation } from './conversation.ts';
-import { contactOfRow, Message } from './message.ts';
+import { ListedMessage } from './message.ts';
 import { pageFields, pageQuery } from './paging.ts';
 import { strictObject } from './schema.ts';
 
@@ -26,9 +26,7 @@ export const SearchResult = strictObject({
   conversations: Type.Array(Conversation, {
     description: `On the first page: at most ${foundConversationsMax} conversations, found by the contact’s name or the last digits.`,
   }),
-  messages: Type.Array(strictObject({ ...Message.properties, ...contactOfRow }), {
-    description: 'Newest first.',
-  }),
+  messages: Type.Array(ListedMessage, { description: 'Newest first.' }),
   ...pageFields('msg'),
 });
 export type SearchResult = Type.Static<typeof SearchResult>;

@@ -1,4 +1,10 @@
-import type { ListMessagesQuery, MessageList, MessageLog, MessageStatus } from '#contract/message.ts';
+import type {
+  ListedMessage,
+  ListMessagesQuery,
+  MessageList,
+  MessageLog,
+  MessageStatus,
+} from '#contract/message.ts';
 import {
   type Scanned,
   type ScannedRows,
@@ -125,18 +131,25 @@ export async function listMessageLog(
   teamId: TeamId,
   asked: ListMessagesQuery,
 ): Promise<MessageLog> {
-  const { pages } = services.database;
   const { messages: rows, ...page } = await listMessages(services, teamId, asked, (row) => row);
+  return { messages: await viewLog(services, teamId, rows), ...page };
+}
+
+/** Shows messages as the lists of the dashboard do. */
+export async function viewLog(
+  { database: { pages } }: Runtime,
+  teamId: TeamId,
+  rows: readonly MessageRow[],
+): Promise<ListedMessage[]> {
   const senderIds = rows.map((row) => row.sent_by);
   const senders = await findSenders(pages, teamId, senderIds);
   const contacts = await findContactsOf(pages, teamId, rows);
-  const messages = rows.map((row) => ({
+  return rows.map((row) => ({
     ...messageView(row),
     ...contactView(contacts.get(row)),
     sender: senders.get(row.sent_by) ?? null,
     error_code: row.error_code,
   }));
-  return { messages, ...page };
 }
 
 /**

@@ -29,6 +29,8 @@ interface Entry {
  */
 const unaudited = [
   'POST /v1/messages/send',
+  'POST /v1/media',
+  'PUT /v1/conversations/:phone_number/:contact/waiting',
   'PUT /v1/conversations/:phone_number/:contact/read',
   'POST /setup/:token/by-hand',
 ];

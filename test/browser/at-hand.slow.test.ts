@@ -9,7 +9,7 @@ import { given } from '#test/support/service/given.ts';
 
 const ada = '+14155550142';
 
-describe('what the dashboard has at hand', () => {
+describe('the dashboard at hand', () => {
   const { service, team, open } = givenBrowserTeam();
   const olivia = given(() => newMember(service, team, 'member', { name: 'Olivia Example' }));
   const number = given(() => connectNumber(service, team));

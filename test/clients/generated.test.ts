@@ -19,7 +19,12 @@ describe('the generated files of the clients (specification section 9)', () => {
     assert.ok(lists.length > 3);
     for (const [path, { get }] of lists) {
       const schema = get?.responses['200']?.content['application/json'].schema.$ref?.split('/').at(-1) ?? '';
-      const name = path.split('/').at(-1)?.replaceAll('-', '_') ?? '';
+      const name =
+        path
+          .replace(/\/search$/, '')
+          .split('/')
+          .at(-1)
+          ?.replaceAll('-', '_') ?? '';
       assert.ok(components.schemas[schema]?.properties?.[name]?.items, path);
     }
   });

@@ -36,7 +36,7 @@ export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
   const from = chosen || numbers[0]?.phone_number;
   const typedNumber = readPhoneNumber(typed, from);
   const found = usePeople(typed, isOpen);
-  // What is offered may be of the text before, so a typed name is looked up again.
+  // The offered names may belong to the text before, so a typed name is looked up again.
   const opening = useMutation({
     mutationFn: async (chosenContact: string | undefined) => {
       const contact =

@@ -1,4 +1,4 @@
-import type { Message, MessageList, MessageLog } from '#contract/message.ts';
+import type { Message, MessageLog } from '#contract/message.ts';
 import type { Timeline } from '#contract/timeline.ts';
 import { readHandle } from '#contract/typed-handle.ts';
 import { listQuery } from '#web/api/lists.ts';
@@ -21,16 +21,16 @@ export const messagesQuery = (teamId: string, { status, direction, contact: type
   });
 };
 
-/** Searches texts and last digits. The search knows no reasons of failures, and no other filters. */
+/** Searches texts and last digits. The search knows no other filters. */
 async function search(
   teamId: string,
   { status, direction, contact: q, cursor }: MessageFilters & { readonly cursor: string },
   signal: AbortSignal | undefined,
 ): Promise<MessageLog> {
-  const page = await readTeam<MessageList>(teamId, '/messages/search', { q, cursor }, signal);
-  const messages = page.messages
-    .filter((one) => (!status || one.status === status) && (!direction || one.direction === direction))
-    .map((one) => ({ ...one, error_code: null }));
+  const page = await readTeam<MessageLog>(teamId, '/messages/search', { q, cursor }, signal);
+  const messages = page.messages.filter(
+    (one) => (!status || one.status === status) && (!direction || one.direction === direction),
+  );
   return { ...page, messages };
 }
 

@@ -66,12 +66,10 @@ function Content({ onClose }: Pick<DialogState, 'onClose'>): ReactNode {
         ))}
       </ul>
       {team.can('messages:read') &&
-        (isSearched(q) ? <SearchResults q={q} open={nothingOpen} /> : <Latest typed={typed} />)}
+        (isSearched(q) ? <SearchResults q={q} open={undefined} isNumberShown /> : <Latest typed={typed} />)}
     </div>
   );
 }
-
-const nothingOpen = { phoneNumber: '', contact: '' };
 
 /** The latest conversations that fit the first letters or digits of a person. */
 function Latest({ typed }: { readonly typed: string }): ReactNode {

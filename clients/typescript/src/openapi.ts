@@ -1346,22 +1346,24 @@ export type components = {
             /** @description People whose name, handles or note changed. */
             updated: number;
             /** @description People that were left out, with the reason in a sentence. */
-            skipped: {
-                /** @description The line of the file on which the person begins. */
-                line: number;
-                reason: string;
-            }[];
+            skipped: components["schemas"]["ImportSkip"][];
             /** @description With preview: the first 100 changes. */
-            changes?: {
-                /** @description The line of the file on which the person begins. */
-                line: number;
-                /** @enum {string} */
-                action: "create" | "update";
-                /** @description The name that the team gave the person. */
-                name: string;
-                /** @description The person’s phone numbers in E.164 and mail addresses. A handle belongs to one contact of the team. */
-                handles: string[];
-            }[];
+            changes?: components["schemas"]["ImportChange"][];
+        };
+        ImportChange: {
+            /** @description The line of the file on which the person begins. */
+            line: number;
+            /** @enum {string} */
+            action: "create" | "update";
+            /** @description The name that the team gave the person. */
+            name: string;
+            /** @description The person’s phone numbers in E.164 and mail addresses. A handle belongs to one contact of the team. */
+            handles: string[];
+        };
+        ImportSkip: {
+            /** @description The line of the file on which the person begins. */
+            line: number;
+            reason: string;
         };
         Webhook: {
             /** @description The id of the webhook. */
@@ -1864,6 +1866,8 @@ export type Contact = components['schemas']['Contact'];
 export type ContactList = components['schemas']['ContactList'];
 export type ContactRequest = components['schemas']['ContactRequest'];
 export type ImportedContacts = components['schemas']['ImportedContacts'];
+export type ImportChange = components['schemas']['ImportChange'];
+export type ImportSkip = components['schemas']['ImportSkip'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookList = components['schemas']['WebhookList'];
 export type CreatedWebhook = components['schemas']['CreatedWebhook'];

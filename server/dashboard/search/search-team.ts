@@ -1,5 +1,4 @@
 import { foundConversationsMax, type SearchQuery, type SearchResult } from '#contract/search.ts';
-import { findNames } from '#server/contacts/contact-store.ts';
 import {
   type ConversationKey,
   conversationOf,
@@ -10,11 +9,11 @@ import {
 } from '#server/dashboard/conversations/conversation-facts.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { messageView } from '#server/messages/message.ts';
+import { viewLog } from '#server/messages/list-messages.ts';
 import { namesDigitsOf, parseSearch } from '#server/messages/search/parse-search.ts';
 import { searchMessages } from '#server/messages/search/search-messages.ts';
 import { findSenders } from '#server/messages/senders.ts';
-import { publicId, type TeamId } from '#server/platform/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { foldForSearch, wordsOf } from '#server/platform/search-words.ts';
 
 /** People whose conversations a search looks for, and words of names that it compares. */
@@ -67,15 +66,9 @@ export async function searchTeam(
   reader: Reader,
   { q, ...asked }: SearchQuery,
 ): Promise<SearchResult> {
-  const { pages } = services.database;
   const search = parseSearch(q);
   const { rows, ...page } = await searchMessages(services, teamId, search, asked);
   const keys = rows.map(conversationOf);
-  const names = await findNames(
-    pages,
-    teamId,
-    keys.map(({ contact }) => contact),
-  );
   const byDigits = keys.filter(({ contact }) => namesDigitsOf(search, contact));
   return {
     conversations: asked.cursor
@@ -84,14 +77,7 @@ export async function searchTeam(
           ...(await listNamed(services, teamId, q)),
           ...byDigits,
         ]),
-    messages: rows.map((row, index) => {
-      const person = names.get(keys[index]?.contact ?? '');
-      return {
-        ...messageView(row),
-        contact_id: person ? publicId('con', person.id) : null,
-        name: person?.name ?? null,
-      };
-    }),
+    messages: await viewLog(services, teamId, rows),
     ...page,
   };
 }

@@ -1,7 +1,8 @@
-import { MessageList } from '#contract/message.ts';
+import { MessageList, MessageLog } from '#contract/message.ts';
 import { SearchQuery } from '#contract/search.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/http/route.ts';
+import { viewLog } from '#server/messages/list-messages.ts';
 import { messageView } from '#server/messages/message.ts';
 import { searchMessagesExamples } from '#server/messages/route-examples.ts';
 import { parseSearch } from './parse-search.ts';
@@ -25,6 +26,13 @@ export function searchRoutes(services: Runtime): Route[] {
       handle: async ({ principal: { teamId }, query }) => {
         const { rows, ...page } = await searchMessages(services, teamId, parseSearch(query.q), query);
         return { body: { messages: rows.map(messageView), ...page } };
+      },
+      ofMembers: {
+        answers: { 200: MessageLog },
+        handle: async ({ principal: { teamId }, query }) => {
+          const { rows, ...page } = await searchMessages(services, teamId, parseSearch(query.q), query);
+          return { body: { messages: await viewLog(services, teamId, rows), ...page } };
+        },
       },
     }),
   ];

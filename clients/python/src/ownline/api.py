@@ -730,8 +730,8 @@ ContactRequest = TypedDict(
 )
 
 
-ImportedContactsSkipped = TypedDict(
-    "ImportedContactsSkipped",
+ImportSkip = TypedDict(
+    "ImportSkip",
     {
         # The line of the file on which the person begins.
         "line": int,
@@ -740,8 +740,8 @@ ImportedContactsSkipped = TypedDict(
 )
 
 
-ImportedContactsChange = TypedDict(
-    "ImportedContactsChange",
+ImportChange = TypedDict(
+    "ImportChange",
     {
         # The line of the file on which the person begins.
         "line": int,
@@ -762,9 +762,9 @@ ImportedContacts = TypedDict(
         # People whose name, handles or note changed.
         "updated": int,
         # People that were left out, with the reason in a sentence.
-        "skipped": list[ImportedContactsSkipped],
+        "skipped": list[ImportSkip],
         # With preview: the first 100 changes.
-        "changes": NotRequired[list[ImportedContactsChange]],
+        "changes": NotRequired[list[ImportChange]],
     },
 )
 
