@@ -94,6 +94,13 @@ describe('the page API keys in a browser', () => {
       (form: Locator) => form.getByLabel('Test key', { exact: true }).check(),
     ],
     [
+      'Assistant',
+      /^own_live_/,
+      202,
+      () => `"from":"${number.phoneNumber}"`,
+      (form: Locator) => form.getByLabel('Answers for the team').check(),
+    ],
+    [
       'Reader',
       /^own_live_/,
       200,
@@ -118,7 +125,11 @@ describe('the page API keys in a browser', () => {
       await assertSound(page, `dashboard-keys-created-${name}`);
       await dialog.getByRole('button', { name: 'Done' }).click();
       const row = page.getByRole('row').filter({ hasText: name });
-      assert.equal(await row.getByText('Test', { exact: true }).count(), name === 'CI' ? 1 : 0, 'marked');
+      for (const [mark, of] of [
+        ['Test', 'CI'],
+        ['Answers', 'Assistant'],
+      ] as const)
+        assert.equal(await row.getByText(mark, { exact: true }).count(), name === of ? 1 : 0, mark);
     });
   }
 

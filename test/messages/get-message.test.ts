@@ -104,6 +104,16 @@ describe('the examples of docs/messages.md (specification section 4.3)', () => {
     assert.equal((await number.wire.poll({ last: id })).action, 'idle');
   });
 
+  it('the page lists the conversations that wait, and the messages of one', async () => {
+    const list = page.one('sh waiting').trim();
+    const [waiting = ''] = await run(list);
+    const [conversation] = (JSON.parse(waiting) as { conversations: { id: string; contact: string }[] })
+      .conversations;
+    assert.equal(conversation?.contact, contact);
+    const [messages = ''] = await run(list, { '?waiting=true': `/${conversation?.id}/messages` });
+    assert.match(messages, /"content":"Can I come at 11\?"/);
+  });
+
   it('the page requests get one page after the other (§4.3/pages)', async () => {
     const [first = '', second] = page.one('sh page').trim().split('\n');
     const small = { 'limit=50': 'limit=1' };

@@ -51,9 +51,10 @@ function ApiKeys(): ReactNode {
     {
       head: texts.list.name,
       className: 'w-1/5',
-      cell: ({ name, test }) => (
+      cell: ({ name, test, answers_for_team }) => (
         <span className="font-medium">
-          {name} {test && <Badge>{texts.list.test}</Badge>}
+          {name} {test && <Badge>{texts.list.test}</Badge>}{' '}
+          {answers_for_team && <Badge>{texts.list.answers}</Badge>}
         </span>
       ),
     },

@@ -30,11 +30,14 @@ export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
   const mine = permissionsInOrder.filter((permission) => allows(keyGrants(team.role), permission));
   const [chosen, setChosen] = useState(startingPermissions);
   const [isTest, setIsTest] = useState(false);
+  const [answers, setAnswers] = useState(false);
   // A test key may not change the team.
   const offered = isTest ? mine.filter((permission) => permission !== 'team:write') : mine;
   const permissions = offered.filter((permission) => chosen.has(permission));
+  const maySend = permissions.includes('messages:send');
   const creation = useMutation({
-    mutationFn: (name: string) => createApiKey(team.id, { name, permissions, test: isTest }),
+    mutationFn: (name: string) =>
+      createApiKey(team.id, { name, permissions, test: isTest, answers_for_team: answers && maySend }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: [team.id, 'key'] }),
   });
   const close = () => {
@@ -42,6 +45,7 @@ export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
     creation.reset();
     setChosen(startingPermissions);
     setIsTest(false);
+    setAnswers(false);
   };
   const made = creation.data;
   const toggle = (permission: Permission, isOn: boolean) => {
@@ -82,6 +86,14 @@ export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
         hint={texts.create.nameHint}
       />
       <Checkbox label={texts.create.test} hint={texts.create.testHint} isOn={isTest} onChange={setIsTest} />
+      {maySend && (
+        <Checkbox
+          label={texts.create.answers}
+          hint={texts.create.answersHint}
+          isOn={answers}
+          onChange={setAnswers}
+        />
+      )}
       <fieldset className="flex flex-col gap-2.5">
         <legend className="mb-2 font-medium">{texts.create.keyMay}</legend>
         {offered.map((permission) => (
