@@ -4,6 +4,7 @@ import { benchPace } from './life/bench-pace.ts';
 import { benchProcesses } from './life/bench-processes.ts';
 import { benchPhones } from './phones/bench-phones.ts';
 import { benchRetention } from './retention/bench-retention.ts';
+import { benchSearch } from './search/bench-search.ts';
 import { benchCompare } from './send/bench-compare.ts';
 import { benchSend } from './send/bench-send.ts';
 import { benchFairness } from './webhooks/bench-fairness.ts';
@@ -23,6 +24,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   phones: benchPhones,
   filled: benchFilled,
   retention: benchRetention,
+  search: benchSearch,
 };
 
 const name = process.argv[2] ?? '';

@@ -13,6 +13,7 @@ import { assertEach } from '#test/support/service/assert-each.ts';
 /** Tables that grow with use, which no statement may scan. */
 const growing = [
   'messages',
+  'message_segments',
   'hand_outs',
   'events',
   'send_queue',
@@ -86,6 +87,8 @@ describe('every named statement (decision 0003)', () => {
           '+1212555' || lpad((n % 5000)::text, 4, '0'), 'Hello', 'queued', to_timestamp(0) FROM made;
       INSERT INTO send_queue (message_id, team_id, number_id, to_handle, queued_at)
         SELECT id, '01990000-0000-7000-8000-000000000001', number_id, '+12125550000', to_timestamp(0) FROM made WHERE n > ${0.8 * messages};
+      INSERT INTO message_segments (team_id, first_id, last_id, signature)
+        SELECT '01990000-0000-7000-8000-000000000001', id, id, CASE WHEN n % 1000 = 0 THEN '' ELSE sha256(n::text::bytea) END FROM made;
       INSERT INTO hand_outs (message_id, hand_out, team_id, device_id, session_id, handed_out_at)
         SELECT id, 1, '01990000-0000-7000-8000-000000000001', id, id, to_timestamp(0) FROM made;
       INSERT INTO recent_hand_outs (team_id, number_id, ordinal, message_id, hand_out, contact, handed_out_at)

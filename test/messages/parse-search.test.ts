@@ -6,8 +6,9 @@ import {
   parseSearch,
   type Search,
   type SearchedMessage,
-  tokensOfMessage,
+  tokensOf,
   tokensOfWay,
+  wordsOfMessage,
 } from '#server/messages/search/parse-search.ts';
 import { hashesOf, signAgain, takeSegment } from '#server/messages/search/segment-signature.ts';
 
@@ -99,7 +100,7 @@ describe('the words and digits of a search (specification section 4.3)', () => {
         for (const message of [...messages, { content: `x ${q} y`, handle: ada }]) {
           if (!finds(search, message)) continue;
           found += 1;
-          const tokens = new Set(tokensOfMessage(message));
+          const tokens = new Set(wordsOfMessage(message).flatMap(tokensOf));
           const own = takeSegment([message]).signature;
           const hasBit = (hash: number) =>
             ((own[(hash % (own.length * 8)) >> 3] ?? 0) >> (hash % 8)) % 2 === 1;

@@ -10,7 +10,7 @@ CREATE TABLE message_segments (
   CHECK (first_id <= last_id)
 );
 COMMENT ON TABLE message_segments IS
-  'team; erased by handle; kept for RETENTION_DAYS; a person; not in backups. Runs of messages, with a signature of their words.';
+  'team; erased by handle; kept for RETENTION_DAYS; a person; in backups. Runs of messages, with a signature of their words.';
 -- A search reads the signatures of many rows in turn.
 ALTER TABLE message_segments ALTER signature SET STORAGE PLAIN;
 CREATE INDEX message_segments_erased ON message_segments (team_id, last_id) WHERE signature = '';

@@ -70,34 +70,38 @@ function digitsOf(handle: string): string {
   return /^\+?(\d+)$/.exec(contactOf(handle))?.[1] ?? '';
 }
 
-/*
- * Tokens: the parts of words and numbers that a signature has. A search asks for all tokens of its words, so some
- * lengths are enough.
- */
-const wordLengths = [searchMinCharacters, 4, 5, 6, 8, 12];
-const unspacedLengths = [unspacedMinCharacters, 3, 5];
-const digitLengths = [searchMinCharacters, 4, 5, 7, 10];
-
-function tokensOfWord(word: string): string[] {
-  const lengths = isUnspaced(word) ? unspacedLengths : wordLengths;
-  return lengths.filter((length) => length <= word.length).map((length) => word.slice(0, length));
+/** The digits from the last to the first, so that a search for the last ones is for a beginning. */
+function digitsWord(digits: string): string {
+  return `#${[...digits].reverse().join('')}`;
 }
 
-function tokensOfDigits(digits: string): string[] {
-  return digitLengths
-    .filter((length) => length <= digits.length)
-    .map((length) => `#${digits.slice(-length)}`);
+/** All words that begin in a message, and the digits of its contact. */
+export function wordsOfMessage({ content, handle }: SearchedMessage): string[] {
+  const words = wordsOf(foldForSearch(content)).flatMap((word) =>
+    isUnspaced(word) ? Array.from({ length: word.length }, (_, index) => word.slice(index)) : [word],
+  );
+  return [...words, digitsWord(digitsOf(handle))];
 }
 
 /** The tokens that a message must have to be found in a way. */
-export function tokensOfWay({ words, digits }: Way): string[] {
-  return [...words.flatMap(tokensOfWord), ...tokensOfDigits(digits)];
+export function tokensOfWay({ words, digits }: Way): number[] {
+  return [...words, digitsWord(digits)].flatMap(tokensOf);
 }
 
-/** All tokens by which a message can be found. */
-export function tokensOfMessage({ content, handle }: SearchedMessage): string[] {
-  const starts = (word: string) =>
-    isUnspaced(word) ? Array.from({ length: word.length }, (_, index) => word.slice(index)) : [word];
-  const words = wordsOf(foldForSearch(content)).flatMap(starts);
-  return [...words.flatMap(tokensOfWord), ...tokensOfDigits(digitsOf(handle))];
+/** Lengths of the beginnings that are tokens. A search asks for all tokens of its words, so some lengths are enough. */
+const wordLengths = new Set([searchMinCharacters, 4, 5, 6, 8, 12]);
+const unspacedLengths = new Set([unspacedMinCharacters, 3, 5]);
+/** With the `#`. */
+const digitLengths = new Set([1 + searchMinCharacters, 5, 6, 8, 11]);
+
+/** Tokens: hashes (FNV-1a) of the beginnings of a word. */
+export function tokensOf(word: string): number[] {
+  const lengths = word.startsWith('#') ? digitLengths : isUnspaced(word) ? unspacedLengths : wordLengths;
+  const tokens: number[] = [];
+  let hash = 0x811c9dc5;
+  for (let length = 1; length <= Math.min(word.length, 12); length += 1) {
+    hash = Math.imul(hash ^ word.charCodeAt(length - 1), 0x01000193);
+    if (lengths.has(length)) tokens.push(hash);
+  }
+  return tokens;
 }

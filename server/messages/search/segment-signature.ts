@@ -1,7 +1,6 @@
-import { type SearchedMessage, tokensOfMessage } from './parse-search.ts';
+import { type SearchedMessage, tokensOf, wordsOfMessage } from './parse-search.ts';
 
-/** Bits that a token sets, and bits for each token of a signature. A hundredth of other tokens then seem to be in it. */
-const hashes = 5;
+/** Bits of a signature for each token, which sets five. A hundredth of other tokens then seem to be in it. */
 const bitsPerToken = 10;
 
 /** A signature has at most 4,000 bytes, so that a page of PostgreSQL has two rows. */
@@ -18,23 +17,25 @@ export function takeSegment(messages: readonly SearchedMessage[]): {
   readonly count: number;
   readonly signature: Buffer;
 } {
-  const tokens = new Set<string>();
+  const [words, tokens] = [new Set<string>(), new Set<number>()];
   let count = 0;
   for (const message of messages.slice(0, segmentMessagesMax)) {
-    const added = tokensOfMessage(message).filter((token) => !tokens.has(token));
+    const others = wordsOfMessage(message).filter((word) => !words.has(word));
+    const added = others.flatMap(tokensOf).filter((token) => !tokens.has(token));
     if (count > 0 && tokens.size + added.length > tokensMax) break;
+    for (const word of others) words.add(word);
     for (const token of added) tokens.add(token);
     count += 1;
   }
   return { count, signature: sign(tokens) };
 }
 
-/** Signs the tokens of a segment that lost texts. */
+/** Signs the messages of a segment that lost texts. */
 export function signAgain(messages: readonly SearchedMessage[]): Buffer {
-  return sign(new Set(messages.flatMap(tokensOfMessage)));
+  return sign(new Set(messages.flatMap(wordsOfMessage).flatMap(tokensOf)));
 }
 
-function sign(tokens: ReadonlySet<string>): Buffer {
+function sign(tokens: ReadonlySet<number>): Buffer {
   const bytes = Math.ceil((Math.min(tokens.size, tokensMax) * bitsPerToken) / 8);
   const signature = Buffer.alloc(Math.max(1, bytes));
   for (const token of tokens) {
@@ -46,13 +47,10 @@ function sign(tokens: ReadonlySet<string>): Buffer {
   return signature;
 }
 
-/** The hashes of a token: modulo the number of bits of a signature they are the bits that the token sets. */
-export function hashesOf(token: string): number[] {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < token.length; index += 1)
-    hash = Math.imul(hash ^ token.charCodeAt(index), 0x01000193);
-  const [first, step] = [mix(hash), mix(hash ^ 0x9e3779b9)];
-  return Array.from({ length: hashes }, (_, index) => first + index * step);
+/** Hashes of a token: modulo the number of bits of a signature they are the bits that the token sets. */
+export function hashesOf(token: number): number[] {
+  const [first, step] = [mix(token), mix(token ^ 0x9e3779b9)];
+  return [first, first + step, first + 2 * step, first + 3 * step, first + 4 * step];
 }
 
 /** The end of MurmurHash3: each bit of the result depends on each bit of the value. */

@@ -60,9 +60,11 @@ export class Signer {
     const due = teams.filter(({ is_due }) => is_due);
     const isHeld = due.length > 0 && (await hasOldWrite(database.pool, { before: clock.in(-oldWriteMs) }));
     const endMs = performance.now() + roundMs;
-    for (const { id } of isHeld ? [] : due)
-      while (performance.now() < endMs && (await signNext(this.#services, id, settled)));
-    this.#isLate ||= isHeld || performance.now() >= endMs;
+    // The teams take turns, so that a large one delays no other.
+    const left = isHeld ? [] : due.map(({ id }) => id);
+    for (let id = left.shift(); id && performance.now() < endMs; id = left.shift())
+      if (await signNext(this.#services, id, settled)) left.push(id);
+    this.#isLate ||= isHeld || left.length > 0;
     this.#after = (teams.length === teamsMax && teams.at(-1)?.id) || beginning;
     if (this.#after !== beginning) return;
     if (!this.#isLate) this.#caughtUpAtMs = clock.elapsedMs();
@@ -83,7 +85,7 @@ export class Signer {
 }
 
 /** Signs the next settled messages of a team. @returns whether there were enough for a segment */
-function signNext({ database }: Runtime, teamId: TeamId, settled: string): Promise<boolean> {
+export function signNext({ database }: Runtime, teamId: TeamId, settled: string): Promise<boolean> {
   return database.transaction(async (trx) => {
     if (!(await lockToSign(trx, { teamId }))) return false;
     await removeFutureSegments(trx, { teamId, settled });

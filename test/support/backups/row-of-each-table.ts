@@ -76,6 +76,7 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
     device_sessions: [{ ...ofNumber, ...ofPhone, poll_sequence: 3, expires_at: later, last_seen_at: at }],
     number_health: [{ ...ofNumber, state: 'offline', since: at, last_seen_at: at, sequence: 2 }],
     messages: [{ ...ofNumber, id: message, ...sent, content: 'Grüße 😀\n\\.\n', ...unconfirmed, ...made }],
+    message_segments: [{ ...ofTeam, first_id: message, last_id: message, signature: hash }],
     send_queue: [{ ...ofNumber, message_id: id(26), to_handle: contact, queued_at: at }],
     in_flight: [
       {

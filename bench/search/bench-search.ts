@@ -1,0 +1,109 @@
+import { loadavg } from 'node:os';
+import pg from 'pg';
+import { readOptions } from '#campaign/options.ts';
+import { findEngineUrl } from '#server/database/engine/engine-connection.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { signNext } from '#server/messages/search/sign-segments.ts';
+import { firstIdAt, type TeamId } from '#server/platform/ids.ts';
+import { putNumber } from '#test/support/numbers/given-numbers.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { measureCpu } from '../cpu-time.ts';
+import { median } from '../load.ts';
+import { Servers, unlimited } from '../serve.ts';
+import { firstTeam, newTeam } from '../teams.ts';
+import { fillTexts, teamsOfMessages } from './fill-texts.ts';
+
+const pageGoalMs = 200;
+const requests = 20;
+
+/** Searches of the large team; of the messages every second has `delivery`, and the others have `collection`. */
+const searches: Readonly<Record<string, string>> = {
+  'a frequent word': 'delivery',
+  'the beginning of a frequent word': 'del',
+  'a word that two messages have': 'zanzibar',
+  'a word that no message has': 'quagmire',
+  'three letters that no word begins with': 'qxz',
+  'four last digits': '4240',
+  'a phone number of no contact': '+1 212 999 9999',
+  'two frequent words that never meet': 'delivery collection',
+};
+
+/**
+ * Benchmark P14: pages of searches in a team that has a tenth of all messages, and what it costs to sign them.
+ * usage: `npm run bench -- search [--messages 10000000]`
+ */
+export async function benchSearch(): Promise<void> {
+  const { messages } = readOptions(process.argv.slice(3), { messages: 10_000_000 });
+  const servers = await Servers.open();
+  const { dataDir } = servers;
+  try {
+    // Without the role maintain, so that only this process signs.
+    const settings = { ...unlimited(dataDir), ROLES: 'api' };
+    const server = await servers.start('server/main.ts', { settings });
+    const runtime = await servers.openRuntime(settings);
+    const database = new pg.Pool({ connectionString: await findEngineUrl(dataDir), max: 1 });
+    const { clock } = runtime;
+    const query = async <T>(sql: string, values: unknown[] = []) =>
+      (await database.query(sql, values)).rows as T[];
+    const first = await firstTeam(runtime);
+    for (let n = 0; n < teamsOfMessages; n += 1) {
+      const { id } = n === 0 ? first : await newTeam(runtime, `Team ${n}`);
+      await putNumber({ runtime, clock, query }, id, `+1415557${String(n).padStart(4, '0')}`);
+    }
+    const startedMs = performance.now();
+    await fillTexts(database, messages, clock.nowMs());
+    await database.query('ANALYZE messages');
+    print(`${messages} messages written in ${seconds(startedMs)}, ${load()}`);
+    const member = await newMember({ baseUrl: server.origin, runtime }, first, 'member');
+    await measurePages('before they are signed', member);
+    await measureSigner(runtime, first.id, dataDir);
+    await database.query('VACUUM ANALYZE message_segments');
+    await measurePages('signed', member);
+    await database.end();
+  } finally {
+    await servers.close();
+  }
+}
+
+/** Signs the messages of a team. */
+async function measureSigner(runtime: Runtime, teamId: TeamId, dataDir: string): Promise<void> {
+  const settled = firstIdAt(runtime.clock.nowMs());
+  const { seconds, node, postgres } = await measureCpu(process, dataDir, async () => {
+    while (await signNext(runtime, teamId, settled));
+  });
+  const { rows } = await runtime.database.pool.query<{ messages: number; bytes: number; segments: number }>(
+    `SELECT count(*) AS segments, pg_total_relation_size('message_segments') AS bytes,
+       (SELECT count(*) FROM messages WHERE team_id = $1 AND id <= max(last_id::text)::uuid) AS messages FROM message_segments`,
+    [teamId],
+  );
+  for (const { messages, bytes, segments } of rows) {
+    const us = (cpu: number) => ((cpu * 1e6) / messages).toFixed(1);
+    print(
+      `P14: ${messages} messages signed, ${Math.round(messages / seconds)} a second; CPU of a message: ${us(node)} µs of Node, ${us(postgres)} of PostgreSQL; ` +
+        `${(bytes / messages).toFixed(1)} bytes of a message, ${(messages / segments).toFixed(0)} messages of a segment, ${load()}`,
+    );
+  }
+}
+
+async function measurePages(state: string, member: TeamMember): Promise<void> {
+  for (const [name, q] of Object.entries(searches)) {
+    const times: number[] = [];
+    let found = '';
+    for (let n = 0; n < requests; n += 1) {
+      const startedMs = performance.now();
+      const { status, json, text } = await member.get(
+        member.in(`/messages/search?q=${encodeURIComponent(q)}`),
+      );
+      if (status !== 200) throw new Error(`the search was answered ${status}: ${text}`);
+      times.push(performance.now() - startedMs);
+      found = `${(json.messages as unknown[]).length} messages${json.has_more ? ' and more' : ''}`;
+    }
+    print(
+      `P14: ${name}, ${state}: ${median(times).toFixed(0)} ms, at most ${Math.max(...times).toFixed(0)} (goal ${pageGoalMs}); ${found}; ${load()}`,
+    );
+  }
+}
+
+const seconds = (startedMs: number) => `${((performance.now() - startedMs) / 1_000).toFixed(0)} s`;
+const load = () => `load ${loadavg()[0]?.toFixed(1)}`;
+const print = (line: string) => process.stdout.write(`${line}\n`);
