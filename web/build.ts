@@ -37,7 +37,7 @@ async function hashOfSources(): Promise<string> {
 }
 
 /**
- * The dashboard in each language, and the setup page, which loads its texts itself. Each has a build of its own: chunks
+ * The dashboard in each language (decision 0062), and the setup page, which loads its texts itself. Each has a build of its own: chunks
  * that they shared would be many small files, and make the first load of each slower.
  */
 const entries: readonly (readonly [entry: string, language: Language])[] = [
