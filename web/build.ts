@@ -37,8 +37,8 @@ async function hashOfSources(): Promise<string> {
 }
 
 /**
- * The dashboard in each language (decision 0062), and the setup page, which loads its texts itself. Each has a build of its own: chunks
- * that they shared would be many small files, and make the first load of each slower.
+ * The dashboard in each language (decision 0062), and the setup page, which loads its texts itself. Each has a build of
+ * its own: chunks that they shared would be many small files, and make the first load of each slower.
  */
 const entries: readonly (readonly [entry: string, language: Language])[] = [
   ...(Object.keys(languages) as Language[]).map((language) => ['main.tsx', language] as const),
