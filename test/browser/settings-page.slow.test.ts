@@ -35,9 +35,9 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
   it('a person reads the dashboard in German or Spanish, which a browser chooses or a person (§12.3/languages)', async () => {
     const { page } = await openAsOwner('language@example.com');
     for (const [name, heading, lang] of [
-      ['Deutsch', 'Unterhaltungen', 'de'],
-      ['Español', 'Conversaciones', 'es'],
-      ['English', 'Conversations', 'en'],
+      ['Deutsch', 'Nachrichten', 'de'],
+      ['Español', 'Mensajes', 'es'],
+      ['English', 'Messages', 'en'],
     ] as const) {
       await page.getByRole('button', { name, exact: true }).click();
       await page.getByRole('link', { name: heading }).first().waitFor();
