@@ -169,4 +169,32 @@ describe('replies in a browser (specification section 12.4)', () => {
     assert.equal(await note.count(), 3);
     await assertSound(page, 'dashboard-reply-lost-picture');
   });
+
+  it('a reply to what a colleague just answered asks its writer, who keeps it as draft or sends it anyway (§12.4/one-answer)', async () => {
+    const contact = '+14155550155';
+    const dana = await newMember(service, team, 'member', { name: 'Dana Example' });
+    const seen = await receive(number, contact, 'Can I come on Monday?');
+    const page = await open(contact, { provokes: /./ });
+    await page.getByText('Can I come on Monday?').first().waitFor();
+    // The page reads nothing meanwhile, as on a slow line.
+    await page.route('**/messages?*', (route) => route.abort());
+    const answer = { from: number.phoneNumber, to: contact, content: 'Yes, at ten.', seen_message_id: seen };
+    assert.equal((await dana.post(dana.in('/messages/send'), answer)).status, 202);
+    const reply = replyOf(page);
+    await reply.fill('Monday is full.');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Dana Example answered meanwhile' });
+    await dialog.getByText('Yes, at ten.').waitFor();
+    await assertSound(page, 'dashboard-reply-meanwhile');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(await reply.inputValue(), 'Monday is full.');
+    await page.locator('textarea:focus').waitFor();
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Send anyway' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.unroute('**/messages?*');
+    await page.getByText('You · Waiting.').waitFor();
+    assert.deepEqual(await textsTo(contact), ['Yes, at ten.', 'Monday is full.']);
+  });
 });

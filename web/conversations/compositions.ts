@@ -31,13 +31,15 @@ function judge(error: Error, isRepeat: boolean): 'lost' | 'refused' | MeanwhileA
   return (error.details.answer as MeanwhileAnswer | undefined) ?? 'refused';
 }
 
-function accept(conversation: string, { message, idempotencyKey }: Outgoing) {
+function accept(conversation: string, { message, idempotencyKey, seenId, isAnyway }: Outgoing) {
   const { teamId, phoneNumber, contact } = partsOf(conversation);
   const reply = {
     from: phoneNumber,
     to: contact,
     content: message.text,
     media_url: message.mediaUrl?.trim() || null,
+    seen_message_id: seenId,
+    answer_anyway: isAnyway,
   };
   return sendMessage(teamId, reply, idempotencyKey);
 }

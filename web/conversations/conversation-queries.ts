@@ -5,10 +5,11 @@ import type {
   ConversationMessageList,
   ConversationRead,
   ConversationWaiting,
+  SendReplyRequest,
   SetWaitingRequest,
   WaitingConversations,
 } from '#contract/conversation.ts';
-import type { AcceptedMessage, SendMessageRequest } from '#contract/message.ts';
+import type { AcceptedMessage } from '#contract/message.ts';
 import { listQuery } from '#web/api/lists.ts';
 import { isOlderId, type LoadedList } from '#web/api/loaded-list.ts';
 import { queryClient } from '#web/api/query-client.ts';
@@ -89,7 +90,7 @@ export const setWaiting = (teamId: string, key: ConversationKey, request: SetWai
   teamRequest<ConversationWaiting>(teamId, 'PUT', `${pathOf(key)}/waiting`, request);
 
 /** @param idempotencyKey the same for all tries of a message, so that a lost answer does not send it twice */
-export const sendMessage = (teamId: string, message: SendMessageRequest, idempotencyKey: string) =>
+export const sendMessage = (teamId: string, message: SendReplyRequest, idempotencyKey: string) =>
   teamRequest<AcceptedMessage>(teamId, 'POST', '/messages/send', message, {
     'idempotency-key': idempotencyKey,
   });
