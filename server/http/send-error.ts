@@ -51,9 +51,9 @@ export function sendError(
 }
 
 /**
- * Decides about the unread rest of a refused request's body (docs/internals/bounds.md). Node reads and discards a body
- * that is too large, or a file, of a caller with a credential, so that the caller gets the answer. After other refusals
- * a large rest is not read.
+ * Decides about the unread rest of a refused request's body (docs/internals/bounds.md). Node reads and discards a file,
+ * and a body that is too large, so that a caller with a credential gets the answer. After other refusals a large rest is
+ * not read.
  */
 function settleRest({ status }: AppError, request: FastifyRequest, reply: FastifyReply): void {
   const { principal, signedIn } = request.caller ?? {};

@@ -3,6 +3,7 @@ import { Dialog, type DialogState } from '#web/kit/dialog.tsx';
 import { texts } from './texts.ts';
 
 const { keys } = texts;
+const shift = '⇧';
 const command = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl';
 
 /** The keys of the dashboard: alternatives are in one line, and keys that are pressed together are joined by a plus. */
@@ -28,7 +29,7 @@ const groups: readonly (readonly [string, readonly (readonly [readonly string[],
     keys.whileWriting,
     [
       [['Enter'], keys.send],
-      [['Shift + Enter'], keys.newLine],
+      [[`${shift} + Enter`], keys.newLine],
     ],
   ],
 ];
