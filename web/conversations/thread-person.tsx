@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { UserPlus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ConversationMessageList } from '#contract/conversation.ts';
 import { Badge } from '#web/kit/badge.tsx';
@@ -31,7 +32,8 @@ export function ThreadPerson({
             onClick={onAddName}
             className="shrink-0 rounded-md px-1.5 text-xs font-medium text-accent-ink hover:bg-accent-tint max-sm:py-2"
           >
-            {head.addName}
+            <UserPlus aria-hidden="true" className="size-5 sm:hidden" />
+            <span className="max-sm:sr-only">{head.addName}</span>
           </button>
         )}
       </div>
