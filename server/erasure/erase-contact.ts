@@ -207,12 +207,12 @@ export async function eraseContact(
       continue;
     }
     const begun = await services.database.transaction((trx) => beginErasure(trx, services, key, each, by));
+    failpoint('erasure begun');
     erasures.push(begun.erasure);
     isOptedOut ||= begun.isOptedOut;
   }
   const counts = sumOf(found.map((each) => each.counts));
   if (dryRun) return { ...counts, opted_out: isOptedOut, status: 'dry_run' };
-  failpoint('erasure begun');
   let isDone = true;
   for (const erasure of erasures)
     isDone = (await runErasure(services, erasure, Math.max(0, endMs - performance.now()))) && isDone;

@@ -82,6 +82,25 @@ describe('a process that is killed in the middle of an erasure (specification se
       assert.deepEqual(await tablesWith(contact), []);
     });
   }
+
+  it('the entered handle still finds the whole contact after a kill between two handles (§12.14/erased-contact)', async () => {
+    const handles = ['grace@example.com', '+447911123470', '+447911123471'];
+    await team.api.post('/v1/contacts', { name: 'Grace Hopper', handles });
+    for (const from of handles) await number.wire.call('inbound', { from, text: 'A secret' });
+    const erase = (env: Readonly<Record<string, string>>) =>
+      new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl, ...env }).start([
+        ...['erase', '--team', team.publicId, '--contact', 'grace@example.com', '--whole-contact', '--yes'],
+      ]);
+    const killed = erase({ FAILPOINT: 'erasure begun:2' });
+    await killed.ended;
+    assert.equal(killed.child.signalCode, 'SIGKILL');
+    assert.ok((await tablesWith('Hopper')).length > 0, 'the contact is still there');
+    assert.match((await erase({}).ended).output, /^status {5}erased$/m);
+    const other = await service.startAnother(undefined, { ROLES: 'maintain' });
+    await until('the erasures have ended', async () => (await erasures()).length === 0);
+    await other.close();
+    for (const text of [...handles, 'Hopper']) assert.deepEqual(await tablesWith(text), [], text);
+  });
 });
 
 const dayMs = 86_400_000;
