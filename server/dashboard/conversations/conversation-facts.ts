@@ -214,9 +214,10 @@ const facts = query<Reader & { teamId: TeamId; phoneNumbers: string[]; contacts:
      ORDER BY m.team_id, m.id LIMIT 1
    ) m ON true
    LEFT JOIN LATERAL (
-     SELECT p.id, p.name FROM contact_handles h CROSS JOIN LATERAL (
-       SELECT p.id, p.name FROM contacts p WHERE p.team_id = :teamId AND p.id = h.contact_id OFFSET 0
-     ) p WHERE h.team_id = :teamId AND h.handle = i.contact
+     SELECT p.id, p.name FROM (
+       SELECT h.contact_id FROM contact_handles h WHERE h.team_id = :teamId AND h.handle = i.contact OFFSET 0
+     ) h
+     CROSS JOIN LATERAL (SELECT p.id, p.name FROM contacts p WHERE p.team_id = :teamId AND p.id = h.contact_id OFFSET 0) p
    ) p ON true
    ORDER BY i.n`,
 ).rows;
