@@ -31,7 +31,7 @@ export function HomePage(): ReactNode {
             {isBeginning(data) ? <FirstRunCard home={data} /> : <StandingCard home={data} />}
             {data.key_changes.length > 0 && <KeyChangesCard changes={data.key_changes} />}
             {data.numbers.length > 0 && (
-              <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[1.6fr_1fr]">
+              <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]">
                 <LatestCard />
                 <div className="flex flex-col gap-5">
                   <NumbersCard home={data} />
