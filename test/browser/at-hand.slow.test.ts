@@ -9,7 +9,7 @@ import { given } from '#test/support/service/given.ts';
 
 const ada = '+14155550142';
 
-describe('the dashboard at hand', () => {
+describe('keys of the dashboard, and a conversation on a phone (specification section 12.4)', () => {
   const { service, team, open } = givenBrowserTeam();
   const olivia = given(() => newMember(service, team, 'member', { name: 'Olivia Example' }));
   const number = given(() => connectNumber(service, team));

@@ -50,11 +50,14 @@ export function dismissNews(): void {
 }
 
 /**
- * A toast's place: lower right, on phones above the tab bar, in a conversation above the reply. Under a dialog or drawer: lower left, on phones the top.
+ * A toast's place: lower right, on phones above the tab bar. In a conversation: above the reply, on phones below the
+ * head. Under a dialog or drawer: lower left, on phones the top.
  */
 const place = classNames(
   'fixed right-4 bottom-4 z-60 flex w-[min(22rem,calc(100vw-2rem))] flex-col gap-2',
-  'max-md:bottom-[calc(4.75rem+env(safe-area-inset-bottom))] [body:has([data-reply-box])_&]:bottom-24',
+  'max-md:bottom-[calc(4.75rem+env(safe-area-inset-bottom))]',
+  'md:[body:has([data-reply-box])_&]:bottom-24',
+  'max-md:[body:has([data-reply-box])_&]:top-20 max-md:[body:has([data-reply-box])_&]:bottom-auto',
   'max-sm:[body:has([data-over-page])_&]:top-4 max-sm:[body:has([data-over-page])_&]:bottom-auto',
   'sm:[body:has([data-over-page])_&]:right-auto sm:[body:has([data-over-page])_&]:left-4',
 );
