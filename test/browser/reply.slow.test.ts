@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { FileChooser, Page } from 'playwright-core';
 import { phone } from '#test/support/browser/browser.ts';
-import { assertSound, givenBrowserTeam } from '#test/support/browser/pages.ts';
+import { assertSound, givenBrowserTeam, refusals } from '#test/support/browser/pages.ts';
 import { receive } from '#test/support/dashboard/conversations.ts';
+import { pictureOf } from '#test/support/media/sample-files.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
+import { until } from '#test/support/service/until.ts';
 
 const ada = '+14155550142';
 const bob = '+14155550143';
@@ -197,4 +199,97 @@ describe('replies in a browser (specification section 12.4)', () => {
     await page.getByText('You · Waiting.').waitFor();
     assert.deepEqual(await textsTo(contact), ['Yes, at ten.', 'Monday is full.']);
   });
+
+  it('files are picked, pasted and dropped, and go out with a text (§12.4/files-of-replies)', async () => {
+    const contact = '+14155550156';
+    await receive(number, contact, 'Can you send me the invoice again?');
+    const page = await open(contact);
+    const reply = replyOf(page);
+    const pick = async (file: Parameters<FileChooser['setFiles']>[0]) => {
+      const choosing = page.waitForEvent('filechooser');
+      await page.getByRole('button', { name: 'Attach a file' }).click();
+      await page.getByRole('menuitem', { name: 'A file from this computer' }).click();
+      await (await choosing).setFiles(file);
+    };
+    const large = { name: 'film.mov', mimeType: 'video/quicktime', buffer: Buffer.alloc(5_300_000, 1) };
+    await pick(large);
+    await page.getByText('This file is too large: 5 MB are the most.').waitFor();
+    await pick({ name: 'letter.docx', mimeType: 'application/msword', buffer: Buffer.from('no') });
+    await page.getByText('Files of this kind can’t be sent.').waitFor();
+    await assertSound(page, 'dashboard-reply-wrong-file');
+
+    const upload = Promise.withResolvers<void>();
+    await page.route('**/media?*', async (route) => {
+      await upload.promise;
+      await route.continue();
+    });
+    await pick({ name: 'Invoice.png', mimeType: 'image/png', buffer: pictureOf(600, 400) });
+    await page.getByText('Uploading…').waitFor();
+    await reply.fill('Here it is.');
+    assert.ok(await page.getByRole('button', { name: 'Send' }).isDisabled());
+    await assertSound(page, 'dashboard-reply-uploading');
+    await page.getByRole('button', { name: 'Cancel the upload' }).click();
+    await page.getByText('Uploading…').waitFor({ state: 'detached' });
+    assert.equal(await reply.inputValue(), 'Here it is.');
+    upload.resolve();
+    await page.unrouteAll({ behavior: 'wait' });
+
+    for (const event of ['paste', 'drop'] as const) {
+      await page.evaluate(putFile(event, pictureOf(300, 200).toString('base64')));
+      await page.getByText(`${event}.png`).waitFor();
+      await page.getByText('Uploading…').waitFor({ state: 'detached' });
+      await assertSound(page, `dashboard-reply-file-${event}`);
+      await page.reload();
+      await page.getByText(`${event}.png`).waitFor();
+      await reply.fill(`By ${event}`);
+      await page.keyboard.press('Enter');
+      await page.getByRole('img', { name: `Sent: ${event}.png` }).waitFor();
+    }
+    await assertSound(page, 'dashboard-reply-files');
+  });
+
+  it('a failed message with a file returns into the box with its file, to be sent again', async () => {
+    const contact = '+14155550157';
+    const { phoneNumber, wire } = await connectNumber(service, team);
+    await receive({ wire }, contact, 'The invoice, please');
+    const page = await openPath(member, `/conversations/${phoneNumber}/${contact}`);
+    await replyOf(page).fill('Here it is.');
+    await page.evaluate(putFile('paste', pictureOf(30, 20).toString('base64')));
+    await page.getByText('Uploading…').waitFor({ state: 'detached' });
+    await page.keyboard.press('Enter');
+    await page.getByText('You · Waiting.').waitFor();
+    const id = await until('the phone gets the message', async () => (await wire.poll()).id);
+    await wire.call('status', { id, status: 'failed', error: 'no network' });
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('paste.png').waitFor();
+    await page.getByText('Uploading…').waitFor({ state: 'detached' });
+    assert.equal(await replyOf(page).inputValue(), 'Here it is.');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('You · Waiting.').waitFor();
+    await page.getByRole('img', { name: 'Sent: paste.png' }).nth(1).waitFor();
+  });
+
+  it('on a plan without files the page says so, and the text goes out alone', async () => {
+    const small = await service.newTeam({ plan: 'free' });
+    const grace = await newMember(service, small, 'owner');
+    const iphone = await connectNumber(service, small);
+    await receive(iphone, ada, 'Hello');
+    const page = await openPath(grace, `/conversations/${iphone.phoneNumber}/${ada}`, { provokes: refusals });
+    await replyOf(page).fill('The text alone');
+    await page.evaluate(putFile('paste', pictureOf(30, 20).toString('base64')));
+    await page.getByText('Pictures and files need the plan Starter.').waitFor();
+    await page.getByRole('button', { name: 'Remove the file' }).click();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('You · Waiting.').waitFor();
+  });
 });
+
+/** Runs in the page: pastes a picture into the reply, or drops it onto the conversation. */
+const putFile = (event: 'paste' | 'drop', base64: string) => `(() => {
+  const bytes = Uint8Array.from(atob('${base64}'), (character) => character.charCodeAt(0));
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([bytes], '${event}.png', { type: 'image/png' }));
+  const options = { bubbles: true, cancelable: true, clipboardData: transfer, dataTransfer: transfer };
+  const event = '${event}' === 'paste' ? new ClipboardEvent('paste', options) : new DragEvent('drop', options);
+  document.querySelector('${event}' === 'paste' ? 'textarea' : '[role=log]').dispatchEvent(event);
+})()`;

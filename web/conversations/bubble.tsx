@@ -11,7 +11,8 @@ import {
   waitingTexts,
 } from '#web/messages/status-texts.ts';
 import { splitLinks } from '../kit/split-links.ts';
-import type { Outgoing } from './composition-store.ts';
+import type { DraftFile, Outgoing } from './composition-store.ts';
+import { SentFile } from './file-card.tsx';
 import { texts } from './texts.ts';
 
 type Waiting = ConversationMessageList['queued'];
@@ -30,6 +31,8 @@ interface BubbleProps {
   readonly waiting: Waiting;
   /** The state of a message that the server has not accepted yet. */
   readonly sending: Outgoing['state'] | undefined;
+  /** The file of such a message. */
+  readonly file: DraftFile | undefined;
   /** Whether the status is shown: true for the newest outbound message. Waiting and failed messages always show it. */
   readonly isStatusShown: boolean;
   /** Whether the time is shown: true for the last message of a group by one side. */
@@ -70,6 +73,7 @@ export const Bubble = memo(function Bubble(props: BubbleProps): ReactNode {
     >
       <span className="sr-only">{texts.bubble.from({ author: props.author })}</span>
       <Attachment message={message} />
+      {props.file && <SentFile file={props.file} />}
       {text.trim() !== '' && (
         <p
           dir="auto"

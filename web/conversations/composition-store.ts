@@ -1,7 +1,24 @@
 import type { MeanwhileAnswer } from '#contract/conversation.ts';
+import type { UploadedMedia } from '#contract/media.ts';
+
+/** A file from this computer. */
+export interface DraftFile {
+  readonly name: string;
+  readonly size: number;
+  readonly type: string;
+  /** The bytes. A reload loses them, and keeps what was uploaded. */
+  readonly blob?: Blob;
+  /** The part that was uploaded, 0 to 1. */
+  readonly progress: number;
+  /** The stored file; undefined until the upload has ended. */
+  readonly media?: UploadedMedia | undefined;
+  /** The reason why the file can't be sent. */
+  readonly error?: Error | undefined;
+}
 
 export interface Draft {
   readonly text: string;
+  readonly file?: DraftFile | undefined;
   /** The URL of an attachment; '' while its field is open and empty, undefined without one. */
   readonly mediaUrl?: string | undefined;
 }
@@ -227,12 +244,13 @@ export class CompositionStore {
 }
 
 const isEmpty = ({ draft, outgoing }: Composition) =>
-  draft.text === '' && !draft.mediaUrl && !outgoing.some(isOnItsWay);
+  draft.text === '' && !draft.mediaUrl && !draft.file && !outgoing.some(isOnItsWay);
 
-/** Joins two drafts, the first text above the second. */
+/** Joins two drafts, the first text above the second. A message has one file: the first. */
 export function joinDrafts(first: Draft, then: Draft): Draft {
   const text = [first.text, then.text].filter((part) => part !== '').join('\n');
-  return { text, mediaUrl: first.mediaUrl ?? then.mediaUrl };
+  const { mediaUrl, file } = first.mediaUrl === undefined && !first.file ? then : first;
+  return { text, mediaUrl, file };
 }
 
 /** Counts code points, as the API does, so that an emoji of two UTF-16 units is one character. */

@@ -16,7 +16,7 @@ export const compositionKey = (teamId: string, { phoneNumber, contact }: Convers
   `${teamId} ${phoneNumber} ${contact}`;
 
 /** The parts of a key. Only the contact may have spaces. */
-function partsOf(conversation: string): ConversationKey & { readonly teamId: string } {
+export function partsOf(conversation: string): ConversationKey & { readonly teamId: string } {
   const [teamId = '', phoneNumber = '', ...contact] = conversation.split(' ');
   return { teamId, phoneNumber, contact: contact.join(' ') };
 }
@@ -38,6 +38,7 @@ function accept(conversation: string, { message, idempotencyKey, seenId, isAnywa
     to: contact,
     content: message.text,
     media_url: message.mediaUrl?.trim() || null,
+    media_id: message.file?.media?.id ?? null,
     seen_message_id: seenId,
     answer_anyway: isAnyway,
   };

@@ -1,4 +1,4 @@
-import type { Composition } from './composition-store.ts';
+import type { Composition, Draft } from './composition-store.ts';
 
 const prefix = 'ownline.draft ';
 
@@ -38,7 +38,10 @@ export class DraftStorage {
     const { draft, outgoing, seenId } = composition;
     const kept = { draft, outgoing: outgoing.filter(({ state }) => state !== 'accepted'), seenId };
     try {
-      this.#storage.setItem(key, JSON.stringify({ ...kept, atMs: Date.now() }));
+      const text = JSON.stringify({ ...kept, atMs: Date.now() }, (name, value) =>
+        name === 'blob' ? undefined : value,
+      );
+      this.#storage.setItem(key, text);
     } catch {
       // The storage is full. The draft lasts as long as the page.
     }
@@ -55,10 +58,14 @@ export class DraftStorage {
 
 /** A message on its way may have been accepted before the reload, so it is repeated with its key. */
 const restored = ({ draft, outgoing, seenId }: Kept): Composition => ({
-  draft,
+  draft: withoutLostFile(draft),
   outgoing: outgoing.map((one) => ({ ...one, state: 'queued', tries: Math.max(1, one.tries) })),
   ...(seenId !== undefined && { seenId }),
 });
+
+/** Drops a file whose upload had not ended, or that the server has deleted meanwhile. */
+const withoutLostFile = ({ file, ...draft }: Draft): Draft =>
+  file?.media && Date.parse(file.media.expires_at) > Date.now() ? { ...draft, file } : draft;
 
 /** Deletes all drafts of this browser, when the person signs out. */
 export function deleteDrafts(storage: Storage): void {

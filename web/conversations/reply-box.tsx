@@ -1,10 +1,22 @@
-import { ArrowUp, Paperclip, X } from 'lucide-react';
-import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useLayoutEffect } from 'react';
+import { ArrowUp, Link2, Paperclip, Upload, X } from 'lucide-react';
+import {
+  type ChangeEvent,
+  type ClipboardEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+} from 'react';
 import { Button, IconButton } from '#web/kit/button.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
 import { inputStyle } from '#web/kit/field.tsx';
+import { Menu, MenuItem } from '#web/kit/menu.tsx';
 import { Handle } from '#web/kit/text.tsx';
 import { type Composition, countCharacters } from './composition-store.ts';
+import { sendableTypes } from './draft-file.ts';
+import { FileCard } from './file-card.tsx';
 import { texts as conversationTexts } from './texts.ts';
 import type { CompositionActions } from './use-composition.ts';
 
@@ -28,10 +40,11 @@ export function ReplyBox({
   readonly actions: CompositionActions;
   readonly field: RefObject<HTMLTextAreaElement | null>;
 }): ReactNode {
-  const { text, mediaUrl } = draft;
+  const { text, mediaUrl, file } = draft;
   const characters = countCharacters(text);
   const isTooLong = characters > contentMaxCharacters;
-  const canSend = text.trim() !== '' && !isTooLong;
+  const canSend = text.trim() !== '' && !isTooLong && (!file || file.media !== undefined);
+  const picker = useRef<HTMLInputElement>(null);
   useGrowingHeight(field, text);
   useFocusOnDesktop(field);
   const send = () => {
@@ -43,6 +56,19 @@ export function ReplyBox({
     if (event.key !== 'Enter' || event.shiftKey || choosesCharacter(event.nativeEvent)) return;
     event.preventDefault();
     send();
+  };
+  const onPaste = (event: ClipboardEvent) => {
+    const { files, types } = event.clipboardData;
+    // A document puts a picture of itself beside its text.
+    if (!files[0] || types.includes('text/plain')) return;
+    event.preventDefault();
+    actions.attach(files[0]);
+  };
+  const onPick = ({ currentTarget }: ChangeEvent<HTMLInputElement>) => {
+    if (currentTarget.files?.[0]) actions.attach(currentTarget.files[0]);
+    // The same file can be chosen again.
+    currentTarget.value = '';
+    field.current?.focus();
   };
   return (
     <div data-reply-box className="border-t border-line bg-surface px-4 py-3 md:px-5">
@@ -56,6 +82,7 @@ export function ReplyBox({
             {texts.tooLong({ count: characters, max: contentMaxCharacters })}
           </p>
         )}
+        {file && <FileCard file={file} onRemove={actions.detach} onRetry={actions.attach} />}
         {mediaUrl !== undefined && (
           <div className="flex items-center gap-1">
             <input
@@ -75,14 +102,23 @@ export function ReplyBox({
           </div>
         )}
         <div className="flex items-end gap-1 rounded-[1.4rem] border border-line-strong/60 bg-page p-1 focus-within:border-accent">
-          <IconButton
-            label={texts.attach}
-            className="size-9 rounded-full max-sm:size-9"
-            aria-expanded={mediaUrl !== undefined}
-            onClick={() => actions.write(mediaUrl === undefined ? { text, mediaUrl: '' } : { text })}
+          <Menu
+            side="top"
+            align="start"
+            trigger={
+              <IconButton label={texts.attach} className="size-9 rounded-full max-sm:size-9">
+                <Paperclip />
+              </IconButton>
+            }
           >
-            <Paperclip />
-          </IconButton>
+            <MenuItem onSelect={() => picker.current?.click()}>
+              <Upload aria-hidden="true" /> {texts.fromComputer}
+            </MenuItem>
+            <MenuItem onSelect={() => actions.write({ text, mediaUrl: mediaUrl ?? '' })}>
+              <Link2 aria-hidden="true" /> {texts.byAddress}
+            </MenuItem>
+          </Menu>
+          <input ref={picker} type="file" accept={sendableTypes} hidden onChange={onPick} />
           <textarea
             ref={field}
             rows={1}
@@ -90,10 +126,11 @@ export function ReplyBox({
             value={text}
             aria-invalid={isTooLong}
             aria-label={texts.reply}
-            placeholder={texts.message}
+            placeholder={file ? texts.messageToFile : texts.message}
             className="max-h-40 min-h-9 flex-1 resize-none bg-transparent py-2 leading-snug outline-none placeholder:text-faint"
-            onChange={(event) => actions.write({ text: event.target.value, mediaUrl })}
+            onChange={(event) => actions.write({ ...draft, text: event.target.value })}
             onKeyDown={onKeyDown}
+            onPaste={onPaste}
           />
           <Button
             look="primary"

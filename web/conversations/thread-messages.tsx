@@ -77,6 +77,7 @@ export function ThreadMessages({
                 message={message}
                 waiting={message.status === 'queued' ? waiting : null}
                 sending={outgoing[index - messages.length]?.state}
+                file={outgoing[index - messages.length]?.message.file}
                 isStatusShown={message.id === lastOutbound?.id}
                 isTimeShown={endsGroup(message, shown[index + 1])}
                 author={message.direction === 'inbound' ? contactName : authorOf(message, ownId)}

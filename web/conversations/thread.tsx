@@ -6,6 +6,7 @@ import { useList } from '#web/api/lists.ts';
 import { Failure, Loaded } from '#web/kit/load-state.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { cancelMessage } from '#web/messages/message-queries.ts';
+import { fileName, storedPath } from '#web/messages/stored-file.ts';
 import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { useTeam } from '#web/shell/session.ts';
 import type { BubbleActions } from './bubble.tsx';
@@ -16,6 +17,7 @@ import {
   showChange,
   threadQuery,
 } from './conversation-queries.ts';
+import { DropArea } from './drop-area.tsx';
 import { MeanwhileDialog } from './meanwhile-dialog.tsx';
 import { OptOutBanner } from './opt-out-banner.tsx';
 import { ReplyBox } from './reply-box.tsx';
@@ -45,9 +47,10 @@ export function Thread({ open }: { readonly open: ConversationKey }): ReactNode 
   );
 }
 
-const draftOf = ({ content, media_url }: ConversationMessage) => ({
-  text: content,
-  mediaUrl: media_url ?? undefined,
+/** The draft of a message. The link to a file of this server is none that a message may have. */
+const draftOf = (message: ConversationMessage) => ({
+  text: message.content,
+  mediaUrl: storedPath(message) === undefined ? (message.media_url ?? undefined) : undefined,
 });
 
 function OtherSpelling({ open }: { readonly open: ConversationKey }): ReactNode {
@@ -86,7 +89,7 @@ function Content({
   useFoundMessage(messages, { hasMore, older });
   const isGroup = messages.find(({ direction }) => direction === 'inbound')?.group ?? false;
   return (
-    <>
+    <DropArea onFile={hindrance === undefined ? actions.attach : undefined}>
       <ThreadHead thread={latest} />
       {latest.opt_out && <OptOutBanner optOut={latest.opt_out} open={open} />}
       <ThreadMessages
@@ -116,14 +119,14 @@ function Content({
         onSend={actions.sendAnyway}
         onKeep={actions.keepAsDraft}
       />
-    </>
+    </DropArea>
   );
 }
 
 /** The actions of bubbles. Waiting messages can be cancelled even if nothing can be sent, as from a paused number. */
 function useBubbleActions(
   { phoneNumber, contact }: ConversationKey,
-  { writeAgain, sendAgain }: CompositionActions,
+  { writeAgain, sendAgain, attach }: CompositionActions,
   field: RefObject<HTMLTextAreaElement | null>,
   canSend: boolean,
 ): BubbleActions {
@@ -133,14 +136,22 @@ function useBubbleActions(
     const edit = (message: ConversationMessage) => {
       writeAgain(draftOf(message));
       field.current?.focus();
+      const path = storedPath(message);
+      if (path === undefined) return;
+      void fetch(path)
+        .then((answer) => answer.blob())
+        .then((blob) => attach(new File([blob], fileName(message), { type: blob.type })))
+        .catch((error: Error) => notify(texts.noFile, error.message));
     };
-    const send = (message: ConversationMessage) => sendAgain(draftOf(message));
+    // A file of this server is uploaded anew, so that the person sees it before it goes out.
+    const send = (message: ConversationMessage) =>
+      storedPath(message) === undefined ? sendAgain(draftOf(message)) : edit(message);
     const cancel = ({ id }: ConversationMessage) =>
       void cancelMessage(team.id, id)
         .catch((error: Error) => notify(texts.notCancelled, error.message))
         .then(() => rereadConversations(team.id, { phoneNumber, contact }));
     return { ...(canSend && { edit, send }), ...(mayCancel && { cancel }) };
-  }, [team.id, phoneNumber, contact, writeAgain, sendAgain, field, canSend, mayCancel]);
+  }, [team.id, phoneNumber, contact, writeAgain, sendAgain, attach, field, canSend, mayCancel]);
 }
 
 /** The reason why the person cannot send in a conversation, with the next step; undefined if they can. */

@@ -3,11 +3,15 @@ import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
 import { type Composition, type Draft, joinDrafts } from './composition-store.ts';
 import { compositionKey, compositions, openConversationsBy } from './compositions.ts';
 import type { ConversationKey } from './conversation-queries.ts';
+import { attachFile, detachFile } from './draft-file.ts';
 
 export interface CompositionActions {
   readonly write: (draft: Draft) => void;
   /** Inserts a text before the draft. */
   readonly writeAgain: (draft: Draft) => void;
+  readonly attach: (file: File) => void;
+  /** Removes the file, and ends its upload. */
+  readonly detach: () => void;
   readonly send: () => void;
   /** Sends an earlier message as a new one. The draft stays. */
   readonly sendAgain: (message: Draft) => void;
@@ -40,6 +44,8 @@ export function useComposition(
     () => ({
       write: (draft: Draft) => compositions.write(key, draft),
       writeAgain: (draft: Draft) => compositions.write(key, joinDrafts(draft, compositions.get(key).draft)),
+      attach: (file: File) => void attachFile(key, file),
+      detach: () => detachFile(key),
       send: () => void compositions.send(key),
       sendAgain: (message: Draft) => void compositions.send(key, message),
       sendAnyway: () => void compositions.sendAnyway(key),

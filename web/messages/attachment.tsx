@@ -1,31 +1,30 @@
 import { Paperclip } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { Message } from '#contract/message.ts';
-import { basePath } from '#web/api/base-path.ts';
+import { nowMs } from '#web/kit/clock.ts';
+import { fileName, storedPath } from './stored-file.ts';
 import { texts } from './texts.ts';
 
-/** Shows a received picture. Other received files, and sent files, which are on another host, are links. */
-export function Attachment({
-  message: { media_url, direction },
-}: {
-  readonly message: Pick<Message, 'media_url' | 'direction'>;
-}): ReactNode {
+/** After this time the server has copied an uploaded file for its message. */
+const copiedMs = 2_000;
+
+/** Shows a picture that this server has. Other files, also those on other hosts, are links. */
+export function Attachment({ message }: { readonly message: Message }): ReactNode {
+  const { media_url, direction, created_at } = message;
   const [isBroken, setIsBroken] = useState(false);
+  const isCopied = useIsAfter(Date.parse(created_at) + (direction === 'outbound' ? copiedMs : 0));
   if (media_url === null) return null;
-  const stored = direction === 'inbound' ? /\/media\/.+$/.exec(pathOf(media_url))?.[0] : undefined;
-  const name = nameOf(media_url);
-  // Received files are stored by this server; the page loads nothing from other hosts.
-  const href = stored === undefined ? media_url : `${basePath}${stored}`;
-  const isPicture = stored !== undefined && /\.(jpe?g|png|gif|webp|heic|heif|bmp)$/i.test(stored);
+  const path = storedPath(message);
+  const name = fileName(message);
+  const href = path ?? media_url;
+  const isPicture = path !== undefined && /\.(jpe?g|png|gif|webp|heic|heif|bmp)$/i.test(path);
   if (isPicture && !isBroken) {
+    const sentence = direction === 'inbound' ? texts.receivedFile : texts.sentFile;
+    const style = 'max-h-80 min-h-24 min-w-24 rounded-2xl border border-line bg-sunken object-contain';
+    if (!isCopied) return <div className={style} />;
     return (
       <a href={href} target="_blank" rel="noopener noreferrer" className="block w-fit max-w-full">
-        <img
-          src={href}
-          alt={texts.receivedFile({ name })}
-          onError={() => setIsBroken(true)}
-          className="max-h-80 min-h-24 min-w-24 rounded-2xl border border-line bg-sunken object-contain"
-        />
+        <img src={href} alt={sentence({ name })} onError={() => setIsBroken(true)} className={style} />
       </a>
     );
   }
@@ -39,24 +38,21 @@ export function Attachment({
       <Paperclip aria-hidden="true" className="size-4 shrink-0 text-quiet" />
       <span className="min-w-0">
         <span className="block truncate">{name}</span>
-        {stored === undefined && (
-          <span className="block truncate text-xs text-quiet">{hostOf(media_url)}</span>
-        )}
+        {path === undefined && <span className="block truncate text-xs text-quiet">{hostOf(media_url)}</span>}
       </span>
     </a>
   );
 }
 
-const parse = (url: string) => (URL.canParse(url) ? new URL(url) : undefined);
-const pathOf = (url: string) => parse(url)?.pathname ?? '';
-const hostOf = (url: string) => parse(url)?.host ?? url;
+const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
 
-/** Takes the last path segment as the file's name. Its percent-encoding may be invalid. */
-function nameOf(url: string): string {
-  const last = pathOf(url).split('/').at(-1) ?? '';
-  try {
-    return decodeURIComponent(last) || texts.attachment;
-  } catch {
-    return last;
-  }
+/** Whether a time has come; the component is drawn again then. */
+function useIsAfter(atMs: number): boolean {
+  const [isAfter, setIsAfter] = useState(nowMs() >= atMs);
+  useEffect(() => {
+    if (isAfter) return;
+    const timer = setTimeout(() => setIsAfter(true), atMs - nowMs());
+    return () => clearTimeout(timer);
+  }, [isAfter, atMs]);
+  return isAfter;
 }

@@ -3,6 +3,7 @@ import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { TimelineActor, TimelineStep } from '#contract/timeline.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { StepTime } from '#web/kit/time.tsx';
+import { fileSize } from './file-size.ts';
 import { failureTexts } from './status-texts.ts';
 import { texts as messageTexts } from './texts.ts';
 
@@ -53,7 +54,7 @@ function sentenceOf({ kind, actor, details }: TimelineStep): string {
       return texts.received({ device });
     case 'media_stored':
       return details.media
-        ? texts.fileStored({ name: details.media.name, size: sizeOf(details.media.size_bytes) })
+        ? texts.fileStored({ name: details.media.name, size: fileSize(details.media.size_bytes) })
         : texts.aFileStored;
     case 'handed_out':
       return details.hand_out === 2 ? texts.tookAgain({ device }) : texts.took({ device });
@@ -99,8 +100,3 @@ function accepted(actor: TimelineActor | null): string {
       return texts.accepted;
   }
 }
-
-const sizeOf = (bytes: number) =>
-  bytes < 100_000
-    ? texts.kilobytes({ size: Math.ceil(bytes / 1_000) })
-    : texts.megabytes({ size: Math.round(bytes / 100_000) / 10 });
