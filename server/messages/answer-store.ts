@@ -14,7 +14,8 @@ const isStored =
 const sqlLastAnswer = `CASE WHEN ${isStored} THEN a.message_id ELSE a.previous_id END`;
 
 /**
- * Claims a conversation for a reply whose message is not stored yet. Claims at the same instant wait for each other.
+ * Claims a conversation for a reply whose message is not stored yet (decision 0063). Claims at the same instant wait for
+ * each other.
  * @returns false if another sender answered after `seenId`, or claimed the conversation after `freshId` and has not
  * stored the message. A `seenId` of null is not checked
  */
