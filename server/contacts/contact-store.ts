@@ -51,31 +51,42 @@ export const listContactRows = query<
   `SELECT ${columns} FROM contacts c WHERE c.team_id = :teamId AND c.id < :before ORDER BY c.id DESC LIMIT :limit`,
 ).rows;
 
-/**
- * Lists contacts that have a word for each term, newest first. A term fits words that begin with one of its `words`;
- * `terms` has its number beside each. A row of contact_words is read twice at most.
- */
-export const searchContactRows = query<
-  {
-    readonly teamId: TeamId;
-    readonly words: readonly string[];
-    readonly terms: readonly number[];
-    readonly termCount: number;
-    readonly before: string;
-    readonly limit: number;
-  },
-  ContactRow
->(
+/** A search for contacts that have, for each term, a word that begins with one of its `words`; `terms` are beside these. */
+interface ContactSearch {
+  readonly teamId: TeamId;
+  readonly words: readonly string[];
+  readonly terms: readonly number[];
+  readonly termCount: number;
+  readonly before: string;
+  readonly limit: number;
+}
+
+/** SQL of the words that begin as those of the search. @param condition which of them */
+const matches = (
+  condition = '',
+) => `unnest(:words::text[], :terms::int[]) AS q (word, term) CROSS JOIN LATERAL (
+       SELECT w.contact_id FROM contact_words w
+       WHERE w.team_id = :teamId AND w.word >= q.word AND w.word < q.word || chr(1114111) ${condition} OFFSET 0
+     ) f`;
+
+const hasEachTerm = 'bit_or(1::bigint << q.term) = (1::bigint << :termCount) - 1';
+
+/** Finds the contacts of a search among the newest ten times `limit`, newest first. It finds a page if a tenth fits. */
+export const searchNewest = query<ContactSearch, ContactRow>(
+  'contacts.search-newest',
+  `SELECT ${columns} FROM (
+     SELECT c.team_id, c.id, c.name, c.note, c.created_at, c.updated_at FROM contacts c
+     WHERE c.team_id = :teamId AND c.id < :before ORDER BY c.id DESC LIMIT 10 * :limit::int
+   ) c
+   WHERE (SELECT ${hasEachTerm} FROM ${matches('AND w.contact_id = c.id')}) ORDER BY c.id DESC LIMIT :limit`,
+).rows;
+
+/** Finds the contacts of a search, newest first. It reads each row of contact_words that fits, twice at most. */
+export const searchContactRows = query<ContactSearch, ContactRow>(
   'contacts.search',
   `SELECT ${columns} FROM (
-     SELECT f.contact_id FROM unnest(:words::text[], :terms::int[]) AS q (word, term)
-     CROSS JOIN LATERAL (
-       SELECT w.contact_id FROM contact_words w
-       WHERE w.team_id = :teamId AND w.word >= q.word AND w.word < q.word || chr(1114111) OFFSET 0
-     ) f
-     WHERE f.contact_id < :before
-     GROUP BY f.contact_id HAVING bit_or(1::bigint << q.term) = (1::bigint << :termCount) - 1
-     ORDER BY f.contact_id DESC LIMIT :limit
+     SELECT f.contact_id FROM ${matches()} WHERE f.contact_id < :before
+     GROUP BY f.contact_id HAVING ${hasEachTerm} ORDER BY f.contact_id DESC LIMIT :limit
    ) f
    ${ofIds('f.contact_id')} ORDER BY c.id DESC`,
 ).rows;

@@ -4,7 +4,7 @@ import { invalid } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { readPage } from '#server/platform/paging.ts';
 import { parseHandle } from './change-contact.ts';
-import { findContact, findNames, listContactRows, searchContactRows } from './contact-store.ts';
+import { findContact, findNames, listContactRows, searchContactRows, searchNewest } from './contact-store.ts';
 import { wordsOfQuery } from './search-words.ts';
 
 /** Lists the contacts of a team, newest first: all, the one that has a handle, or those that fit a query. */
@@ -17,14 +17,16 @@ export function listContacts({ database }: Runtime, teamId: TeamId, query: ListC
     const terms = wordsOfQuery(text).flatMap((words, term) => words.map((word) => ({ word, term })));
     const last = terms.at(-1);
     if (!last) return [];
-    return searchContactRows(database.pages, {
+    const search = {
       teamId,
       words: terms.map(({ word }) => word),
       terms: terms.map(({ term }) => term),
       termCount: last.term + 1,
       before,
       limit,
-    });
+    };
+    const newest = await searchNewest(database.pages, search);
+    return newest.length === limit ? newest : searchContactRows(database.pages, search);
   });
 
   async function findByHandle(written: string, before: string) {
