@@ -173,12 +173,12 @@ export async function eraseMessages(
   { direction, handle, after, until }: MessagesOfHandle,
   limit: number,
 ): Promise<MessageId[]> {
+  await lockToErase(trx, { teamId });
   const locked = await lockFinished[direction].rows(trx, { teamId, handle, after, until, limit });
   const ids = locked.map((row) => row.id);
   const [first, last] = [ids[0], ids.at(-1)];
   if (!first || !last) return ids;
   await removeMediaOf(trx, { messageIds: ids });
-  await lockToErase(trx, { teamId });
   await erase.run(trx, { teamId, ids, first, last });
   await emptySegments(trx, { teamId, ids });
   if (direction === 'inbound') await eraseFingerprints.run(trx, { teamId, ids });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SearchResult } from '#contract/search.ts';
-import { putContact } from '#test/support/contacts/put-contact.ts';
 import { givenReader, receive } from '#test/support/dashboard/conversations.ts';
 
 const ada = '+14155550901';
@@ -9,7 +8,7 @@ const bob = '+14155550902';
 const mail = 'ada@example.com';
 
 describe('the search of the dashboard (specification section 12.4)', () => {
-  const { service, team, member, number } = givenReader();
+  const { team, member, number } = givenReader();
   const search = async (q: string, more = ''): Promise<SearchResult> => {
     const answer = await member.get(member.in(`/search?q=${encodeURIComponent(q)}${more}`));
     assert.equal(answer.status, 200, answer.text);
@@ -22,7 +21,7 @@ describe('the search of the dashboard (specification section 12.4)', () => {
   };
 
   it('a search finds messages with names, conversations by words of names, and both by last digits (§12.4/search-of-people)', async () => {
-    await putContact(service, team.id, 'Ada Lovelace-Exámple', [ada, mail]);
+    await team.api.post('/v1/contacts', { name: 'Ada Lovelace-Exámple', handles: [ada, mail] });
     await receive(number, ada, 'Hello Bob');
     await receive(number, mail, 'A mail');
     await receive(number, bob, 'Hello Ada');
@@ -42,7 +41,7 @@ describe('the search of the dashboard (specification section 12.4)', () => {
   });
 
   it('later pages have no conversations (§12.4/search-of-people)', async () => {
-    await putContact(service, team.id, 'Hello Kitty', [ada]);
+    await team.api.post('/v1/contacts', { name: 'Hello Kitty', handles: [ada] });
     await receive(number, ada, 'Hello 1');
     await receive(number, ada, 'Hello 2');
     const first = await search('hello', '&limit=1');

@@ -44,6 +44,8 @@ const walking = [
   'messages.purge-inbound-ids',
   // Runs once a day.
   'messages.purge-answers',
+  // This statement reads an index that contains only segments that an erasure emptied.
+  'search.emptied',
   // These statements read an index that contains only open mails.
   'mail.waiting',
   'mail.count-held',

@@ -1,4 +1,5 @@
 import { foundConversationsMax, type SearchQuery, type SearchResult } from '#contract/search.ts';
+import { listContacts } from '#server/contacts/list-contacts.ts';
 import {
   type ConversationKey,
   conversationOf,
@@ -13,32 +14,16 @@ import { viewLog } from '#server/messages/list-messages.ts';
 import { namesDigitsOf, parseSearch } from '#server/messages/search/parse-search.ts';
 import { searchMessages } from '#server/messages/search/search-messages.ts';
 import { findSenders } from '#server/messages/senders.ts';
-import type { TeamId } from '#server/platform/ids.ts';
-import { foldForSearch, wordsOf } from '#server/platform/search-words.ts';
+import { firstIdAt, idMax, type TeamId } from '#server/platform/ids.ts';
 
-/** People whose conversations a search looks for, and words of names that it compares. */
+/** People whose conversations a search looks for. */
 const contactsMax = 20;
-const wordsExaminedMax = 1_000;
 
-/** The handles of people whose names have words with all of these beginnings. */
-const listNamedHandles = query<
-  { teamId: TeamId; words: readonly string[]; limit: number },
-  { handle: string }
->(
-  'search.named-handles',
-  `SELECT h.handle FROM (
-     SELECT w.contact_id FROM (
-       SELECT w.contact_id FROM contact_words w
-       WHERE w.team_id = :teamId AND w.word >= (:words::text[])[1] AND w.word < (:words::text[])[1] || U&'\\FFFF'
-       ORDER BY w.team_id, w.word, w.contact_id LIMIT ${wordsExaminedMax}
-     ) w
-     WHERE NOT EXISTS (
-       SELECT FROM unnest(:words::text[]) AS o (word) WHERE NOT EXISTS (
-         SELECT FROM contact_words x WHERE x.team_id = :teamId AND x.contact_id = w.contact_id AND starts_with(x.word, o.word) OFFSET 0))
-     LIMIT :limit
-   ) w
-   CROSS JOIN LATERAL (SELECT h.handle FROM contact_handles h WHERE h.team_id = :teamId AND h.contact_id = w.contact_id OFFSET 0) h`,
-).rows;
+/** SQL of the newest message with a handle. Row comparisons force the index of the column. */
+const newestOf = (column: 'from_handle' | 'to_handle') =>
+  `(SELECT m.direction, m.from_handle, m.to_handle FROM messages m
+    WHERE (m.team_id, m.${column}, m.id) <= (:teamId, h.handle, '${idMax}') AND (m.team_id, m.${column}, m.id) >= (:teamId, h.handle, '${firstIdAt(0)}')
+    ORDER BY m.team_id DESC, m.${column} DESC, m.id DESC LIMIT 1)`;
 
 /** The newest messages that contacts sent and got, one each, by which their latest conversations are known. */
 const listNewest = query<
@@ -46,13 +31,8 @@ const listNewest = query<
   { direction: 'inbound' | 'outbound'; from_handle: string; to_handle: string }
 >(
   'search.newest-of-handles',
-  `SELECT m.direction, m.from_handle, m.to_handle FROM unnest(:handles::text[]) AS h (handle) CROSS JOIN LATERAL (
-     (SELECT m.direction, m.from_handle, m.to_handle FROM messages m
-      WHERE m.team_id = :teamId AND m.from_handle = h.handle ORDER BY m.team_id DESC, m.from_handle DESC, m.id DESC LIMIT 1)
-     UNION ALL
-     (SELECT m.direction, m.from_handle, m.to_handle FROM messages m
-      WHERE m.team_id = :teamId AND m.to_handle = h.handle ORDER BY m.team_id DESC, m.to_handle DESC, m.id DESC LIMIT 1)
-   ) m`,
+  `SELECT m.direction, m.from_handle, m.to_handle FROM unnest(:handles::text[]) AS h (handle)
+   CROSS JOIN LATERAL (${newestOf('from_handle')} UNION ALL ${newestOf('to_handle')}) m`,
 ).rows;
 
 /**
@@ -82,12 +62,11 @@ export async function searchTeam(
   };
 }
 
-/** The latest conversations with people of a name. */
-async function listNamed({ database: { pages } }: Runtime, teamId: TeamId, q: string) {
-  const words = wordsOf(foldForSearch(q)).sort((one, other) => other.length - one.length);
-  const named = await listNamedHandles(pages, { teamId, words, limit: contactsMax });
-  const handles = named.map(({ handle }) => handle);
-  return (await listNewest(pages, { teamId, handles })).map(conversationOf);
+/** The latest conversations with people whose names or numbers fit. */
+async function listNamed(services: Runtime, teamId: TeamId, q: string): Promise<ConversationKey[]> {
+  const { rows } = await listContacts(services, teamId, { query: q, limit: contactsMax });
+  const handles = rows.flatMap((contact) => contact.handles);
+  return (await listNewest(services.database.pages, { teamId, handles })).map(conversationOf);
 }
 
 async function viewConversations(

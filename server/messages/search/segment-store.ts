@@ -141,7 +141,9 @@ export const insertSegment = transactionQuery<Segment & { teamId: TeamId; signat
 /** Removes segments that a step back of the clock put into the future: messages between them may still come. */
 export const removeFutureSegments = transactionQuery<{ teamId: TeamId; settled: string }>(
   'search.remove-future',
-  'DELETE FROM message_segments WHERE team_id = :teamId AND last_id >= :settled',
+  `DELETE FROM message_segments WHERE team_id = :teamId AND last_id = ANY (ARRAY(
+     SELECT s.last_id FROM message_segments s WHERE s.team_id = :teamId AND s.last_id >= :settled
+     ORDER BY s.team_id, s.last_id LIMIT 1000))`,
 ).run;
 
 /** Empties the signatures of the segments that have these messages. */
@@ -157,7 +159,7 @@ export const emptySegments = transactionQuery<{ teamId: TeamId; ids: readonly Me
 /** Segments whose signatures an erasure emptied. */
 export const listEmptied = query<{ limit: number }, Segment & { team_id: TeamId }>(
   'search.emptied',
-  `SELECT team_id, first_id, last_id FROM message_segments WHERE signature = '' LIMIT :limit`,
+  `SELECT team_id, first_id, last_id FROM message_segments WHERE signature = '' ORDER BY team_id, last_id LIMIT :limit`,
 ).rows;
 
 export const saveSignature = transactionQuery<{ teamId: TeamId; last_id: string; signature: Buffer }>(
