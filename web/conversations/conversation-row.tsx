@@ -38,7 +38,7 @@ export function ConversationRow({
   const isMarked = isUnread(conversation) && !isOpen;
   const onKeyDown = useDoneKey(conversation);
   return (
-    <li className="border-b border-line last:border-0">
+    <li className="border-b border-line contain-inline-size last:border-0">
       <Link
         to="/teams/$teamId/conversations/$phoneNumber/$contact"
         params={{ teamId: team.id, phoneNumber: phone_number, contact }}
@@ -71,7 +71,7 @@ export function ConversationRow({
               <Mark conversation={conversation} />
               <bdi>{previewOf(conversation, team.member_id)}</bdi>
             </span>
-            {isNumberShown && (
+            {isNumberShown && !simulated && (
               <span className="max-w-28 shrink-0 truncate text-xs text-faint">
                 <bdi>{numberName({ label: number_label, phone_number })}</bdi>
                 {number_removed && ` ${texts.row.deleted}`}
