@@ -282,6 +282,24 @@ describe('replies in a browser (specification section 12.4)', () => {
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('You · Waiting.').waitFor();
   });
+
+  it('a contact with an e-mail address alone gets a phone number, and the conversation leads to it', async () => {
+    const contact = 'kim@example.com';
+    await receive(number, contact, 'Hello');
+    const page = await open(contact);
+    await page.getByText('Replies go to phone numbers only.').waitFor();
+    await assertSound(page, 'dashboard-reply-no-number');
+    await page.getByRole('button', { name: 'Add a phone number' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Kim Example');
+    await dialog.getByRole('textbox', { name: /number/i }).fill('+1 415 555 0159');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('link', { name: 'Write to +1 415 555 0159' }).click();
+    await page.getByRole('heading', { name: 'Kim Example' }).waitFor();
+    await replyOf(page).fill('Hello Kim');
+    await page.keyboard.press('Enter');
+    await page.getByText('You · Waiting.').waitFor();
+  });
 });
 
 /** Runs in the page: pastes a picture into the reply, or drops it onto the conversation. */

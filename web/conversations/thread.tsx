@@ -19,6 +19,7 @@ import {
 } from './conversation-queries.ts';
 import { DropArea } from './drop-area.tsx';
 import { MeanwhileDialog } from './meanwhile-dialog.tsx';
+import { isPhoneNumber, NoPhoneNumber } from './no-phone-number.tsx';
 import { OptOutBanner } from './opt-out-banner.tsx';
 import { ReplyBox } from './reply-box.tsx';
 import { texts } from './texts.ts';
@@ -111,6 +112,8 @@ function Content({
           actions={actions}
           field={field}
         />
+      ) : hindrance === hindrances.noPhoneNumber ? (
+        <NoPhoneNumber thread={latest} />
       ) : (
         <p className="border-t border-line bg-surface px-5 py-4 text-center text-quiet">{hindrance}</p>
       )}
@@ -165,7 +168,7 @@ function useHindrance({ number, contact, opt_out }: ConversationMessageList): st
   if (!number.verified) return hindrances.notConnected;
   if (number.status === 'paused')
     return canManage ? hindrances.pausedResume : hindrances.paused({ administrators });
-  if (!/^\+[1-9]\d{6,14}$/.test(contact)) return hindrances.noPhoneNumber;
+  if (!isPhoneNumber(contact)) return hindrances.noPhoneNumber;
   return undefined;
 }
 
