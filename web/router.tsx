@@ -11,6 +11,8 @@ import { basePath } from './api/base-path.ts';
 import { readSearch, type TypedSearch, writeSearch } from './api/search-parameters.ts';
 import { readContactsSearch } from './contacts/contacts-search.ts';
 import { readConversationFilters } from './conversations/conversation-filters.ts';
+import type { ConversationKey } from './conversations/conversation-queries.ts';
+import { readAhead } from './conversations/read-ahead.ts';
 import { readMessagesSearch } from './messages/messages-search.ts';
 import { readNumberSearch, readNumbersSearch } from './numbers/numbers-search.ts';
 import { AppShell } from './shell/app-shell.tsx';
@@ -52,7 +54,13 @@ const conversations = page(
   lazyRouteComponent(() => import('./conversations/conversations-page.tsx'), 'ConversationsPage'),
   readConversationFilters,
 );
-const conversation = createRoute({ getParentRoute: () => conversations, path: '$phoneNumber/$contact' });
+const conversation = createRoute({
+  getParentRoute: () => conversations,
+  path: '$phoneNumber/$contact',
+  // A pointer on the link reads the conversation ahead. The page does not wait for it.
+  loader: ({ params: { teamId, ...key } }: { params: ConversationKey & { readonly teamId: string } }) =>
+    readAhead(teamId, key),
+});
 
 const pages = [
   page(

@@ -300,6 +300,24 @@ describe('replies in a browser (specification section 12.4)', () => {
     await page.keyboard.press('Enter');
     await page.getByText('You · Waiting.').waitFor();
   });
+
+  it('a conversation opens within 100 ms of a click, because it was read while the pointer was on its link (§12.4/read-ahead)', async () => {
+    const contacts = ['+14155550160', '+14155550161', '+14155550162'];
+    for (const contact of contacts) await receive(number, contact, `Hello from ${contact}`);
+    const page = await openPath(member, '/conversations');
+    const reads: string[] = [];
+    page.on('response', (response) => reads.push(response.url()));
+    const times: number[] = [];
+    for (const contact of contacts) {
+      const link = page.getByRole('listitem').getByRole('link', { name: new RegExp(contact.slice(-4)) });
+      await link.hover();
+      await until('the conversation was read', () =>
+        reads.some((url) => url.includes(encodeURIComponent(contact))),
+      );
+      times.push(await link.evaluate(openingMs, `Hello from ${contact}`));
+    }
+    assert.ok(Math.min(...times) < 100, `${times} ms`);
+  });
 });
 
 /** Runs in the page: pastes a picture into the reply, or drops it onto the conversation. */
@@ -311,3 +329,16 @@ const putFile = (event: 'paste' | 'drop', base64: string) => `(() => {
   const event = '${event}' === 'paste' ? new ClipboardEvent('paste', options) : new DragEvent('drop', options);
   document.querySelector('${event}' === 'paste' ? 'textarea' : '[role=log]').dispatchEvent(event);
 })()`;
+
+/** Runs in the page: presses a link, and returns the time until the conversation shows a text. */
+async function openingMs(link: { readonly click: () => void }, text: string): Promise<number> {
+  const page = globalThis as unknown as {
+    readonly document: { querySelector(selector: string): { readonly textContent: string } | null };
+    readonly requestAnimationFrame: (draw: () => void) => void;
+  };
+  const beganMs = performance.now();
+  link.click();
+  while (!page.document.querySelector('[role=log]')?.textContent.includes(text))
+    await new Promise<void>((resolve) => page.requestAnimationFrame(resolve));
+  return performance.now() - beganMs;
+}

@@ -21,6 +21,7 @@ import { DropArea } from './drop-area.tsx';
 import { MeanwhileDialog } from './meanwhile-dialog.tsx';
 import { isPhoneNumber, NoPhoneNumber } from './no-phone-number.tsx';
 import { OptOutBanner } from './opt-out-banner.tsx';
+import { useReadAhead } from './read-ahead.ts';
 import { ReplyBox } from './reply-box.tsx';
 import { texts } from './texts.ts';
 import { ThreadHead } from './thread-head.tsx';
@@ -35,6 +36,7 @@ export function Thread({ open }: { readonly open: ConversationKey }): ReactNode 
   const team = useTeam();
   const thread = useList(threadQuery(team.id, open));
   useReadMark(open, thread.query.data?.newest);
+  useReadAhead(team.id, open);
   return (
     <Loaded query={thread.query}>
       {({ newest, rows }) => {
