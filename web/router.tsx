@@ -60,6 +60,8 @@ const conversation = createRoute({
   // A pointer on the link reads the conversation ahead. The page does not wait for it.
   loader: ({ params: { teamId, ...key } }: { params: ConversationKey & { readonly teamId: string } }) =>
     readAhead(teamId, key),
+  component: lazyRouteComponent(() => import('./conversations/thread.tsx'), 'OpenThread'),
+  errorComponent: PageFailure,
 });
 
 const pages = [

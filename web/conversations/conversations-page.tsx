@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { Outlet, useParams } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import type { ConversationMessageList } from '#contract/conversation.ts';
@@ -13,7 +13,6 @@ import { useTeam } from '#web/shell/session.ts';
 import { ConversationList } from './conversation-list.tsx';
 import { type ConversationKey, threadQuery } from './conversation-queries.ts';
 import { texts } from './texts.ts';
-import { Thread } from './thread.tsx';
 
 /** The list of conversations beside one thread. On a phone one of the two is shown. */
 export function ConversationsPage(): ReactNode {
@@ -44,7 +43,7 @@ export function ConversationsPage(): ReactNode {
         className={classNames('flex min-w-0 flex-1 flex-col', !open && 'max-md:hidden')}
       >
         {open ? (
-          <Thread key={`${open.phoneNumber} ${open.contact}`} open={open} />
+          <Outlet />
         ) : (
           <div className="m-auto">
             <EmptyState icon={<MessagesSquare />} title={texts.choose}>

@@ -1,4 +1,4 @@
-import { Navigate } from '@tanstack/react-router';
+import { Navigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, type RefObject, useEffect, useMemo, useRef } from 'react';
 import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
@@ -32,7 +32,13 @@ import { useFoundMessage } from './use-found-message.ts';
 
 const { hindrances } = texts;
 
-export function Thread({ open }: { readonly open: ConversationKey }): ReactNode {
+/** The thread that the page's address names. Its code is loaded when the first one is opened. */
+export function OpenThread(): ReactNode {
+  const open = useParams({ from: '/teams/$teamId/conversations/$phoneNumber/$contact' });
+  return <Thread key={`${open.phoneNumber} ${open.contact}`} open={open} />;
+}
+
+function Thread({ open }: { readonly open: ConversationKey }): ReactNode {
   const team = useTeam();
   const thread = useList(threadQuery(team.id, open));
   useReadMark(open, thread.query.data?.newest);
