@@ -7,6 +7,7 @@ import { receive } from '#test/support/dashboard/conversations.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
+import { until } from '#test/support/service/until.ts';
 
 const ada = '+14155550142';
 const adaMail = 'ada@example.com';
@@ -54,6 +55,44 @@ describe('contacts in a browser (specification section 4.8)', () => {
     await assertSound(other, 'dashboard-conversations-named');
     await other.getByRole('link', { name: adaMail }).click();
     await other.getByText(`${adaMail} · via`).waitFor();
+  });
+
+  it('another number of a person is added to the contact, from the conversation', async () => {
+    await deleteAll();
+    const other = '+14155550143';
+    await create('Ada Example', ada);
+    await receive(number, other, 'It is me, from my work phone.');
+    const page = await open(member, `/conversations/${number.phoneNumber}/${other}`);
+    await page.getByRole('button', { name: 'Add name' }).click();
+    await dialogOf(page).getByLabel('Name').fill('ada');
+    await dialogOf(page).getByRole('button', { name: 'Add to Ada Example' }).click();
+    await dialogOf(page).getByRole('button', { name: 'Remove +1 415 555 0142' }).waitFor();
+    await dialogOf(page).getByRole('button', { name: 'Remove +1 415 555 0143' }).waitFor();
+    await assertSound(page, 'dashboard-conversations-add-to');
+    await dialogOf(page).getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Ada Example' }).waitFor();
+    await page.getByText('Also writes from').waitFor();
+  });
+
+  it('an admin erases a person with all numbers and addresses (§12.14/erased-contact)', async () => {
+    await deleteAll();
+    const admin = await newMember(service, team, 'admin');
+    await create('Grace Example', '+14155550144', 'grace@example.com');
+    await receive(number, '+14155550144', 'A secret');
+    const page = await open(admin, `/conversations/${number.phoneNumber}/+14155550144`);
+    await page.getByRole('main').getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: 'Erase this contact' }).click();
+    const dialog = dialogOf(page);
+    await dialog.getByLabel('Erase all of Grace Example').check();
+    await dialog.getByText('Goes for good:').waitFor();
+    await dialog.getByRole('textbox').fill('+1 415 555 0144');
+    await assertSound(page, 'dashboard-erase-person');
+    await dialog.getByRole('button', { name: 'Erase contact' }).click();
+    await page.getByText(/^The contact is (erased|being erased)$/).waitFor();
+    await until('the contact is gone', async () => {
+      const { json } = await team.api.get('/v1/contacts');
+      return (json.contacts as unknown[]).length === 0;
+    });
   });
 
   it('a number that another contact has leads to that contact', async () => {

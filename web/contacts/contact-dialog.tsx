@@ -1,9 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { Plus, X } from 'lucide-react';
+import { Plus, UserRoundPlus, X } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Contact, ContactRequest } from '#contract/contact.ts';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { readHandle } from '#contract/typed-handle.ts';
+import { useList } from '#web/api/lists.ts';
 import { ApiError } from '#web/api/request.ts';
 import { Button, IconButton } from '#web/kit/button.tsx';
 import type { DialogState } from '#web/kit/dialog.tsx';
@@ -11,13 +12,16 @@ import { TextField } from '#web/kit/field.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { Handle } from '#web/kit/text.tsx';
+import { useDebounced } from '#web/kit/use-debounced.ts';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { realFirst } from '#web/numbers/real-first.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { contactQuery, findContact, rereadContacts, saveContact } from './contact-queries.ts';
+import { contactQuery, contactsQuery, findContact, rereadContacts, saveContact } from './contact-queries.ts';
 import { texts as contactTexts } from './texts.ts';
 
 const { dialog: texts } = contactTexts;
+
+const namesakesMax = 3;
 
 /** Changes a contact, or creates one. */
 export function ContactDialog({
@@ -39,7 +43,12 @@ export function ContactDialog({
   const found = useQuery({ ...contactQuery(team.id, id ?? ''), enabled: isOpen && id !== undefined });
   const [changed, setChanged] = useState<readonly string[]>();
   const [typed, setTyped] = useState('');
-  const known = id === undefined && handle !== undefined ? [handle] : (found.data?.handles ?? []);
+  // The handles that are added to another contact, whose name was typed for them.
+  const [more, setMore] = useState<readonly string[]>([]);
+  const [name, setName] = useState('');
+  const namesakes = useNamesakes(id === undefined && handle !== undefined ? name : '');
+  const first = id === undefined && handle !== undefined ? [handle] : (found.data?.handles ?? []);
+  const known = [...first, ...more];
   const handles = changed ?? known;
   const withTyped = typed.trim() === '' ? handles : [...new Set([...handles, readHandle(typed, ownNumber)])];
   const change = (next: readonly string[], left = typed) => {
@@ -57,8 +66,10 @@ export function ContactDialog({
       await rereadContacts(team.id);
     },
   });
-  const start = (other?: string) => {
+  const start = (other?: string, more: readonly string[] = []) => {
     setOtherId(other);
+    setName('');
+    setMore(more);
     setChanged(undefined);
     setTyped('');
     saving.reset();
@@ -77,7 +88,13 @@ export function ContactDialog({
         defaultValue={contact?.name}
         required
         maxLength={100}
+        onChange={(event) => setName(event.currentTarget.value)}
       />
+      {namesakes.map((one) => (
+        <Button key={one.id} size="small" className="self-start" onClick={() => start(one.id, handles)}>
+          <UserRoundPlus /> {texts.addTo({ name: one.name, handle: formatPhoneNumber(one.handles[0] ?? '') })}
+        </Button>
+      ))}
       {handles.length > 0 && (
         <ul aria-label={texts.handles} className="flex flex-col gap-1.5">
           {handles.map((one) => (
@@ -146,6 +163,13 @@ export function ContactDialog({
       {id === undefined ? fields() : <Loaded query={found}>{fields}</Loaded>}
     </FormDialog>
   );
+}
+
+/** Contacts with a name that is typed for another handle: the person may be one of them. */
+function useNamesakes(name: string): readonly Contact[] {
+  const q = useDebounced(name.trim());
+  const { rows } = useList({ ...contactsQuery(useTeam().id, q), enabled: q.length >= 2 });
+  return q.length >= 2 && name !== '' ? rows.slice(0, namesakesMax) : [];
 }
 
 /** The refusal of a handle that belongs to another contact, which it names. */

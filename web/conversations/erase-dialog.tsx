@@ -1,11 +1,14 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { type Erasure, erasureCountMax } from '#contract/erasure.ts';
+import type { ConversationMessageList } from '#contract/conversation.ts';
+import { type EraseContactRequest, type Erasure, erasureCountMax } from '#contract/erasure.ts';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { teamRequest } from '#web/api/team-requests.ts';
+import { Checkbox } from '#web/kit/checkbox.tsx';
 import type { DialogState } from '#web/kit/dialog.tsx';
 import { TextField } from '#web/kit/field.tsx';
+import { listOf } from '#web/kit/format.ts';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { Handle } from '#web/kit/text.tsx';
@@ -16,33 +19,37 @@ import { texts as conversationTexts } from './texts.ts';
 
 const { erase: texts } = conversationTexts;
 
-const erase = (teamId: string, contact: string, dryRun: boolean) =>
-  teamRequest<Erasure>(teamId, 'POST', '/erasures', { contact, dry_run: dryRun });
+const erase = (teamId: string, fields: EraseContactRequest) =>
+  teamRequest<Erasure>(teamId, 'POST', '/erasures', fields);
 
 /** Removes spaces and punctuation, so that a phone number can be typed in any format. */
 const plain = (handle: string) => handle.toLowerCase().replaceAll(/[\s().-]/g, '');
 
 /** Erases a contact. The dialog first lists the effects, and the person has to type the contact's handle. */
 export function EraseDialog({
-  contact,
-  name,
+  thread: { contact, name, contact_handles },
   isOpen,
   onClose,
-}: DialogState & { readonly contact: string; readonly name: string | null }): ReactNode {
+}: DialogState & {
+  readonly thread: Pick<ConversationMessageList, 'contact' | 'name' | 'contact_handles'>;
+}): ReactNode {
   const team = useTeam();
   const navigate = useNavigate();
   const [typed, setTyped] = useState('');
+  const [isWhole, setIsWhole] = useState(false);
+  const others = contact_handles.filter((handle) => handle !== contact);
+  const fields = { contact, whole_contact: isWhole };
   // The counts are read each time the dialog opens, because the live stream does not announce their changes.
   const counts = useQuery({
-    queryKey: [team.id, 'erasure', contact],
-    queryFn: () => erase(team.id, contact, true),
+    queryKey: [team.id, 'erasure', fields],
+    queryFn: () => erase(team.id, { ...fields, dry_run: true }),
     enabled: isOpen,
     gcTime: 0,
   });
   const erasing = useMutation({
-    mutationFn: () => erase(team.id, contact, false),
+    mutationFn: () => erase(team.id, fields),
     onSuccess: async ({ status }) => {
-      forgetContact(team.id, contact);
+      for (const handle of isWhole ? contact_handles : [contact]) forgetContact(team.id, handle);
       onClose();
       await navigate({ to: '/teams/$teamId/conversations', params: { teamId: team.id }, replace: true });
       notify(status === 'erased' ? texts.erased : texts.erasing);
@@ -62,6 +69,14 @@ export function EraseDialog({
       fields={['contact']}
       onSubmit={() => erasing.mutate()}
     >
+      {others.length > 0 && (
+        <Checkbox
+          label={texts.whole({ name: name ?? '' })}
+          hint={texts.wholeWhat({ handles: listOf(others.map(formatPhoneNumber)) })}
+          isOn={isWhole}
+          onChange={setIsWhole}
+        />
+      )}
       <Loaded query={counts}>{(found) => <Facts found={found} />}</Loaded>
       <TextField
         name="contact"

@@ -12,7 +12,6 @@ import { useLeave } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { optOut, rereadConversations } from './conversation-queries.ts';
 import { DoneButton } from './done-button.tsx';
-import { EraseDialog } from './erase-dialog.tsx';
 import { texts } from './texts.ts';
 import { ThreadPerson } from './thread-person.tsx';
 
@@ -21,6 +20,8 @@ const { head } = texts;
 const ContactDialog = lazyDialog(
   async () => (await import('#web/contacts/contact-dialog.tsx')).ContactDialog,
 );
+
+const EraseDialog = lazyDialog(async () => (await import('./erase-dialog.tsx')).EraseDialog);
 
 export function ThreadHead({ thread }: { readonly thread: ConversationMessageList }): ReactNode {
   const team = useTeam();
@@ -92,9 +93,7 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
         isOpen={isNaming}
         onClose={() => setIsNaming(false)}
       />
-      {mayErase && (
-        <EraseDialog contact={contact} name={name} isOpen={isErasing} onClose={() => setIsErasing(false)} />
-      )}
+      {mayErase && <EraseDialog thread={thread} isOpen={isErasing} onClose={() => setIsErasing(false)} />}
       <Confirm
         isOpen={isOptingOut}
         onClose={() => setIsOptingOut(false)}
