@@ -1,5 +1,5 @@
 import { query, transactionQuery } from '#server/database/query.ts';
-import type { MediaId, TeamId } from '#server/platform/ids.ts';
+import type { MediaId, MessageId, TeamId } from '#server/platform/ids.ts';
 
 /* An uploaded file is a row of media with the id of the upload in place of a message's, and the time when it expires. */
 
@@ -30,6 +30,19 @@ export const sumUnusedUploads = transactionQuery<{ teamId: TeamId; at: Date }>(
 export const markUploadUsed = query<{ id: MediaId }>(
   'media.mark-upload-used',
   'UPDATE media SET is_used = true WHERE message_id = :id AND NOT is_used AND expires_at IS NOT NULL',
+).run;
+
+/** Deletes the uploads of which messages have copies, for the erasure of these messages. */
+export const removeUploadsOf = transactionQuery<{ messageIds: readonly MessageId[] }>(
+  'media.remove-uploads-of-messages',
+  `DELETE FROM media WHERE expires_at IS NOT NULL AND message_id = ANY (ARRAY(
+     SELECT u.message_id FROM unnest(:messageIds::uuid[]) AS i (id)
+     CROSS JOIN LATERAL (SELECT f.team_id, f.sha256 FROM media f WHERE f.message_id = i.id AND f.is_complete OFFSET 0) f
+     CROSS JOIN LATERAL (
+       SELECT u.message_id FROM media u
+       WHERE u.team_id = f.team_id AND u.sha256 = f.sha256 AND u.expires_at IS NOT NULL OFFSET 0
+     ) u
+   ))`,
 ).run;
 
 /**

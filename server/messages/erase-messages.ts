@@ -2,6 +2,7 @@ import type { Erasure } from '#contract/erasure.ts';
 import type { EventType } from '#contract/event.ts';
 import { type Queryable, query, type Transaction, transactionQuery } from '#server/database/query.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
+import { removeUploadsOf } from '#server/media/upload-store.ts';
 import { listSpellings } from '#server/opt-outs/contact.ts';
 import type { ErasureRow } from '#server/opt-outs/erasure-store.ts';
 import { firstIdAt, type MessageId, type TeamId } from '#server/platform/ids.ts';
@@ -178,6 +179,7 @@ export async function eraseMessages(
   const ids = locked.map((row) => row.id);
   const [first, last] = [ids[0], ids.at(-1)];
   if (!first || !last) return ids;
+  await removeUploadsOf(trx, { messageIds: ids });
   await removeMediaOf(trx, { messageIds: ids });
   await erase.run(trx, { teamId, ids, first, last });
   await emptySegments(trx, { teamId, ids });

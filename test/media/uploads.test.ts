@@ -89,6 +89,19 @@ describe('POST /v1/media', () => {
     }
   });
 
+  it('an erasure of a contact deletes the file that its messages copied (§12.14/erase)', async () => {
+    const [number, owner] = [world.number, await newMember(world.service, world.team, 'owner')];
+    const media_id = await uploaded();
+    const id = String((await send({ media_id, to: '+14155550188' })).json.id);
+    await world.settled(id);
+    assert.equal((await number.wire.poll()).id, id);
+    await number.wire.poll({ last: id });
+    const { json } = await owner.post(owner.in('/erasures'), { contact: '+14155550188' });
+    assert.equal(json.status, 'erased');
+    const { status, json: refused } = await send({ media_id });
+    assert.deepEqual([status, field(refused, 'error.param')], [400, 'media_id']);
+  });
+
   it('a media_id that is unknown, of another team, expired or beside a media_url is refused (§4.3/media-id)', async () => {
     const other = await world.service.newTeam();
     const foreign = await upload(png, { api: other.api });

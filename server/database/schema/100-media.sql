@@ -29,6 +29,7 @@ CREATE UNIQUE INDEX media_one_complete ON media (message_id) WHERE is_complete;
 CREATE INDEX media_incomplete ON media (created_at) WHERE NOT is_complete;
 CREATE INDEX media_unused_uploads ON media (team_id, expires_at) WHERE expires_at IS NOT NULL AND NOT is_used;
 CREATE INDEX media_uploads ON media (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX media_upload_bytes ON media (team_id, sha256) WHERE expires_at IS NOT NULL;
 
 CREATE TABLE media_chunks (
   team_id uuid NOT NULL,
