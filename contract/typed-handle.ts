@@ -12,6 +12,8 @@ export function readPhoneNumber(typed: string, ownNumber: string | undefined): s
   if (/^\+[1-9]\d{6,14}$/.test(plain)) return plain;
   if (ownNumber === undefined || !/^\d{6,14}$/.test(plain)) return undefined;
   const code = callingCodeOf(ownNumber.slice(1));
+  // With so many digits behind the own country code, only the + is missing.
+  if (plain.startsWith(code) && plain.length - code.length >= 9 && code !== '1') return `+${plain}`;
   const trunk = trunkPrefixes[code] ?? '0';
   const national = plain.startsWith(trunk) ? plain.slice(trunk.length) : plain;
   return code === '1' && national.length !== 10 ? undefined : `+${code}${national}`;

@@ -143,6 +143,7 @@ export async function eraseHandle(
   const contact = owner && (await findContact(trx, { teamId, contactId: owner.id }));
   if (!contact) return;
   const handles = contact.handles.filter((other) => other !== handle);
-  if (handles.length > 0) await writeContacts(trx, teamId, [{ ...contact, handles }], clock.now());
+  // The note may be of the erased handle, or contain it.
+  if (handles.length > 0) await writeContacts(trx, teamId, [{ ...contact, handles, note: '' }], clock.now());
   else await removeContact(trx, { teamId, contactId: contact.id });
 }

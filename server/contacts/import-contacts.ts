@@ -18,7 +18,13 @@ import {
   type WrittenContact,
   writeContacts,
 } from './contact-store.ts';
-import { importBatchMax, importedHandlesMax, importedPeopleMax, importLineEndsMax } from './limits.ts';
+import {
+  cardLineEndsMax,
+  csvLineEndsMax,
+  importBatchMax,
+  importedHandlesMax,
+  importedPeopleMax,
+} from './limits.ts';
 import { type ImportPlan, planImport } from './plan-import.ts';
 import { type FilePerson, readCsv } from './read-csv.ts';
 import { readVCards } from './read-vcards.ts';
@@ -121,8 +127,9 @@ function readPeople(file: Uint8Array): FilePerson[] {
   const people: FilePerson[] = [];
   let lineEnds = 0;
   for (const byte of file) if (byte === 0x0a || byte === 0x0d) lineEnds += 1;
-  if (lineEnds > importLineEndsMax) throw tooManyPeople();
-  for (const person of /^\s*BEGIN:VCARD/i.test(text) ? readVCards(text) : readCsv(text)) {
+  const hasCards = /^\s*BEGIN:VCARD/i.test(text);
+  if (lineEnds > (hasCards ? cardLineEndsMax : csvLineEndsMax)) throw tooManyPeople();
+  for (const person of hasCards ? readVCards(text) : readCsv(text)) {
     people.push(person);
     if (people.length > importedPeopleMax) throw tooManyPeople();
   }

@@ -13,8 +13,9 @@ export const importedPeopleMax = 10_000;
 /** Handles of a person in a file, doubled and unreadable ones included; to normalize one takes some 15 µs. */
 export const importedHandlesMax = 20;
 
-/** Line ends of a file, so that no file keeps the event loop busy for long; one of 5 MB with photos has some 70,000. */
-export const importLineEndsMax = 500_000;
+/** Line ends of a file, so that no file keeps the event loop busy for long; cards of 5 MB with photos have some 70,000. */
+export const cardLineEndsMax = 500_000;
+export const csvLineEndsMax = 100_000;
 
 /** Longer lines of a file that is imported are skipped. */
 export const importLineMaxCharacters = 8_192;

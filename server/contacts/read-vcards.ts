@@ -16,13 +16,11 @@ export function* readVCards(text: string): Generator<FilePerson> {
     const begin = at;
     let line = lines[at] ?? '';
     const isQuoted = quotedPrintable.test(line);
-    for (
-      ;
-      isQuoted ? line.endsWith('=') && at + 1 < lines.length : /^[ \t]/.test(lines[at + 1] ?? '');
-      at += 1
-    )
-      if (isQuoted) line = line.slice(0, -1) + lines[at + 1];
-      else if (line.length <= importLineMaxCharacters) line += lines[at + 1]?.slice(1);
+    const goesOn = () => (isQuoted ? lines[at]?.endsWith('=') : /^[ \t]/.test(lines[at + 1] ?? ''));
+    // A line that is too long already gets no longer: joining many parts would take minutes.
+    for (; goesOn() && at + 1 < lines.length; at += 1)
+      if (line.length <= importLineMaxCharacters)
+        line = isQuoted ? line.slice(0, -1) + lines[at + 1] : line + lines[at + 1]?.slice(1);
     const [, name = '', parameters = '', value = ''] =
       property.exec(line.slice(0, importLineMaxCharacters)) ?? [];
     const key = name.toUpperCase();

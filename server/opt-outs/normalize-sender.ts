@@ -6,6 +6,9 @@ import { normalizePhoneNumber } from './contact.ts';
 /** Fewest digits of a local phone number. Shorter ones without a country code are short codes, which stay unchanged. */
 const localDigitsMin = 7;
 
+/** With so many digits behind the own country code, only the + is missing. */
+const nationalDigitsMin = 9;
+
 /** Invisible characters that phones and address books put around and between digits. */
 const invisible = /[\p{Cf}\p{Cc}\p{M}\p{Default_Ignorable_Code_Point}]/gu;
 /** The handle in angle brackets behind a name, as in `Anna <+1 415 555 0100>`. */
@@ -94,6 +97,10 @@ function findLocalNumber(written: string, ownNumber: string): string | undefined
     country === undefined ? {} : { defaultCountry: country },
   );
   if (!parsed) return undefined;
+  // Spreadsheets take the + away. In Germany such a number is possible as a local one, too.
+  const whole = parsePhoneNumberFromString(`+${written}`);
+  if (whole?.country !== undefined && whole.country === country && whole.isValid())
+    if (whole.nationalNumber.length >= nationalDigitsMin) return normalizePhoneNumber(whole.number);
   const number = normalizePhoneNumber(parsed.number);
   if (!isE164(number) || (number === parsed.number && !parsed.isPossible())) return undefined;
   return written.startsWith('00') || parsed.nationalNumber.length >= localDigitsMin ? number : undefined;

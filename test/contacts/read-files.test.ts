@@ -120,4 +120,12 @@ describe('files of people, as address books export them (specification section 4
     ]);
     assert.throws(() => [...readVCards('Ada,+14155550101')], /The file has no vCard/);
   });
+
+  it('a quoted line of 400,000 parts is left out, and costs no more than its length', () => {
+    const parts = Array.from({ length: 400_000 }, () => 'aaaaaaaa=');
+    const lines = ['BEGIN:VCARD', 'NOTE;ENCODING=QUOTED-PRINTABLE:a=', ...parts, 'a', 'FN:Ada', 'END:VCARD'];
+    const startedMs = performance.now();
+    assertEach([...readVCards(lines.join('\n'))], short, [[1, 'The line NOTE has more than 8 KB.']]);
+    assert.ok(performance.now() - startedMs < 5_000);
+  });
 });

@@ -129,7 +129,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     await receive(ada, secret);
     await erased(adaWithTrunkPrefix);
     const { json } = await team.api.get(`/v1/contacts/${id}`);
-    assert.deepEqual([json.name, json.handles, json.note], ['Ada Lovelace', [mail], 'A note']);
+    assert.deepEqual([json.name, json.handles, json.note], ['Ada Lovelace', [mail], '']);
     assert.deepEqual((await team.api.get('/v1/contacts?query=123456')).json.contacts, []);
     await erased('ADA@example.com');
     assert.equal((await team.api.get(`/v1/contacts/${id}`)).status, 404);

@@ -162,6 +162,16 @@ describe('handles that an iPhone reports (specification sections 4.6 and 11.5)',
     );
   });
 
+  it('a number that lost its plus sign is one of the own country (§4.6/contact)', () => {
+    for (const [reported, number, read] of [
+      ['491701234567', '+4917099999999', '+491701234567'],
+      ['447911123456', '+447911000000', '+447911123456'],
+      ['3933312345', '+393330000000', '+393933312345'],
+      ['14155550101', own, '+14155550101'],
+    ] as const)
+      assert.equal(normalizeSender(reported, number), read);
+  });
+
   it('the first line of a sender counts, and lines with different senders are detected (§2.1/phone-numbers)', () => {
     for (const [reported, sender, isSeveral] of [
       ['+14155550100', '+14155550100', false],
