@@ -30,11 +30,11 @@ const searches: Readonly<Record<string, string>> = {
 
 /**
  * Benchmark P14: pages of searches in a team that has a tenth of all messages, and what it costs to sign them.
- * usage: `npm run bench -- search [--messages 10000000]`
+ * usage: `npm run bench -- search [--messages 10000000] [--folder FOLDER]`, to fill a folder once and measure it again
  */
 export async function benchSearch(): Promise<void> {
-  const { messages } = readOptions(process.argv.slice(3), { messages: 10_000_000 });
-  const servers = await Servers.open();
+  const { messages, folder } = readOptions(process.argv.slice(3), { messages: 10_000_000, folder: '' });
+  const servers = await Servers.open(folder || undefined);
   const { dataDir } = servers;
   try {
     // Without the role maintain, so that only this process signs.
@@ -46,14 +46,16 @@ export async function benchSearch(): Promise<void> {
     const query = async <T>(sql: string, values: unknown[] = []) =>
       (await database.query(sql, values)).rows as T[];
     const first = await firstTeam(runtime);
-    for (let n = 0; n < teamsOfMessages; n += 1) {
+    const isFilled = (await query('SELECT FROM messages LIMIT 1')).length > 0;
+    for (let n = 0; !isFilled && n < teamsOfMessages; n += 1) {
       const { id } = n === 0 ? first : await newTeam(runtime, `Team ${n}`);
       await putNumber({ runtime, clock, query }, id, `+1415557${String(n).padStart(4, '0')}`);
     }
     const startedMs = performance.now();
-    await fillTexts(database, messages, clock.nowMs());
+    if (!isFilled) await fillTexts(database, messages, clock.nowMs());
     await database.query('ANALYZE messages');
-    print(`${messages} messages written in ${seconds(startedMs)}, ${load()}`);
+    const [{ n } = { n: 0 }] = await query<{ n: number }>('SELECT count(*) AS n FROM messages');
+    print(`${n} messages, written and analyzed in ${seconds(startedMs)}, ${load()}`);
     const member = await newMember({ baseUrl: server.origin, runtime }, first, 'member');
     await measurePages('before they are signed', member);
     await measureSigner(runtime, first.id, dataDir);
