@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { CircleCheck, MessageSquarePlus, MessagesSquare } from 'lucide-react';
-import { type ReactNode, type UIEvent, useLayoutEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, type UIEvent, useLayoutEffect, useRef, useState } from 'react';
 import type { Conversation } from '#contract/conversation.ts';
 import { useList } from '#web/api/lists.ts';
 import { Button, IconButton } from '#web/kit/button.tsx';
@@ -23,11 +23,14 @@ import {
   waitingQuery,
 } from './conversation-queries.ts';
 import { ConversationRow } from './conversation-row.tsx';
+import { ConversationSearch, isSearched } from './conversation-search.tsx';
 import { type Place, rowKey, rowOfThread, withOpenRow, withoutRepeats } from './open-row.ts';
-import { ConversationSearch, isSearched, SearchResults } from './search-results.tsx';
 import { texts } from './texts.ts';
 import { countText } from './unread.ts';
 
+const SearchResults = lazy(async () => ({
+  default: (await import('./search-results.tsx')).SearchResults,
+}));
 const NewMessageDialog = lazyDialog(async () => (await import('./new-message-dialog.tsx')).NewMessageDialog);
 
 /** The list of conversations, latest activity first: those that wait for the team, all, or the reader's unread ones. */
@@ -86,7 +89,9 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
       </header>
       {team.can('messages:send') && <NotificationsOffer />}
       {isSearched(q) ? (
-        <SearchResults q={q} open={open} isNumberShown={hasMoreNumbers} />
+        <Suspense fallback={null}>
+          <SearchResults q={q} open={open} isNumberShown={hasMoreNumbers} />
+        </Suspense>
       ) : (
         <div {...frame} className="relative min-h-0 flex-1 overflow-y-auto">
           <Loaded query={list.query}>

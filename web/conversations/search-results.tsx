@@ -1,8 +1,8 @@
-import { keepPreviousData, useIsFetching } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { SearchX, Send } from 'lucide-react';
 import type { KeyboardEvent, ReactNode } from 'react';
-import type { SearchResult, searchMinCharacters } from '#contract/search.ts';
+import type { SearchResult } from '#contract/search.ts';
 import { listQuery, useList } from '#web/api/lists.ts';
 import { isOlderId } from '#web/api/loaded-list.ts';
 import { readTeam } from '#web/api/team-requests.ts';
@@ -10,24 +10,17 @@ import { ContactAvatar } from '#web/kit/avatar.tsx';
 import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
-import { SearchField } from '#web/kit/search-field.tsx';
 import { Handle } from '#web/kit/text.tsx';
 import { Time } from '#web/kit/time.tsx';
 import { openedOver } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 import type { ConversationKey } from './conversation-queries.ts';
 import { ConversationRow } from './conversation-row.tsx';
+import { linksNear, searchKey } from './conversation-search.tsx';
 import { excerptOf } from './excerpt.ts';
 import { texts as conversationTexts } from './texts.ts';
 
 const { search: texts } = conversationTexts;
-
-/** The API refuses a text with fewer characters. */
-const charactersMin: typeof searchMinCharacters = 3;
-
-export const isSearched = (q: string): boolean => [...q].length >= charactersMin;
-
-const searchKey = (teamId: string) => [teamId, 'search'];
 
 const searchQuery = (teamId: string, q: string) => ({
   ...listQuery([...searchKey(teamId), q], {
@@ -37,44 +30,6 @@ const searchQuery = (teamId: string, q: string) => ({
   }),
   placeholderData: keepPreviousData,
 });
-
-const linksNear = (element: Element) =>
-  element.closest('section')?.querySelectorAll<HTMLElement>('li > a') ?? [];
-
-/** The search field above the list. ↓ moves the focus into the list, and Enter opens the first result. */
-export function ConversationSearch({
-  value,
-  onSearch,
-}: {
-  readonly value: string;
-  readonly onSearch: (text: string) => void;
-}): ReactNode {
-  const isBusy = useIsFetching({ queryKey: searchKey(useTeam().id) }) > 0;
-  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
-    const { key, currentTarget } = event;
-    const [first] = linksNear(currentTarget);
-    if (key === 'ArrowDown') first?.focus();
-    else if (key !== 'Enter' || isBusy || !isSearched(value) || currentTarget.value.trim() !== value) return;
-    else first?.click();
-    event.preventDefault();
-  };
-  return (
-    <>
-      <SearchField
-        label={texts.label}
-        value={value}
-        onSearch={onSearch}
-        isBusy={isBusy}
-        onKeyDown={onKeyDown}
-      />
-      {value !== '' && !isSearched(value) && (
-        <p role="status" className="text-xs text-quiet">
-          {texts.tooShort({ count: charactersMin })}
-        </p>
-      )}
-    </>
-  );
-}
 
 /** The results of a search: conversations by name and last digits, and messages by their texts. */
 export function SearchResults({
