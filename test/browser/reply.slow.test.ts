@@ -74,9 +74,12 @@ describe('replies in a browser (specification section 12.4)', () => {
     );
     const reply = replyOf(page);
     await reply.fill('Accepted, but the answer is lost');
+    const repeated = page.waitForResponse((response) => response.url().endsWith('/messages/send'));
     await page.keyboard.press('Enter');
     await page.getByText('Waiting.').waitFor();
-    await page.getByText('Sending…').waitFor({ state: 'detached' });
+    const bubbles = page.getByRole('log').getByText('Accepted, but the answer is lost');
+    assert.equal(await bubbles.count(), 1, 'the message is not shown twice before its answer');
+    await repeated;
     await page.context().setOffline(true);
     await reply.fill('Written without a connection');
     await page.keyboard.press('Enter');
@@ -115,6 +118,11 @@ describe('replies in a browser (specification section 12.4)', () => {
 
     await page.context().addCookies(own);
     await page.reload();
+    await reply.fill('Written long ago');
+    await page.evaluate(ageDrafts, 30 * 86_400_000);
+    await page.reload();
+    await reply.waitFor();
+    assert.equal(await reply.inputValue(), '');
     await reply.fill('Another half');
     assert.equal(await draftsIn(page), 1);
     await page.getByRole('button', { name: leaving.account.name }).first().click();
@@ -341,4 +349,14 @@ async function openingMs(link: { readonly click: () => void }, text: string): Pr
   while (!page.document.querySelector('[role=log]')?.textContent.includes(text))
     await new Promise<void>((resolve) => page.requestAnimationFrame(resolve));
   return performance.now() - beganMs;
+}
+
+/** Runs in the page: makes its drafts older. */
+function ageDrafts(ms: number): void {
+  const { localStorage } = globalThis as unknown as { readonly localStorage: Record<string, string> };
+  for (const [key, text] of Object.entries(localStorage)) {
+    if (!key.startsWith('ownline.draft')) continue;
+    const draft = JSON.parse(text);
+    localStorage[key] = JSON.stringify({ ...draft, atMs: draft.atMs - ms });
+  }
 }

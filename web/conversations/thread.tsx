@@ -10,6 +10,7 @@ import { fileName, storedPath } from '#web/messages/stored-file.ts';
 import { useAdministratorNames } from '#web/shell/administrators.ts';
 import { useTeam } from '#web/shell/session.ts';
 import type { BubbleActions } from './bubble.tsx';
+import type { Outgoing } from './composition-store.ts';
 import {
   type ConversationKey,
   markRead,
@@ -62,6 +63,13 @@ const draftOf = (message: ConversationMessage) => ({
   mediaUrl: storedPath(message) === undefined ? (message.media_url ?? undefined) : undefined,
 });
 
+/** Whether a message of the list is one on its way: by its id, before the answer by its sender and text. */
+function isSame({ messageId, state, message, atMs }: Outgoing, listed: ConversationMessage, ownId: string) {
+  if (messageId !== undefined) return listed.id === messageId;
+  const isOwn = listed.sender?.id === ownId && Date.parse(listed.created_at) >= atMs;
+  return isOwn && state !== 'queued' && listed.content === message.text;
+}
+
 function OtherSpelling({ open }: { readonly open: ConversationKey }): ReactNode {
   const team = useTeam();
   return (
@@ -91,9 +99,9 @@ function Content({
   const [composition, actions] = useComposition(team.id, open, newestId);
   const field = useRef<HTMLTextAreaElement>(null);
   const bubbleActions = useBubbleActions(open, actions, field, hindrance === undefined);
-  // A message that the list has is not shown twice, before the store drops it.
+  // The list may have a message before its answer is here. It is not shown twice.
   const outgoing = composition.outgoing.filter(
-    ({ messageId }) => messageId === undefined || !messages.some(({ id }) => id === messageId),
+    (one) => !messages.some((message) => isSame(one, message, team.member_id)),
   );
   useFoundMessage(messages, { hasMore, older });
   const isGroup = messages.find(({ direction }) => direction === 'inbound')?.group ?? false;
