@@ -44,6 +44,7 @@ export function ContactsPage(): ReactNode {
   const columns: readonly Column<Contact>[] = [
     {
       head: texts.list.name,
+      className: 'max-md:pr-22',
       cell: ({ name, note, handles: [contact = ''] }) => (
         <span className="flex items-center gap-3">
           <ContactAvatar contact={contact} name={name} />
@@ -71,7 +72,8 @@ export function ContactsPage(): ReactNode {
       ? [
           {
             head: texts.list.actions,
-            className: 'w-28 whitespace-nowrap md:text-right max-md:absolute max-md:top-2 max-md:right-2',
+            className:
+              'w-28 whitespace-nowrap md:text-right max-md:absolute max-md:top-2 max-md:right-1.5 max-md:last:pr-0',
             cell: (contact: Contact) => (
               <>
                 <IconButton label={texts.list.edit(contact)} onClick={() => setEdited(contact)}>

@@ -5,12 +5,12 @@ import { lazy, type ReactNode, Suspense, type UIEvent, useLayoutEffect, useRef, 
 import type { Conversation } from '#contract/conversation.ts';
 import { useList } from '#web/api/lists.ts';
 import { Button, IconButton } from '#web/kit/button.tsx';
-import { Select } from '#web/kit/field.tsx';
 import { lazyDialog } from '#web/kit/lazy-dialog.tsx';
 import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 import { Segments } from '#web/kit/segments.tsx';
+import { Select } from '#web/kit/select.tsx';
 import { NotificationsOffer } from '#web/notifications/offer.tsx';
 import { numberName } from '#web/numbers/number-name.ts';
 import { numbersQuery } from '#web/numbers/number-queries.ts';

@@ -11,7 +11,7 @@ import {
 } from 'react';
 import { Button, IconButton } from '#web/kit/button.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
-import { inputStyle } from '#web/kit/field.tsx';
+import { inputStyle } from '#web/kit/input-style.ts';
 import { Menu, MenuItem } from '#web/kit/menu.tsx';
 import { Handle } from '#web/kit/text.tsx';
 import { type Composition, countCharacters } from './composition-store.ts';

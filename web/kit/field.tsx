@@ -1,16 +1,10 @@
 import { Field as BaseField } from '@base-ui/react/field';
 import { Form as BaseForm } from '@base-ui/react/form';
-import { ChevronsUpDown } from 'lucide-react';
 import type { ComponentProps, ReactNode } from 'react';
 import { ApiError } from '#web/api/request.ts';
 import { classNames } from './class-names.ts';
 import { ErrorNote } from './error-note.tsx';
-
-export const inputStyle = classNames(
-  'h-9 w-full min-w-0 rounded-lg border border-line-strong/60 bg-surface px-3 text-ink max-sm:h-11',
-  'placeholder:text-faint hover:border-line-strong data-invalid:border-bad',
-  'focus-visible:border-accent focus-visible:outline-1 focus-visible:outline-offset-0',
-);
+import { inputStyle } from './input-style.ts';
 
 /**
  * A form for an API operation. An error is shown at the field that it names, otherwise above the buttons.
@@ -94,45 +88,5 @@ export function TextField({
       {/* The error element has no children: with children it would not show the server's error. */}
       <BaseField.Error className="text-[0.8125rem] text-bad-ink" />
     </BaseField.Root>
-  );
-}
-
-/** A choice by the browser's own select element, which suits phones and keyboards. */
-export function Select<Value extends string>({
-  label,
-  value,
-  options,
-  onChange,
-  isLabelHidden = false,
-  className,
-}: {
-  readonly label: string;
-  readonly value: Value;
-  readonly options: readonly (readonly [Value, string])[];
-  readonly onChange: (value: Value) => void;
-  readonly isLabelHidden?: boolean;
-  readonly className?: string;
-}): ReactNode {
-  return (
-    <label className={classNames('flex flex-col gap-1.5', className)}>
-      <span className={isLabelHidden ? 'sr-only' : 'font-medium'}>{label}</span>
-      <span className="relative">
-        <select
-          className={classNames(inputStyle, 'appearance-none pr-8')}
-          value={value}
-          onChange={(event) => onChange(event.target.value as Value)}
-        >
-          {options.map(([one, text]) => (
-            <option key={one} value={one}>
-              {text}
-            </option>
-          ))}
-        </select>
-        <ChevronsUpDown
-          aria-hidden="true"
-          className="pointer-events-none absolute top-1/2 right-2.5 size-4 -translate-y-1/2 text-quiet"
-        />
-      </span>
-    </label>
   );
 }

@@ -2,7 +2,7 @@ import { Search, X } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { IconButton, Spinner } from './button.tsx';
 import { classNames } from './class-names.ts';
-import { inputStyle } from './field.tsx';
+import { inputStyle } from './input-style.ts';
 import { texts } from './texts.ts';
 import { useDebounced } from './use-debounced.ts';
 

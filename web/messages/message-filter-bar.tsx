@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { MessageStatus } from '#contract/message.ts';
-import { Select } from '#web/kit/field.tsx';
 import { SearchField } from '#web/kit/search-field.tsx';
+import { Select } from '#web/kit/select.tsx';
 import type { MessageFilters } from './message-filters.ts';
 import { statusTexts } from './status-texts.ts';
 import { texts } from './texts.ts';

@@ -6,7 +6,7 @@ import { ConversationRow } from '#web/conversations/conversation-row.tsx';
 import { isSearched } from '#web/conversations/conversation-search.tsx';
 import { SearchResults } from '#web/conversations/search-results.tsx';
 import { Dialog, type DialogState } from '#web/kit/dialog.tsx';
-import { inputStyle } from '#web/kit/field.tsx';
+import { inputStyle } from '#web/kit/input-style.ts';
 import { useDebounced } from '#web/kit/use-debounced.ts';
 import { allowed, mainNavigation, moreNavigation } from './navigation.ts';
 import { useTeam } from './session.ts';

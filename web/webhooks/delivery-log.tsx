@@ -6,11 +6,10 @@ import { useList } from '#web/api/lists.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
-import { Select } from '#web/kit/field.tsx';
-
 import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
+import { Select } from '#web/kit/select.tsx';
 import { type Column, rowLink, Table } from '#web/kit/table.tsx';
 import { DueTime, Time } from '#web/kit/time.tsx';
 import { useTeam } from '#web/shell/session.ts';
