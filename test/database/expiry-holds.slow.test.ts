@@ -60,6 +60,7 @@ const keeping: Readonly<Record<string, string>> = {
   'fail returned messages to contacts that opted out': 'acts on an opt-out by a contact or a person',
   'release messages': 'makes messages ready that are for now',
   'send texts of lock tests': 'acts on a test that a person has started',
+  'sign messages for searches': 'signs messages that are a minute old, and ends nothing',
   'erase contacts': 'acts on the request of a person',
   'analyze tables after an erasure': 'writes statistics',
   'purge recipients of test texts': 'forgets whom the test texts of an ended link went to',
