@@ -24,7 +24,11 @@ export default defineConfig({
     assetsDir: '.',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // What several pages share is one file: many small ones cost a page 20 KB of headers and worse compression.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 3 }] } } },
+    rolldownOptions: {
+      output: {
+        // Small modules of several pages are one file: each file more costs half a kilobyte of headers.
+        codeSplitting: { groups: [{ name: 'shared', minShareCount: 3, maxModuleSize: 3_000 }] },
+      },
+    },
   },
 });
