@@ -79,8 +79,9 @@ describe('Home in a browser', () => {
     await page.getByRole('link', { name: 'Write to a fictional number' }).click();
     await page.getByRole('textbox', { name: 'Reply' }).fill('Hello, is this thing on?');
     await page.keyboard.press('Enter');
-    await page.getByText(/^Delivered /).waitFor();
+    await page.getByText(/Delivered /).waitFor();
     await page.getByRole('log').getByRole('listitem').nth(1).waitFor();
+    await page.getByRole('link', { name: 'Back to the conversations' }).click();
     await page.getByRole('link', { name: 'Home' }).filter({ visible: true }).click();
     await page.getByRole('heading', { name: 'Everything is fine' }).waitFor();
     await page.getByText('Simulated').last().waitFor();
