@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
+import { healthCauses } from './health-causes.ts';
 import { inboundCoverages, NumberResource } from './number.ts';
-import { healthCauses, healthStates } from './number-health.ts';
+import { healthStates } from './number-health.ts';
 import { roles } from './permissions.ts';
 import { nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { UsageSummary } from './usage.ts';

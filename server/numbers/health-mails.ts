@@ -1,6 +1,6 @@
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
+import { healthCauseTexts } from '#contract/health-causes.ts';
 import { homeNumberCountMax as waitingMax } from '#contract/home.ts';
-import { healthCauseTexts } from '#contract/number-health.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { momentForPeople } from '#server/platform/time/calendar.ts';

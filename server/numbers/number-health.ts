@@ -1,4 +1,5 @@
-import type { HealthCause, HealthState } from '#contract/number-health.ts';
+import type { HealthCause } from '#contract/health-causes.ts';
+import type { HealthState } from '#contract/number-health.ts';
 import { lateAfterMs, offlineAfterMs, shortSilenceMs } from './limits.ts';
 
 /*

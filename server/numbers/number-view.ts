@@ -1,5 +1,6 @@
+import { healthCauseTexts } from '#contract/health-causes.ts';
 import type { NumberDetail, NumberResource, UpdatedNumber } from '#contract/number.ts';
-import { type DeviceChange, healthCauseTexts, type NumberHealth } from '#contract/number-health.ts';
+import type { DeviceChange, NumberHealth } from '#contract/number-health.ts';
 import type { Pacing, PacingWarning } from '#contract/pacing.ts';
 import { inboundCoverageOf } from '#server/devices/inbound-tests.ts';
 import { publicId } from '#server/platform/ids.ts';

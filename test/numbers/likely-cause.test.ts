@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type HealthCause, healthCauseTexts } from '#contract/number-health.ts';
+import { type HealthCause, healthCauseTexts } from '#contract/health-causes.ts';
 import { likelyCause } from '#server/numbers/number-health.ts';
 
 const now = new Date('2026-11-22T12:00:00.000Z');

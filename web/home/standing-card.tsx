@@ -1,8 +1,8 @@
 import { Link, type LinkProps, linkOptions } from '@tanstack/react-router';
 import { ChevronRight, CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { healthCauseTexts } from '#contract/health-causes.ts';
 import type { Home, HomeNumber } from '#contract/home.ts';
-import { healthCauseTexts } from '#contract/number-health.ts';
 import { surface } from '#web/kit/card.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { numberName } from '#web/numbers/number-name.ts';

@@ -1,6 +1,6 @@
+import { healthCauseTexts } from '#contract/health-causes.ts';
 import type { HomeNumber } from '#contract/home.ts';
 import type { InboundCoverage } from '#contract/number.ts';
-import { healthCauseTexts } from '#contract/number-health.ts';
 
 import type { Tone } from '#web/kit/badge.tsx';
 import { isReceivingUntested } from './receiving-untested.ts';
