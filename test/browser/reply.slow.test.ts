@@ -185,7 +185,7 @@ describe('replies in a browser (specification section 12.4)', () => {
     const dana = await newMember(service, team, 'member', { name: 'Dana Example' });
     const seen = await receive(number, contact, 'Can I come on Monday?');
     const page = await open(contact, { provokes: /./ });
-    await page.getByText('Can I come on Monday?').first().waitFor();
+    await page.getByRole('log').getByText('Can I come on Monday?').waitFor();
     // The page reads nothing meanwhile, as on a slow line.
     await page.route('**/messages?*', (route) => route.abort());
     const answer = { from: number.phoneNumber, to: contact, content: 'Yes, at ten.', seen_message_id: seen };
@@ -318,10 +318,11 @@ describe('replies in a browser (specification section 12.4)', () => {
     const times: number[] = [];
     for (const contact of contacts) {
       const link = page.getByRole('listitem').getByRole('link', { name: new RegExp(contact.slice(-4)) });
-      await link.hover();
-      await until('the conversation was read', () =>
-        reads.some((url) => url.includes(encodeURIComponent(contact))),
-      );
+      await until('the conversation was read', async () => {
+        // A row may move from under the pointer.
+        await link.hover();
+        return reads.some((url) => url.includes(encodeURIComponent(contact)));
+      });
       times.push(await link.evaluate(openingMs, `Hello from ${contact}`));
     }
     assert.ok(Math.min(...times) < 100, `${times} ms`);
