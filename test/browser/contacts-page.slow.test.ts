@@ -190,7 +190,7 @@ describe('contacts in a browser (specification section 4.8)', () => {
     await begin('Nobody');
     await page.keyboard.press('Enter');
     await dialogOf(page)
-      .getByText('Nobody has this name.')
+      .getByText('No contact with a phone number has this name.')
       .waitFor({ timeout: 4000 })
       .catch(() => undefined);
     await page.screenshot({ path: '/tmp/people-pics/debug.png' });

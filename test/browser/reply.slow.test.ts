@@ -83,10 +83,10 @@ describe('replies in a browser (specification section 12.4)', () => {
     await page.context().setOffline(true);
     await reply.fill('Written without a connection');
     await page.keyboard.press('Enter');
-    await page.getByText('No answer yet. It is sent again by itself, once.').waitFor();
+    await page.getByText('Not confirmed yet. Ownline sends it again by itself, and only once.').waitFor();
     await assertSound(page, 'dashboard-reply-unanswered');
     await page.context().setOffline(false);
-    for (const state of ['No answer yet.', 'Sending…'])
+    for (const state of ['Not confirmed yet.', 'Sending…'])
       await page.getByText(state).waitFor({ state: 'detached' });
     const texts = await textsTo(contact);
     assert.deepEqual(texts.toSorted(), ['Accepted, but the answer is lost', 'Written without a connection']);
@@ -101,7 +101,7 @@ describe('replies in a browser (specification section 12.4)', () => {
     const reply = replyOf(page);
     await reply.fill('On its way');
     await page.keyboard.press('Enter');
-    await page.getByText('No answer yet.').waitFor();
+    await page.getByText('Not confirmed yet.').waitFor();
     await reply.fill('Half an answer');
     await page.unroute('**/messages/send');
     await page.reload();

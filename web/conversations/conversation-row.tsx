@@ -130,7 +130,10 @@ function Mark({
 function previewOf({ last_message }: Conversation, ownId: string): string {
   if (!last_message) return '';
   const { direction, content, media_url, sender } = last_message;
-  const text = content || (media_url === null ? '' : texts.row.attachment);
+  // The character stands for a picture that the iPhone did not pass on.
+  const isLost = content.includes('\ufffc');
+  const shown = content.replaceAll('\ufffc', '').trim();
+  const text = shown || (media_url === null && !isLost ? '' : texts.row.attachment);
   if (direction === 'inbound') return text;
   if (!sender) return texts.row.sent({ text });
   if (sender.id === ownId) return texts.row.you({ text });

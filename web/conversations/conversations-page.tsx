@@ -2,9 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Outlet, useParams } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
-import type { ConversationMessageList } from '#contract/conversation.ts';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
-import type { LoadedList } from '#web/api/loaded-list.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { EmptyState } from '#web/kit/page.tsx';
 import { useTitle } from '#web/kit/title.ts';
@@ -27,12 +25,12 @@ export function ConversationsPage(): ReactNode {
   useLooking(useTeam().id, open);
   return (
     // No height of its own: it takes the room that the header, banners and the tab bar leave.
-    <div className="flex h-0 min-h-0 grow">
+    <div className="flex h-0 min-h-0 grow print:h-auto">
       <section
         ref={list}
         aria-label={texts.title}
         className={classNames(
-          'flex w-full shrink-0 flex-col border-line bg-surface md:w-80 md:border-r lg:w-[22rem]',
+          'flex w-full shrink-0 flex-col border-line bg-surface print:hidden md:w-80 md:border-r lg:w-[22rem]',
           open && 'max-md:hidden',
         )}
       >
@@ -59,8 +57,8 @@ export function ConversationsPage(): ReactNode {
 /** The name of the open conversation's contact, or the handle while no name is known. */
 function useContactName(open: ConversationKey | undefined): string | undefined {
   const team = useTeam();
-  const { queryKey } = threadQuery(team.id, open ?? { phoneNumber: '', contact: '' });
-  const { data } = useQuery<LoadedList<ConversationMessageList, unknown>>({ queryKey, enabled: false });
+  const query = threadQuery(team.id, open ?? { phoneNumber: '', contact: '' });
+  const { data } = useQuery({ ...query, enabled: false });
   return open && (data?.newest.name ?? formatPhoneNumber(open.contact));
 }
 

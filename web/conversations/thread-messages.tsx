@@ -47,7 +47,7 @@ export function ThreadMessages({
   return (
     <div
       ref={frame}
-      className="relative flex min-h-0 flex-1 flex-col overflow-y-auto px-4 py-4 md:px-6"
+      className="relative flex min-h-0 flex-1 flex-col overflow-y-auto px-4 py-4 print:overflow-visible md:px-6"
       role="log"
       aria-label={texts.messages.title}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll it only while it has the focus

@@ -54,7 +54,7 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
       >
         {texts.toContent}
       </a>
-      <aside className="sticky top-0 flex h-dvh w-60 shrink-0 flex-col border-r border-line bg-surface max-md:hidden">
+      <aside className="sticky top-0 flex h-dvh w-60 shrink-0 flex-col border-r border-line bg-surface max-md:hidden print:hidden">
         <Link
           to="/teams/$teamId"
           params={{ teamId: team.id }}
@@ -74,7 +74,7 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
       <div className="flex min-w-0 flex-1 flex-col">
         <header
           className={classNames(
-            'sticky top-0 z-30 flex h-14 items-center justify-between border-b border-line bg-surface px-4 md:hidden',
+            'sticky top-0 z-30 flex h-14 items-center justify-between border-b border-line bg-surface px-4 md:hidden print:hidden',
             besideThread,
           )}
         >
@@ -106,7 +106,7 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
         <nav
           aria-label={texts.pages}
           className={classNames(
-            'fixed inset-x-0 bottom-0 z-30 flex border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden',
+            'fixed inset-x-0 bottom-0 z-30 flex print:hidden border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden',
             besideThread,
           )}
         >
