@@ -148,8 +148,13 @@ function useStayAtEnd(
   useEffect(() => {
     const { current } = frame;
     if (!current || !list.current) return;
+    let lastTop = current.scrollTop;
     const note = () => {
-      isAtEnd.current = current.scrollHeight - current.scrollTop - current.clientHeight < nearEndPixels;
+      const { scrollTop, scrollHeight, clientHeight } = current;
+      // Only a person scrolls up. A picture that loads moves the end away from a view that stays.
+      if (scrollHeight - scrollTop - clientHeight < nearEndPixels) isAtEnd.current = true;
+      else if (scrollTop < lastTop) isAtEnd.current = false;
+      lastTop = scrollTop;
     };
     const sizes = new ResizeObserver(() => {
       if (isAtEnd.current) current.scrollTop = current.scrollHeight;
