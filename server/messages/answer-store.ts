@@ -1,12 +1,8 @@
-import { query, transactionQuery } from '#server/database/query.ts';
+import { query, type Transaction, transactionQuery } from '#server/database/query.ts';
+import { contactOf } from '#server/opt-outs/contact.ts';
 import type { KeyId, MemberId, MessageId, TeamId } from '#server/platform/ids.ts';
-
-/** A conversation of a phone number, over all its connections. */
-export interface OfPhone {
-  readonly teamId: TeamId;
-  readonly phoneNumber: string;
-  readonly contact: string;
-}
+import { beginWaiting, type OfPhone } from './conversation-store.ts';
+import type { MessageRow } from './message.ts';
 
 const ofPhone = 'a.team_id = :teamId AND a.phone_number = :phoneNumber AND a.contact = :contact';
 const isStored =
@@ -37,7 +33,7 @@ export const releaseClaim = query<OfPhone & { messageId: MessageId; storedId: Me
   `MERGE INTO conversation_answers a USING (SELECT :storedId::uuid AS stored_id) s ON ${ofPhone}
    WHEN MATCHED AND a.message_id <> :messageId THEN DO NOTHING
    WHEN MATCHED AND s.stored_id IS NULL AND a.previous_id IS NULL THEN DELETE
-   WHEN MATCHED THEN UPDATE SET message_id = coalesce(s.stored_id, a.previous_id)`,
+   WHEN MATCHED THEN UPDATE SET message_id = coalesce(s.stored_id, a.previous_id), previous_id = NULL`,
 ).run;
 
 /** Finds the message of the last claim, which may not be stored, and the last answer before it. */
@@ -45,6 +41,48 @@ export const findAnswer = query<OfPhone, { message_id: MessageId; previous_id: M
   'messages.find-answer',
   `SELECT a.message_id, a.previous_id FROM conversation_answers a WHERE ${ofPhone}`,
 ).row;
+
+const findFailed = transactionQuery<
+  { teamId: TeamId; phoneNumbers: string[]; contacts: string[]; messageIds: MessageId[] },
+  OfPhone & { messageId: MessageId; isLast: boolean }
+>(
+  'messages.find-failed-answers',
+  `SELECT :teamId::uuid AS "teamId", f.*, f."messageId" = a.message_id AS "isLast"
+   FROM unnest(:phoneNumbers::text[], :contacts::text[], :messageIds::uuid[]) AS f ("phoneNumber", contact, "messageId")
+   CROSS JOIN LATERAL (
+     SELECT a.message_id, a.previous_id FROM conversation_answers a
+     WHERE a.team_id = :teamId AND a.phone_number = f."phoneNumber" AND a.contact = f.contact OFFSET 0
+   ) a
+   WHERE f."messageId" IN (a.message_id, a.previous_id)`,
+).rows;
+const takeBack = transactionQuery<OfPhone & { messageId: MessageId }>(
+  'messages.take-answer-back',
+  `MERGE INTO conversation_answers a USING (SELECT :messageId::uuid AS id) f ON ${ofPhone}
+   WHEN MATCHED AND a.previous_id = f.id THEN UPDATE SET previous_id = NULL
+   WHEN MATCHED AND a.message_id <> f.id THEN DO NOTHING
+   WHEN MATCHED AND a.previous_id IS NULL THEN DELETE
+   WHEN MATCHED THEN UPDATE SET message_id = a.previous_id, previous_id = NULL`,
+).run;
+
+/**
+ * Takes back the answers among a team's failed messages that were certainly not sent. A conversation whose last answer
+ * failed waits again.
+ */
+export async function takeAnswersBack(trx: Transaction, failed: readonly MessageRow[]): Promise<void> {
+  const unsent = failed.filter((message) => message.sent_by !== null && !message.may_have_been_sent);
+  const [first] = unsent;
+  if (!first) return;
+  const answers = await findFailed(trx, {
+    teamId: first.team_id,
+    phoneNumbers: unsent.map(({ from_handle }) => from_handle),
+    contacts: unsent.map(({ to_handle }) => contactOf(to_handle)),
+    messageIds: unsent.map(({ id }) => id),
+  });
+  for (const answer of answers) {
+    if (answer.isLast) await beginWaiting(trx, answer);
+    await takeBack(trx, answer);
+  }
+}
 
 /**
  * Deletes the answers of conversations that are gone.

@@ -1,7 +1,13 @@
 import { query, transactionQuery } from '#server/database/query.ts';
-import type { MessageId, NumberId } from '#server/platform/ids.ts';
-import type { OfPhone } from './answer-store.ts';
+import type { MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
 import { contactSpellingsMax } from './limits.ts';
+
+/** A conversation of a phone number, over all its connections. */
+export interface OfPhone {
+  readonly teamId: TeamId;
+  readonly phoneNumber: string;
+  readonly contact: string;
+}
 
 /**
  * The SET list for the upsert of a conversation c, which hand-outs and inbound messages share. It adds new spellings of

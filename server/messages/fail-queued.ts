@@ -6,6 +6,7 @@ import { removeIncompleteMedia } from '#server/media/media-store.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
 import { refundMessages } from '#server/usage/usage.ts';
+import { takeAnswersBack } from './answer-store.ts';
 import { eraseMessageRow } from './erase-messages.ts';
 import { removeMediaFetches } from './media-fetch-store.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
@@ -70,6 +71,7 @@ export async function failQueued(
   const failed = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const shown = isErased ? failed.map(eraseMessageRow) : failed;
   await appendMessageEvents(trx, services, 'message.failed', shown);
+  await takeAnswersBack(trx, failed);
   const free = failed.filter((message) => message.hand_out_count === 0 && message.counts_in_month);
   await refundMessages(
     trx,

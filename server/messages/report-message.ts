@@ -9,6 +9,7 @@ import { unavailable } from '#server/platform/app-error.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
 import { findTeam } from '#server/teams/team/team.ts';
+import { takeAnswersBack } from './answer-store.ts';
 import { confirmSent } from './confirm-sent.ts';
 import { uncountFailedHandOut } from './conversation-store.ts';
 import { phoneCommitWindowMs, phonesWaitingMax } from './limits.ts';
@@ -98,7 +99,10 @@ async function reportFailed(
     const contact = contactOf(message.to_handle);
     await uncountFailedHandOut(trx, { numberId, contact, handedOutAt: meant.handed_out_at });
   }
-  if (failed) await appendMessageEvents(trx, services, 'message.failed', [failed]);
+  if (failed) {
+    await appendMessageEvents(trx, services, 'message.failed', [failed]);
+    await takeAnswersBack(trx, [failed]);
+  }
   if (failed || changed || freed) trx.notifyAfterCommit(pacingChannel, [numberId]);
   return true;
 }

@@ -103,6 +103,39 @@ describe('answers to a conversation (specification section 12.4)', () => {
     assert.equal((await reply(one, { phoneNumber: '+14155550777' }, ada, seen)).status, 400);
   });
 
+  const failures: [string, (id: string) => Promise<unknown>][] = [
+    ['is cancelled', (id) => one.post(one.in(`/messages/${id}/cancel`))],
+    [
+      'fails on the phone',
+      async (id) => {
+        assert.equal((await number.wire.poll()).id, id);
+        await number.wire.call('status', { id, status: 'failed', error: 'no network' });
+      },
+    ],
+  ];
+  for (const [when, fail] of failures)
+    it(`a conversation waits again once its answer ${when}, unless a later answer stands (§12.4/failed-answers)`, async () => {
+      const seen = { seen_message_id: await receive(number, ada, '1') };
+      const first = await reply(one, number, ada, seen);
+      const second = await reply(one, number, ada, { seen_message_id: String(first.json.id) });
+      await fail(String(first.json.id));
+      assert.equal(await isWaiting(), false, 'the second answer stands');
+      assert.equal((await reply(other, number, ada, seen)).status, 409);
+      await fail(String(second.json.id));
+      assert.equal(await isWaiting(), true);
+      assert.equal((await reply(other, number, ada, seen)).status, 202, 'no answer is left');
+      assert.equal(await isWaiting(), false);
+    });
+
+  it('the answer before one that was cancelled counts again (§12.4/failed-answers)', async () => {
+    const seen = { seen_message_id: await receive(number, ada, '1') };
+    const first = await reply(one, number, ada, seen);
+    const second = await reply(one, number, ada, { seen_message_id: String(first.json.id) });
+    await one.post(one.in(`/messages/${second.json.id}/cancel`));
+    const refused = await reply(other, number, ada, seen);
+    assert.equal(field(refused.json, 'error.answer.message.id'), first.json.id, refused.text);
+  });
+
   it('a reply whose process died is taken over after 30 s (§12.4/one-answer)', async () => {
     const seen = { seen_message_id: await receive(number, ada, '1') };
     const { runtime, clock } = service;
