@@ -190,12 +190,22 @@ export const SendReplyRequest = strictObject({
     nullable(
       publicIdOf(
         'msg',
-        'The newest message of the conversation that the writer saw; null: none. If a person of the team answered later, the reply is refused with 409 and that answer.',
+        'The newest message of the conversation that the writer saw; null: none. The conversation waits on if the contact wrote later.',
+      ),
+    ),
+  ),
+  seen_answer_id: Type.Optional(
+    nullable(
+      publicIdOf(
+        'msg',
+        'The newest message of the team that the writer saw; null: none; by default seen_message_id. If a later one answered the conversation, the reply is refused with 409 and that answer.',
       ),
     ),
   ),
   answer_anyway: Type.Optional(
-    Type.Boolean({ description: 'true: the reply is sent although another sender answered meanwhile.' }),
+    Type.Boolean({
+      description: 'true: the reply is sent although the conversation was answered meanwhile.',
+    }),
   ),
 });
 export type SendReplyRequest = Type.Static<typeof SendReplyRequest>;

@@ -11,20 +11,29 @@ const sqlLastAnswer = `CASE WHEN ${isStored} THEN a.message_id ELSE a.previous_i
 
 /**
  * Claims a conversation for a reply whose message is not stored yet (decision 0063). Claims at the same instant wait for
- * each other.
- * @returns false if another sender answered after `seenId`, or claimed the conversation after `freshId` and has not
- * stored the message. A `seenId` of null is not checked
+ * each other. A repeat with the same Idempotency-Key takes the claim of its first try over.
+ * @param by the sender: an Idempotency-Key of another sender is another one
+ * @returns false if an answer is later than `seenId`, if a claim later than `freshId` has no message yet, or if the team
+ * never had the number. A `seenId` of null is not checked
  */
 export const claimConversation = query<
-  OfPhone & { messageId: MessageId; by: KeyId | MemberId; seenId: string | null; freshId: string }
+  OfPhone & {
+    messageId: MessageId;
+    by: KeyId | MemberId;
+    idempotencyKey: string | null;
+    seenId: string | null;
+    freshId: string;
+  }
 >(
   'messages.claim-conversation',
-  `INSERT INTO conversation_answers AS a (team_id, phone_number, contact, message_id, claimed_by)
-   VALUES (:teamId, :phoneNumber, :contact, :messageId, :by)
+  `INSERT INTO conversation_answers AS a (team_id, phone_number, contact, message_id, attempt)
+   SELECT :teamId::uuid, :phoneNumber::text, :contact::text, :messageId::uuid,
+     coalesce(md5(:by::text || ' ' || :idempotencyKey::text)::uuid, :messageId)
+   WHERE EXISTS (SELECT FROM numbers n WHERE n.team_id = :teamId AND n.phone_number = :phoneNumber)
    ON CONFLICT (team_id, phone_number, contact) DO UPDATE
-     SET previous_id = ${sqlLastAnswer}, message_id = excluded.message_id, claimed_by = excluded.claimed_by
-     WHERE :seenId::uuid IS NULL OR a.claimed_by = excluded.claimed_by
-       OR ((${isStored} OR a.message_id < :freshId) AND coalesce(${sqlLastAnswer} <= :seenId, true))`,
+     SET previous_id = ${sqlLastAnswer}, message_id = excluded.message_id, attempt = excluded.attempt
+     WHERE a.attempt = excluded.attempt
+       OR ((${isStored} OR a.message_id < :freshId) AND coalesce(${sqlLastAnswer} <= :seenId::uuid, true))`,
 ).hasRow;
 
 /** Releases the claim of a reply that stored no message: `storedId` is the earlier message that it repeats, or null. */
@@ -33,7 +42,7 @@ export const releaseClaim = query<OfPhone & { messageId: MessageId; storedId: Me
   `MERGE INTO conversation_answers a USING (SELECT :storedId::uuid AS stored_id) s ON ${ofPhone}
    WHEN MATCHED AND a.message_id <> :messageId THEN DO NOTHING
    WHEN MATCHED AND s.stored_id IS NULL AND a.previous_id IS NULL THEN DELETE
-   WHEN MATCHED THEN UPDATE SET message_id = coalesce(s.stored_id, a.previous_id), previous_id = NULL`,
+   WHEN MATCHED THEN UPDATE SET message_id = greatest(s.stored_id, a.previous_id), previous_id = NULL`,
 ).run;
 
 /** Finds the message of the last claim, which may not be stored, and the last answer before it. */

@@ -20,27 +20,32 @@ const claimMs = 30_000;
 /**
  * Sends a person's reply, or that of a key that answers for the team (specification section 12.4). It claims the
  * conversation before it is accepted, so of two replies at an instant one is refused. Then the conversation waits no
- * longer, unless the contact wrote after `seen_message_id`.
- * @throws AppError 409 with the answer of another sender, later than `seen_message_id`; any error of a send
+ * longer, unless the contact wrote after `seen_message_id`. A send that refuses no answer leaves a fresh claim of another
+ * sender alone.
+ * @throws AppError 409 with an answer that is later than the writer saw; any error of a send
  */
 export async function sendReply(
   services: Services,
   principal: Principal,
-  { seen_message_id, answer_anyway, ...input }: SendReplyRequest,
+  { seen_message_id, seen_answer_id = seen_message_id, answer_anyway, ...input }: SendReplyRequest,
   idempotencyKey?: string,
 ): Promise<{ readonly message: AcceptedMessage; readonly replayed: boolean }> {
   const { database, clock, ids, logger } = services;
   const { teamId, id: by } = principal;
   const conversation = { teamId, phoneNumber: input.from, contact: contactOf(input.to) };
-  const seenId = readSeen(seen_message_id);
+  const seenId = readSeen('seen_message_id', seen_message_id);
+  const seenAnswerId = readSeen('seen_answer_id', seen_answer_id);
   const messageId = ids.next('msg');
   const freshId = firstIdAt(clock.nowMs() - claimMs);
-  const checkedId = answer_anyway ? null : (seenId ?? null);
-  const claim = { ...conversation, messageId, by, freshId, seenId: checkedId };
+  const checkedId = answer_anyway ? null : (seenAnswerId ?? null);
+  const attempt = { messageId, by, idempotencyKey: idempotencyKey ?? null };
+  const claim = { ...conversation, ...attempt, freshId, seenId: checkedId };
   const isClaimed = await claimConversation(database.pool, claim);
-  // A repeat of a send is answered as before, also after the answer of another sender.
-  const isRepeat = !isClaimed && (await hasIdempotencyKey(services, teamId, idempotencyKey));
-  if (!isClaimed && !isRepeat) throw await answeredMeanwhile(services, conversation, freshId);
+  // A repeat of a send is answered as before, also after another answer.
+  if (!isClaimed && checkedId !== null && !(await hasIdempotencyKey(services, teamId, idempotencyKey))) {
+    const refusal = await answeredMeanwhile(services, conversation, freshId);
+    if (refusal) throw refusal;
+  }
   const release = (storedId: MessageId | null) =>
     isClaimed ? releaseClaim(database.pool, { ...conversation, messageId, storedId }) : undefined;
   const sent = await sendMessage(services, { ...principal, messageId }, input, idempotencyKey).catch(
@@ -62,25 +67,32 @@ export async function sendReply(
 }
 
 /** @returns undefined if the sender does not say what they saw; a lower id than any if they saw no message */
-function readSeen(seen: string | null | undefined): string | undefined {
+function readSeen(
+  param: 'seen_message_id' | 'seen_answer_id',
+  seen: string | null | undefined,
+): string | undefined {
   if (seen === undefined) return undefined;
   const id = seen === null ? firstIdAt(0) : parseId('msg', seen);
-  if (id === undefined) throw invalid('seen_message_id', 'seen_message_id must be the id of a message.');
+  if (id === undefined) throw invalid(param, `${param} must be the id of a message.`);
   return id;
 }
 
-/** The refusal of a reply: another person answered the conversation meanwhile, or is about to. */
+/**
+ * The refusal of a reply: somebody answered the conversation meanwhile, or is about to.
+ * @returns undefined if nobody did: the send that had claimed it was refused, or the team never had the number
+ */
 async function answeredMeanwhile(
   { database: { pool } }: Runtime,
   conversation: OfPhone,
   freshId: string,
-): Promise<AppError> {
+): Promise<AppError | undefined> {
   const { teamId } = conversation;
   const answer = await findAnswer(pool, conversation);
+  if (!answer) return undefined;
   const find = (messageId: MessageId) => findMessage(pool, { teamId, messageId });
-  const last = answer && (await find(answer.message_id));
-  const isBeingSent = !last && (!answer || answer.message_id >= freshId);
-  const earlier = isBeingSent ? null : answer?.previous_id;
+  const last = await find(answer.message_id);
+  const isBeingSent = !last && answer.message_id >= freshId;
+  const earlier = isBeingSent ? null : answer.previous_id;
   const message = last ?? (earlier && (await find(earlier)));
   const senders = await findSenders(pool, teamId, [message?.sent_by ?? null]);
   const shown = message ? conversationMessageView(message, senders.get(message.sent_by)) : null;

@@ -24,6 +24,8 @@ describe('drafts and sends of the dashboard', () => {
   let ended: Outcome[];
   /** The composition that the next page finds. */
   let kept: Composition | undefined;
+  /** The answer of a colleague; null while it is being sent. */
+  let meanwhile: NonNullable<Outgoing['meanwhile']> | null;
   /** How the server answers the next sends; then it accepts. */
   let answers: (Error | Promise<unknown>)[];
 
@@ -42,7 +44,7 @@ describe('drafts and sends of the dashboard', () => {
           await answer;
           return { id: `msg_${sent.length}` };
         },
-        judge: (error) => (error === loss ? 'lost' : error === answered ? { message: null } : 'refused'),
+        judge: (error) => (error === loss ? 'lost' : error === answered ? { message: meanwhile } : 'refused'),
         ended: (_conversation, outcome) => ended.push(outcome),
         tooLate: () => tooLate,
         save: (_conversation, composition) => {
@@ -52,7 +54,7 @@ describe('drafts and sends of the dashboard', () => {
       saved && [[conversation, saved]],
     );
   beforeEach(() => {
-    [now, keys, sent, ended, answers, kept] = [0, 0, [], [], [], undefined];
+    [now, keys, sent, ended, answers, kept, meanwhile] = [0, 0, [], [], [], undefined, null];
     compositions = open();
   });
   const write = (text: string) => compositions.write(conversation, { text });
@@ -74,7 +76,7 @@ describe('drafts and sends of the dashboard', () => {
     await Promise.all(sending);
     assert.deepEqual(tries(), ['1 First', '2 Second', '3 Third']);
     assert.deepEqual([textOf(), states()], ['Typed meanwhile', ['accepted', 'accepted', 'accepted']]);
-    compositions.see(conversation, 'msg_2');
+    compositions.show(conversation, 'msg_2');
     assert.deepEqual(states(), ['accepted'], 'the list shows two of them');
     assert.deepEqual(compositions.texts(), ['Typed meanwhile']);
   });
@@ -122,7 +124,7 @@ describe('drafts and sends of the dashboard', () => {
   });
 
   it('a reply to what a colleague answered meanwhile waits for the person, who sends it anyway or keeps it', async () => {
-    compositions.see(conversation, 'msg_0');
+    compositions.see(conversation, 'msg_0', null);
     answers = [answered];
     await send('First');
     await send('Second');
@@ -141,6 +143,43 @@ describe('drafts and sends of the dashboard', () => {
     assert.equal(textOf(), 'Third');
   });
 
+  it('a yes concerns the answer that the person read, and one that is being sent only once (§12.4/one-answer)', async () => {
+    compositions.see(conversation, 'msg_00', 'msg_00');
+    answers = [answered, loss, answered];
+    await send('First');
+    await compositions.sendAnyway(conversation);
+    assert.equal(kept?.outgoing[0]?.isAnyway, false, 'the next page has no yes');
+    meanwhile = { id: 'msg_05' } as NonNullable<typeof meanwhile>;
+    await compositions.resume(conversation);
+    assert.deepEqual([states(), ended.at(-1)], [['answered'], 'answered']);
+    await compositions.sendAnyway(conversation);
+    const tried = sent.map(({ seenAnswerId, isAnyway }) => [seenAnswerId, isAnyway ?? false]);
+    assert.deepEqual(tried, [
+      ['msg_00', false],
+      ['msg_00', true],
+      ['msg_00', false],
+      ['msg_05', false],
+    ]);
+  });
+
+  it('the own replies of a page count as seen by its next ones, also by those that wait (§12.4/one-answer)', async () => {
+    compositions.see(conversation, 'msg_0', 'msg_0');
+    const first = Promise.withResolvers<void>();
+    answers = [first.promise];
+    const sending = [send('First'), send('Second')];
+    first.resolve();
+    await Promise.all(sending);
+    await send('Third');
+    assert.deepEqual(
+      sent.map(({ seenId, seenAnswerId }) => [seenId, seenAnswerId]),
+      [
+        ['msg_0', 'msg_0'],
+        ['msg_0', 'msg_1'],
+        ['msg_0', 'msg_2'],
+      ],
+    );
+  });
+
   it('the next page has draft and messages on their way, and repeats these with their keys', async () => {
     answers = [loss];
     await send('First');
@@ -156,12 +195,12 @@ describe('drafts and sends of the dashboard', () => {
   });
 
   it('the draft is dropped once the conversation that had messages has none, as after an erasure', () => {
-    compositions.see(conversation, null);
+    compositions.see(conversation, null, null);
     write('To a new contact');
-    compositions.see(conversation, null);
+    compositions.show(conversation, null);
     assert.equal(textOf(), 'To a new contact');
-    compositions.see(conversation, 'msg_1');
-    compositions.see(conversation, null);
+    compositions.see(conversation, 'msg_1', null);
+    compositions.show(conversation, null);
     assert.deepEqual([textOf(), kept], ['', undefined]);
   });
 

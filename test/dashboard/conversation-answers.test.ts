@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { claimConversation } from '#server/messages/answer-store.ts';
+import { claimConversation, findAnswer } from '#server/messages/answer-store.ts';
 import {
   countWaiting,
   findConversation,
@@ -33,12 +33,11 @@ describe('answers to a conversation (specification section 12.4)', () => {
   it('a reply ends the waiting up to the message that its writer saw (§12.4/answers)', async () => {
     const first = await receive(number, ada, '1');
     const second = await receive(number, ada, '2');
-    const answers = [
-      await reply(one, number, ada, { seen_message_id: null }),
-      await reply(one, number, ada, { seen_message_id: first }),
-    ];
-    assert.deepEqual([answers.map(({ status }) => status), await isWaiting()], [[202, 202], true]);
-    await reply(one, number, ada, { seen_message_id: second });
+    for (const seen_message_id of [null, first]) {
+      assert.equal((await reply(one, number, ada, { seen_message_id, answer_anyway: true })).status, 202);
+      assert.equal(await isWaiting(), true);
+    }
+    await reply(one, number, ada, { seen_message_id: second, answer_anyway: true });
     assert.equal(await isWaiting(), false);
     await receive(number, ada, '3');
     assert.equal(await isWaiting(), true);
@@ -49,7 +48,7 @@ describe('answers to a conversation (specification section 12.4)', () => {
   it('a send by a key ends the waiting only if the key answers for the team (§12.4/answers)', async () => {
     const [bot, silent] = [await newKey(true), await newKey(false)];
     const text = await receive(number, ada, '1');
-    const watch = watchStatements(['messages.']);
+    const watch = watchStatements(['messages.accept', 'messages.claim-conversation', 'messages.end-waiting']);
     await silent.send({ from: number.phoneNumber, to: ada, content: 'A reminder' });
     watch.stop();
     assert.deepEqual([...new Set(watch.take())], ['messages.accept-sends']);
@@ -69,7 +68,9 @@ describe('answers to a conversation (specification section 12.4)', () => {
     assert.equal(refused.status, 409, refused.text);
     assert.equal(field(refused.json, 'error.answer.message.id'), first.json.id);
     assert.equal(field(refused.json, 'error.answer.message.sender.name'), 'One Example');
-    assert.equal((await reply(one, number, ada, seen)).status, 202, 'after the own reply');
+    assert.equal((await reply(one, number, ada, seen)).status, 409, 'at another desk of its writer');
+    const own = { ...seen, seen_answer_id: String(first.json.id) };
+    assert.equal((await reply(one, number, ada, own)).status, 202, 'after the own reply');
     assert.equal((await reply(other, number, ada, { ...seen, answer_anyway: true })).status, 202);
     assert.equal((await reply(one, number, ada, seen)).status, 409);
     const latest = await receive(number, ada, '2');
@@ -136,6 +137,66 @@ describe('answers to a conversation (specification section 12.4)', () => {
     assert.equal(field(refused.json, 'error.answer.message.id'), first.json.id, refused.text);
   });
 
+  it('an answer counts as seen only by its own id, not by that of a later text (§12.4/one-answer)', async () => {
+    const text = await receive(number, ada, '1');
+    const first = await reply(one, number, ada, { seen_message_id: text });
+    const seen = { seen_message_id: await receive(number, ada, '2'), seen_answer_id: null };
+    assert.equal((await reply(other, number, ada, seen)).status, 409);
+    const both = { ...seen, seen_answer_id: String(first.json.id) };
+    assert.equal((await reply(other, number, ada, both)).status, 202);
+  });
+
+  it('a send that is refused forgets no reply that is being sent, nor the answer before (§12.4/one-answer)', async () => {
+    const seen = { seen_message_id: await receive(number, ada, '1') };
+    const bot = await newKey(true);
+    const { runtime } = service;
+    const claim = {
+      teamId: team.id,
+      phoneNumber: number.phoneNumber,
+      contact: ada,
+      messageId: runtime.ids.next('msg'),
+      by: uuidOf('usr', one.memberId),
+      idempotencyKey: 'once',
+      seenId: null,
+      freshId: uuidOf('msg', seen.seen_message_id),
+    };
+    assert.ok(await claimConversation(runtime.database.pool, claim));
+    const body = { from: number.phoneNumber, to: ada, content: ' ' };
+    assert.equal((await bot.post('/v1/messages/send', body)).status, 400);
+    assert.equal((await reply(one, number, ada, { ...seen, content: ' ', answer_anyway: true })).status, 400);
+    assert.equal((await reply(other, number, ada, seen)).status, 409);
+    assert.equal((await reply(one, number, ada, seen, 'once')).status, 202, 'its repeat');
+    assert.equal((await bot.post('/v1/messages/send', body)).status, 400);
+    assert.equal((await reply(other, number, ada, seen)).status, 409);
+  });
+
+  it('the repeat of a send by a key does not replace the answer after it (§12.4/one-answer)', async () => {
+    const seen = { seen_message_id: await receive(number, ada, '1') };
+    const bot = await newKey(true);
+    const body = { from: number.phoneNumber, to: ada, content: 'Hello' };
+    const key = { 'idempotency-key': 'once' };
+    await bot.post('/v1/messages/send', body, key);
+    const answer = await reply(other, number, ada, { ...seen, answer_anyway: true });
+    await bot.post('/v1/messages/send', body, key);
+    const refused = await reply(one, number, ada, seen);
+    assert.equal(field(refused.json, 'error.answer.message.id'), answer.json.id, refused.text);
+  });
+
+  it('a reply from a number that the team never had leaves nothing of the contact (§12.14/erase)', async () => {
+    const { runtime } = service;
+    const strange = { teamId: team.id, phoneNumber: '+14155550777', contact: ada };
+    const claim = {
+      ...strange,
+      messageId: runtime.ids.next('msg'),
+      by: uuidOf('usr', one.memberId),
+      idempotencyKey: null,
+      seenId: null,
+      freshId: runtime.ids.next('msg'),
+    };
+    assert.equal(await claimConversation(runtime.database.pool, claim), false);
+    assert.equal(await findAnswer(runtime.database.pool, strange), undefined);
+  });
+
   it('a reply whose process died is taken over after 30 s (§12.4/one-answer)', async () => {
     const seen = { seen_message_id: await receive(number, ada, '1') };
     const { runtime, clock } = service;
@@ -145,6 +206,7 @@ describe('answers to a conversation (specification section 12.4)', () => {
       contact: ada,
       messageId: runtime.ids.next('msg'),
       by: uuidOf('usr', one.memberId),
+      idempotencyKey: null,
       seenId: null,
       freshId: uuidOf('msg', seen.seen_message_id),
     });

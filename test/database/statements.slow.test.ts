@@ -105,7 +105,7 @@ describe('every named statement (decision 0003)', () => {
         SELECT '01990000-0000-7000-8000-000000000001', '01990000-0000-7000-8000-000000000003', id, 'viewer', to_timestamp(0) FROM accounts;
       INSERT INTO conversation_reads (team_id, member_id, phone_number, contact, read_until)
         SELECT '01990000-0000-7000-8000-000000000001', '01990000-0000-7000-8000-000000000003', '+14155550100', 'person-' || n, id FROM made;
-      INSERT INTO conversation_answers (team_id, phone_number, contact, message_id, claimed_by)
+      INSERT INTO conversation_answers (team_id, phone_number, contact, message_id, attempt)
         SELECT '01990000-0000-7000-8000-000000000001', '+14155550100', 'person-' || n, id, id FROM made;
       INSERT INTO mails (id, recipient, body, created_at, next_attempt_at, sent_at)
         SELECT id, 'person-' || n || '@example.com', CASE WHEN n > ${messages - 100} THEN sha256('x') END, to_timestamp(n), to_timestamp(n),

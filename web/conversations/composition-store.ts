@@ -32,6 +32,8 @@ export interface Outgoing {
   readonly atMs: number;
   /** The newest message that the person saw then; null in an empty conversation. */
   readonly seenId?: string | null | undefined;
+  /** The newest message of the team that the person knew: one that they saw, or that this page sent before. */
+  readonly seenAnswerId?: string | null | undefined;
   readonly tries: number;
   /**
    * queued: an earlier one is on its way. unanswered: the answer was lost, and the message may have been accepted.
@@ -40,7 +42,7 @@ export interface Outgoing {
   readonly state: 'queued' | 'sending' | 'unanswered' | 'answered' | 'accepted';
   readonly messageId?: string;
   readonly meanwhile?: MeanwhileAnswer['message'];
-  /** The person wants to send it although a colleague answered. */
+  /** The next try is sent although a colleague is answering. A repeat of that try asks again. */
   readonly isAnyway?: boolean;
 }
 
@@ -48,8 +50,10 @@ export interface Outgoing {
 export interface Composition {
   readonly draft: Draft;
   readonly outgoing: readonly Outgoing[];
-  /** The newest message that the open conversation shows; null if it is empty. */
+  /** The newest message that the person saw in the open conversation; null if it is empty. */
   readonly seenId?: string | null;
+  /** The newest message of the team that the person saw, or that this page sent. */
+  readonly seenAnswerId?: string | null;
   /** The reason why the last message was refused, until the draft changes. */
   readonly error?: Error | undefined;
 }
@@ -73,6 +77,10 @@ const empty: Composition = { draft: { text: '' }, outgoing: [] };
 
 /** A lost message is repeated for this long. After it the person decides, because a late message may be wrong. */
 const repeatedMs = 3_600_000;
+
+/** The later of two ids. */
+const laterOf = (first: string | null | undefined, second: string | null): string | null =>
+  (first ?? '') > (second ?? '') ? (first ?? null) : second;
 
 const isOnItsWay = ({ state }: Outgoing) => state !== 'accepted';
 
@@ -122,10 +130,10 @@ export class CompositionStore {
   }
 
   /**
-   * Notes the newest message that the page shows. A conversation whose messages are gone was erased, so its draft is
-   * dropped.
+   * Drops the messages on their way that the page shows by now. A conversation whose messages are gone was erased, so its
+   * draft is dropped.
    */
-  see(conversation: string, newestId: string | null): void {
+  show(conversation: string, newestId: string | null): void {
     const { outgoing, seenId } = this.get(conversation);
     if (newestId === null && typeof seenId === 'string') {
       this.forget(conversation);
@@ -134,13 +142,26 @@ export class CompositionStore {
     const left = outgoing.filter(
       ({ messageId }) => messageId === undefined || newestId === null || messageId > newestId,
     );
-    if (seenId !== newestId || left.length < outgoing.length)
-      this.#set(conversation, { seenId: newestId, outgoing: left });
+    if (left.length < outgoing.length) this.#set(conversation, { outgoing: left });
+  }
+
+  /** Notes the newest message, and the newest one of the team, that the person saw. */
+  see(conversation: string, seenId: string | null, answerId: string | null): void {
+    const seen = this.get(conversation);
+    const seenAnswerId = laterOf(seen.seenAnswerId, answerId);
+    if (seen.seenId !== seenId || seen.seenAnswerId !== seenAnswerId)
+      this.#set(conversation, { seenId, seenAnswerId });
+  }
+
+  /** Whether the person knows the newest message of the team, or sees the conversation for the first time. */
+  knows(conversation: string, answerId: string | null): boolean {
+    const { seenAnswerId } = this.get(conversation);
+    return seenAnswerId === undefined || laterOf(seenAnswerId, answerId) === seenAnswerId;
   }
 
   /** Sends the draft. @param again an earlier message to send as a new one, instead of the draft */
   async send(conversation: string, again?: Draft): Promise<void> {
-    const { draft, outgoing, seenId } = this.get(conversation);
+    const { draft, outgoing, seenId, seenAnswerId } = this.get(conversation);
     const { newKey, nowMs } = this.#sending;
     const message = again ?? draft;
     const added = {
@@ -148,6 +169,7 @@ export class CompositionStore {
       idempotencyKey: newKey(),
       atMs: nowMs(),
       seenId,
+      seenAnswerId,
       tries: 0,
       state: 'queued',
     } as const;
@@ -166,10 +188,11 @@ export class CompositionStore {
     await this.#sendNext(conversation);
   }
 
-  /** Sends a message although a colleague answered meanwhile. */
+  /** Sends a message although a colleague answered meanwhile. The server asks again if the answer is another one. */
   async sendAnyway(conversation: string): Promise<void> {
     const held = this.get(conversation).outgoing.find(({ state }) => state === 'answered');
-    if (held) this.#change(conversation, held, { state: 'queued', isAnyway: true });
+    const yes = held?.meanwhile ? { seenAnswerId: held.meanwhile.id } : { isAnyway: true };
+    if (held) this.#change(conversation, held, { state: 'queued', ...yes });
     await this.#sendNext(conversation);
   }
 
@@ -200,10 +223,10 @@ export class CompositionStore {
   async #try(conversation: string, outgoing: Outgoing): Promise<Outcome> {
     const { accept, judge } = this.#sending;
     const { tries } = outgoing;
-    this.#change(conversation, outgoing, { state: 'sending', tries: tries + 1 });
+    this.#change(conversation, outgoing, { state: 'sending', tries: tries + 1, isAnyway: false });
     try {
       const { id } = await accept(conversation, outgoing);
-      this.#change(conversation, outgoing, { state: 'accepted', messageId: id });
+      this.#accepted(conversation, outgoing, id);
       return 'sent';
     } catch (thrown) {
       const error = thrown as Error;
@@ -214,6 +237,16 @@ export class CompositionStore {
       this.#change(conversation, outgoing, { state, ...meanwhile });
       return state;
     }
+  }
+
+  /** Notes that a message was accepted. The person knows it, so it refuses none of their next ones. */
+  #accepted(conversation: string, accepted: Outgoing, messageId: string): void {
+    this.#change(conversation, accepted, { state: 'accepted', messageId });
+    const { outgoing, seenAnswerId } = this.get(conversation);
+    this.#set(conversation, {
+      seenAnswerId: laterOf(seenAnswerId, messageId),
+      outgoing: outgoing.map((one) => ({ ...one, seenAnswerId: laterOf(one.seenAnswerId, messageId) })),
+    });
   }
 
   /** Returns the texts of all messages on their way to the draft. A later send has a new idempotency key. */

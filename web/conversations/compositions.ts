@@ -31,7 +31,7 @@ function judge(error: Error, isRepeat: boolean): 'lost' | 'refused' | MeanwhileA
   return (error.details.answer as MeanwhileAnswer | undefined) ?? 'refused';
 }
 
-function accept(conversation: string, { message, idempotencyKey, seenId, isAnyway }: Outgoing) {
+function accept(conversation: string, { message, idempotencyKey, seenId, seenAnswerId, isAnyway }: Outgoing) {
   const { teamId, phoneNumber, contact } = partsOf(conversation);
   const reply = {
     from: phoneNumber,
@@ -40,6 +40,7 @@ function accept(conversation: string, { message, idempotencyKey, seenId, isAnywa
     media_url: message.mediaUrl?.trim() || null,
     media_id: message.file?.media?.id ?? null,
     seen_message_id: seenId,
+    seen_answer_id: seenAnswerId,
     answer_anyway: isAnyway,
   };
   return sendMessage(teamId, reply, idempotencyKey);

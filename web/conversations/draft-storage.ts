@@ -5,7 +5,7 @@ const prefix = 'ownline.draft ';
 /** Drafts are kept for 30 days. */
 const keptMs = 30 * 86_400_000;
 
-type Kept = Pick<Composition, 'draft' | 'outgoing' | 'seenId'> & { readonly atMs: number };
+type Kept = Pick<Composition, 'draft' | 'outgoing' | 'seenId' | 'seenAnswerId'> & { readonly atMs: number };
 
 /** Keeps the compositions of an account in this browser, so that they survive a reload. */
 export class DraftStorage {
@@ -35,8 +35,9 @@ export class DraftStorage {
       this.#storage.removeItem(key);
       return;
     }
-    const { draft, outgoing, seenId } = composition;
-    const kept = { draft, outgoing: outgoing.filter(({ state }) => state !== 'accepted'), seenId };
+    const { draft, outgoing, seenId, seenAnswerId } = composition;
+    const onTheirWay = outgoing.filter(({ state }) => state !== 'accepted');
+    const kept = { draft, outgoing: onTheirWay, seenId, seenAnswerId };
     try {
       const text = JSON.stringify({ ...kept, atMs: Date.now() }, (name, value) =>
         name === 'blob' ? undefined : value,
@@ -57,10 +58,11 @@ export class DraftStorage {
 }
 
 /** A message on its way may have been accepted before the reload, so it is repeated with its key. */
-const restored = ({ draft, outgoing, seenId }: Kept): Composition => ({
+const restored = ({ draft, outgoing, seenId, seenAnswerId }: Kept): Composition => ({
   draft: withoutLostFile(draft),
   outgoing: outgoing.map((one) => ({ ...one, state: 'queued', tries: Math.max(1, one.tries) })),
   ...(seenId !== undefined && { seenId }),
+  ...(seenAnswerId !== undefined && { seenAnswerId }),
 });
 
 /** Drops a file whose upload had not ended, or that the server has deleted meanwhile. */

@@ -96,7 +96,9 @@ function Content({
   const team = useTeam();
   const hindrance = useHindrance(latest);
   const newestId = latest.messages[0]?.id ?? null;
-  const [composition, actions] = useComposition(team.id, open, newestId);
+  // All answers before the oldest message that the page has count as seen.
+  const answer = messages.find(({ direction }) => direction === 'outbound') ?? messages.at(-1);
+  const [composition, actions] = useComposition(team.id, open, newestId, answer?.id ?? null);
   const field = useRef<HTMLTextAreaElement>(null);
   const bubbleActions = useBubbleActions(open, actions, field, hindrance === undefined);
   // The list may have a message before its answer is here. It is not shown twice.

@@ -19,14 +19,19 @@ export interface CompositionActions {
   readonly keepAsDraft: () => void;
 }
 
+/** A new message of the team counts as seen after this time, because a person who types reads it late. */
+const answerReadMs = 1_500;
+
 /**
  * The draft of a conversation and its actions.
  * @param newestId the newest message that the page shows; null if the conversation is empty
+ * @param answerId the newest message of the team that the page shows
  */
 export function useComposition(
   teamId: string,
   { phoneNumber, contact }: ConversationKey,
   newestId: string | null,
+  answerId: string | null,
 ): [Composition, CompositionActions] {
   const router = useRouter();
   const key = compositionKey(teamId, { phoneNumber, contact });
@@ -34,7 +39,23 @@ export function useComposition(
     useCallback((listener) => compositions.subscribe(key, listener), [key]),
     () => compositions.get(key),
   );
-  useEffect(() => compositions.see(key, newestId), [key, newestId]);
+  useEffect(() => compositions.show(key, newestId), [key, newestId]);
+  useEffect(() => {
+    let reading: ReturnType<typeof setTimeout> | undefined;
+    const see = () => compositions.see(key, newestId, answerId);
+    const look = () => {
+      clearTimeout(reading);
+      if (document.visibilityState !== 'visible') return;
+      if (compositions.knows(key, answerId)) see();
+      else reading = setTimeout(see, answerReadMs);
+    };
+    look();
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      clearTimeout(reading);
+      document.removeEventListener('visibilitychange', look);
+    };
+  }, [key, newestId, answerId]);
   useEffect(() => {
     openConversationsBy(
       (params) => void router.navigate({ to: '/teams/$teamId/conversations/$phoneNumber/$contact', params }),

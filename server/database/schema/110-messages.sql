@@ -274,8 +274,8 @@ CREATE TABLE conversation_answers (
   message_id uuid NOT NULL,
   -- The last answer before, by any sender; NULL if there was none.
   previous_id uuid,
-  -- The member or the key that claimed the conversation last. It knows all answers before.
-  claimed_by uuid NOT NULL,
+  -- The send that claimed the conversation last: its repeats with the same Idempotency-Key have the same value.
+  attempt uuid NOT NULL,
   PRIMARY KEY (team_id, phone_number, contact)
 );
 COMMENT ON TABLE conversation_answers IS

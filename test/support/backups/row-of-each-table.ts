@@ -100,7 +100,7 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
       { ...ofConversation, id: message, ...opened, last_activity_at: at, last_message_id: message },
     ],
     conversation_answers: [
-      { ...ofTeam, phone_number: '+14155550100', contact, message_id: message, claimed_by: member },
+      { ...ofTeam, phone_number: '+14155550100', contact, message_id: message, attempt: message },
     ],
     conversation_reads: [
       { ...ofTeam, member_id: member, phone_number: '+14155550100', contact, read_until: message },
