@@ -13,8 +13,8 @@ const sqlLastAnswer = `CASE WHEN ${isStored} THEN a.message_id ELSE a.previous_i
  * Claims a conversation for a reply whose message is not stored yet (decision 0063). Claims at the same instant wait for
  * each other. A repeat with the same Idempotency-Key takes the claim of its first try over.
  * @param by the sender: an Idempotency-Key of another sender is another one
- * @returns false if an answer is later than `seenId`, if a claim later than `freshId` has no message yet, or if the team
- * never had the number. A `seenId` of null is not checked
+ * @returns false if an answer is later than `seenId`, or if a claim later than `freshId` has no message yet. Also false
+ * if the team never had the number. A `seenId` of null is not checked
  */
 export const claimConversation = query<
   OfPhone & {

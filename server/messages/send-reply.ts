@@ -78,8 +78,9 @@ function readSeen(
 }
 
 /**
- * The refusal of a reply: somebody answered the conversation meanwhile, or is about to.
- * @returns undefined if nobody did: the send that had claimed it was refused, or the team never had the number
+ * Returns the refusal of a reply: another one was accepted meanwhile, or is being accepted.
+ * @returns undefined if there is none. Then the send that had claimed the conversation was refused, or the team never had
+ * the number
  */
 async function answeredMeanwhile(
   { database: { pool } }: Runtime,
