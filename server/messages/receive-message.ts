@@ -63,6 +63,7 @@ const insert = transactionQuery<
   { changes: 'message', team: ':teamId', ids: ':id' },
 );
 
+// `answered_id`: an id is older than its message if a file was written meanwhile, so an answer may have a later one.
 const noteInbound = transactionQuery<{
   teamId: TeamId;
   numberId: NumberId;
@@ -76,7 +77,8 @@ const noteInbound = transactionQuery<{
      last_message_id, last_inbound_id)
    VALUES (:teamId, :numberId, :contact, conversation_id(:teamId, :phoneNumber, :contact), 'contact', :at, :at, :at, :id, :id)
    ON CONFLICT (number_id, contact) DO UPDATE SET last_inbound_at = :at, unanswered_count = 0,
-     last_inbound_id = greatest(c.last_inbound_id, excluded.last_inbound_id), ${sqlNoteActivity}`,
+     last_inbound_id = greatest(c.last_inbound_id, excluded.last_inbound_id),
+     answered_id = CASE WHEN c.answered_id < excluded.last_inbound_id THEN c.answered_id END, ${sqlNoteActivity}`,
 );
 
 const findEqual = transactionQuery<

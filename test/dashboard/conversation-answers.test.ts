@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { claimConversation, findAnswer } from '#server/messages/answer-store.ts';
+import { endWaiting } from '#server/messages/conversation-store.ts';
 import {
   countWaiting,
   findConversation,
@@ -195,6 +196,17 @@ describe('answers to a conversation (specification section 12.4)', () => {
     };
     assert.equal(await claimConversation(runtime.database.pool, claim), false);
     assert.equal(await findAnswer(runtime.database.pool, strange), undefined);
+  });
+
+  it('a text that is stored after an answer waits, also if its id is older, as that of a text with a file (§12.4/answers)', async () => {
+    await receive(number, ada, '1');
+    const { runtime, clock } = service;
+    const untilId = runtime.ids.next('msg', clock.nowMs() + 60_000);
+    const key = { teamId: team.id, phoneNumber: number.phoneNumber, contact: ada };
+    await endWaiting(runtime.database.pool, { ...key, untilId });
+    assert.equal(await isWaiting(), false);
+    await receive(number, ada, '2');
+    assert.equal(await isWaiting(), true);
   });
 
   it('a reply whose process died is taken over after 30 s (§12.4/one-answer)', async () => {
