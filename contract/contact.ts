@@ -26,6 +26,7 @@ const handles = Type.Array(Type.String({ minLength: 1, maxLength: contactMaxChar
 const note = Type.String({
   maxLength: contactNoteMaxCharacters,
   description: 'What the team notes about the person; "" for nothing.',
+  examples: ['Prefers mornings.'],
 });
 
 /** A person with a name, under which the team sees the handles (specification section 4.8). */

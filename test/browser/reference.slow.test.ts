@@ -48,7 +48,7 @@ describe('the reference in a browser (§9/openapi)', () => {
   });
 
   it('the API reference sends a test request to its own address, and shows the answer', async () => {
-    await page.getByText('Send a message').first().click();
+    await page.getByText('Send a message', { exact: true }).first().click();
     await page.locator('button:visible', { hasText: 'Test Request' }).first().click();
     const send = page.locator('[role=dialog] button:visible', { hasText: /^\s*Send/ }).first();
     await send.waitFor();

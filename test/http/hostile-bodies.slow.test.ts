@@ -80,7 +80,8 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
     const before = await stateOf(team.api);
     for (const [name, { body }] of Object.entries(operations)) {
       const [method = '', pattern = ''] = name.split(' ');
-      if (method === 'GET') continue;
+      // The body of these is a file.
+      if (method === 'GET' || ['/v1/media', '/v1/contacts/import'].includes(pattern)) continue;
       const right = (body?.(things) ?? {}) as Readonly<Record<string, unknown>>;
       const path = addressOf(pattern, things, method);
       const refuse = async (
