@@ -49,7 +49,10 @@ describe('the reference in a browser (§9/openapi)', () => {
 
   it('the API reference sends a test request to its own address, and shows the answer', async () => {
     await page.getByText('Send a message', { exact: true }).first().click();
-    await page.locator('button:visible', { hasText: /Test Request.*\/v1\/messages\/send/ }).first().click();
+    await page
+      .locator('button:visible', { hasText: /Test Request.*\/v1\/messages\/send/ })
+      .first()
+      .click();
     const send = page.locator('[role=dialog] button:visible', { hasText: /^\s*Send/ }).first();
     await send.waitFor();
     const answered = page.waitForResponse((response) => response.url().endsWith('/v1/messages/send'));

@@ -6,10 +6,8 @@ import { dayOf } from '#web/kit/relative-time.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { Bubble, type BubbleActions } from './bubble.tsx';
 import type { Outgoing } from './composition-store.ts';
+import { isNearEnd, nearEndPixels } from './end-shown.ts';
 import { texts } from './texts.ts';
-
-/** A new message scrolls to the end only if the view is within this distance of the end. */
-const nearEndPixels = 120;
 
 /** The messages of a conversation, oldest first, with a heading for each day. */
 export function ThreadMessages({
@@ -150,9 +148,9 @@ function useStayAtEnd(
     if (!current || !list.current) return;
     let lastTop = current.scrollTop;
     const note = () => {
-      const { scrollTop, scrollHeight, clientHeight } = current;
+      const { scrollTop } = current;
       // Only a person scrolls up. A picture that loads moves the end away from a view that stays.
-      if (scrollHeight - scrollTop - clientHeight < nearEndPixels) isAtEnd.current = true;
+      if (isNearEnd(current)) isAtEnd.current = true;
       else if (scrollTop < lastTop) isAtEnd.current = false;
       lastTop = scrollTop;
     };

@@ -4,6 +4,7 @@ import { type Composition, type Draft, joinDrafts } from './composition-store.ts
 import { compositionKey, compositions, openConversationsBy } from './compositions.ts';
 import type { ConversationKey } from './conversation-queries.ts';
 import { attachFile, detachFile } from './draft-file.ts';
+import { isEndShown } from './end-shown.ts';
 
 export interface CompositionActions {
   readonly write: (draft: Draft) => void;
@@ -45,15 +46,18 @@ export function useComposition(
     const see = () => compositions.see(key, newestId, answerId);
     const look = () => {
       clearTimeout(reading);
-      if (document.visibilityState !== 'visible') return;
+      if (document.visibilityState !== 'visible' || !isEndShown()) return;
       if (compositions.knows(key, answerId)) see();
       else reading = setTimeout(see, answerReadMs);
     };
     look();
     document.addEventListener('visibilitychange', look);
+    // Scroll events do not bubble.
+    document.addEventListener('scroll', look, { capture: true, passive: true });
     return () => {
       clearTimeout(reading);
       document.removeEventListener('visibilitychange', look);
+      document.removeEventListener('scroll', look, { capture: true });
     };
   }, [key, newestId, answerId]);
   useEffect(() => {
