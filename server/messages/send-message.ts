@@ -113,7 +113,8 @@ export async function sendMessage(
   const { teamId, id: sentBy } = sender;
   const contact = contactOf(input.to);
   checkContent(input, contact);
-  const media = ownMedia ?? (await readMedia(services, teamId, input));
+  const hasMedia = input.media_id || input.media_url;
+  const media = ownMedia ?? (hasMedia ? await readMedia(services, teamId, input) : null);
   const outcome = await services.sends.accept({
     teamId,
     messageId: sender.messageId,
