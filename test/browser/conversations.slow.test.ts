@@ -287,7 +287,7 @@ describe('conversations in a browser (specification section 12.14)', () => {
     const reply = page.getByRole('textbox', { name: 'Reply' });
     await reply.fill('The menu');
     await page.getByRole('button', { name: 'Attach a file' }).click();
-    await page.getByRole('menuitem', { name: 'A file by its address' }).click();
+    await page.getByRole('menuitem', { name: 'A file from the web, by its address' }).click();
     await page
       .getByRole('textbox', { name: 'Address of a file to attach' })
       .fill('https://example.com/menu.pdf');
