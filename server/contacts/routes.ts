@@ -109,7 +109,7 @@ export function contactRoutes(services: Runtime): Route[] {
         tag: 'Contacts',
         summary: 'Replace a contact',
         description:
-          'Replaces the name, the handles and the note. A handle that is left out belongs to nobody from now on; a note that is left out is empty.',
+          'Replaces the name, the handles and the note. Handles that the request leaves out no longer belong to the contact. Without a note in the request, the note becomes empty.',
         examples: replaceContactExamples,
       },
       answers: { 200: Contact },

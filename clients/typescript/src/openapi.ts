@@ -437,7 +437,7 @@ export type paths = {
         get: operations["getContact"];
         /**
          * Replace a contact
-         * @description Replaces the name, the handles and the note. A handle that is left out belongs to nobody from now on; a note that is left out is empty.
+         * @description Replaces the name, the handles and the note. Handles that the request leaves out no longer belong to the contact. Without a note in the request, the note becomes empty.
          *
          *     Permission: `messages:send`.
          */
@@ -586,7 +586,7 @@ export type paths = {
          * Search messages
          * @description Finds messages by the beginnings of words in their texts, or by the last digits of the contact’s phone number, newest first. `q=tab+tomorrow` finds “Your table is ready tomorrow.”
          *
-         *     Of a text the first 5,000 characters are searched. A page reads a bounded number of messages, so it can be short or empty while `has_more` is true. Pages work as those of messages.
+         *     The search reads the first 5,000 characters of each text. A page reads a bounded number of messages, so it can be short or empty while `has_more` is true. Read on as in the list of messages.
          *
          *     Permission: `messages:read`.
          */

@@ -2,7 +2,7 @@
 -- the last one. An inbound file is written before its message, so no foreign key points at messages.
 CREATE SEQUENCE media_file_id AS bigint;
 CREATE TABLE media (
-  -- Of an upload: its own id.
+  -- An upload has no message: its row has the id of the upload here.
   message_id uuid NOT NULL,
   -- Each try to write a file has an id of its own, so chunks of an interrupted try never become part of another file.
   file_id bigint NOT NULL DEFAULT nextval('media_file_id'),

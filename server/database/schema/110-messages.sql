@@ -264,8 +264,8 @@ CREATE INDEX conversations_activity ON conversations (team_id, last_activity_at,
 CREATE INDEX conversations_id ON conversations (team_id, id);
 CREATE INDEX conversations_waiting ON conversations (team_id, last_activity_at, last_message_id) WHERE is_waiting;
 
--- Who answered a conversation last: a person of the team, or a key that answers for it. A reply claims the conversation
--- before its message is stored.
+-- The last answer in each conversation, by a person of the team or a key that answers for it. A reply claims the
+-- conversation here before its message is stored.
 CREATE TABLE conversation_answers (
   team_id uuid NOT NULL REFERENCES teams (id),
   phone_number text NOT NULL,

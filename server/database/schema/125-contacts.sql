@@ -25,8 +25,8 @@ CREATE TABLE contact_handles (
 COMMENT ON TABLE contact_handles IS
   'team; erased by handle; kept until deleted; a person; in backups. The handles of contacts: each belongs to one.';
 
--- What a contact is found by: the words of its name, without accents and in lower case, and after "#" the digits of its
--- phone numbers from the last to the first. So both are found by their beginnings.
+-- The search index of contacts. A row is a word of the name, without accents and in lower case, or "#" and the digits of
+-- a phone number from the last to the first. So both are found by their beginnings.
 CREATE TABLE contact_words (
   team_id uuid NOT NULL,
   word text COLLATE "C" NOT NULL,

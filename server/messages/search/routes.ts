@@ -18,7 +18,7 @@ export function searchRoutes(services: Runtime): Route[] {
         tag: 'Messages',
         summary: 'Search messages',
         description:
-          'Finds messages by the beginnings of words in their texts, or by the last digits of the contact’s phone number, newest first. `q=tab+tomorrow` finds “Your table is ready tomorrow.”\n\nOf a text the first 5,000 characters are searched. A page reads a bounded number of messages, so it can be short or empty while `has_more` is true. Pages work as those of messages.',
+          'Finds messages by the beginnings of words in their texts, or by the last digits of the contact’s phone number, newest first. `q=tab+tomorrow` finds “Your table is ready tomorrow.”\n\nThe search reads the first 5,000 characters of each text. A page reads a bounded number of messages, so it can be short or empty while `has_more` is true. Read on as in the list of messages.',
         examples: searchMessagesExamples,
       },
       query: SearchQuery,
