@@ -2,7 +2,8 @@ import { isE164 } from '#contract/phone-number.ts';
 
 /**
  * The words of a text as they are compared: without accents, in lower case, at most 64 characters each. Contacts and
- * queries are folded alike.
+ * queries are folded alike. Other than foldForSearch, it takes syllables and vowel signs apart, because people type the
+ * beginning of a name letter by letter.
  */
 export function searchWords(text: string): string[] {
   const folded = text.normalize('NFKD').toUpperCase().toLowerCase().normalize('NFKD');
