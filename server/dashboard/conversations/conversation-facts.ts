@@ -3,6 +3,7 @@ import type { MessageSender } from '#contract/message.ts';
 import type { NumberStatus } from '#contract/number.ts';
 import { type Queryable, query, transactionQuery } from '#server/database/query.ts';
 import { type MessageRow, messageView, sqlMessageColumns } from '#server/messages/message.ts';
+import { findSenders } from '#server/messages/senders.ts';
 import { sqlReadyAndHeld } from '#server/numbers/number-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
@@ -251,7 +252,7 @@ function lastActivityOf({ last_activity_at, queued_at }: FactsOfRow): string {
 }
 
 /** A conversation as one member sees it. */
-export function conversationView(row: FactsRow, sender: MessageSender | undefined): Conversation {
+function conversationView(row: FactsRow, sender: MessageSender | undefined): Conversation {
   return {
     id: publicId('cnv', row.conversation_id),
     phone_number: row.phone_number,
@@ -279,4 +280,15 @@ export function publicConversationView(row: FactsRow): PublicConversation {
     last_message_at: lastActivityOf(row),
     waiting: row.is_waiting,
   };
+}
+
+/** Shows conversations as a member sees them, with the senders of their last messages. */
+export async function viewConversations(
+  db: Queryable,
+  teamId: TeamId,
+  rows: readonly FactsRow[],
+): Promise<Conversation[]> {
+  const senderIds = rows.map((row) => row.sent_by);
+  const senders = await findSenders(db, teamId, senderIds);
+  return rows.map((row) => conversationView(row, senders.get(row.sent_by)));
 }

@@ -1,9 +1,8 @@
 import type { ConversationList, ListConversationsQuery } from '#contract/conversation.ts';
 import { listLimitDefault } from '#contract/paging.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { findSenders } from '#server/messages/senders.ts';
 import type { TeamId } from '#server/platform/ids.ts';
-import { conversationView, listFacts, type Reader } from './conversation-facts.ts';
+import { listFacts, type Reader, viewConversations } from './conversation-facts.ts';
 import {
   comparePositions,
   formatCursor,
@@ -59,9 +58,7 @@ export async function listConversations(
   asked: ListConversationsQuery,
 ): Promise<ConversationList> {
   const { rows, ...page } = await listConversationRows(services, teamId, reader, asked);
-  const ids = rows.map(({ sent_by }) => sent_by);
-  const senders = await findSenders(services.database.pages, teamId, ids);
-  return { conversations: rows.map((row) => conversationView(row, senders.get(row.sent_by))), ...page };
+  return { conversations: await viewConversations(services.database.pages, teamId, rows), ...page };
 }
 
 function position(row: PageRow): PositionedConversation {

@@ -3,17 +3,16 @@ import { listContacts } from '#server/contacts/list-contacts.ts';
 import {
   type ConversationKey,
   conversationOf,
-  conversationView,
   listFacts,
   type Reader,
   textOfKey,
+  viewConversations,
 } from '#server/dashboard/conversations/conversation-facts.ts';
 import { query } from '#server/database/query.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { viewLog } from '#server/messages/list-messages.ts';
 import { namesDigitsOf, parseSearch } from '#server/messages/search/parse-search.ts';
 import { searchMessages } from '#server/messages/search/search-messages.ts';
-import { findSenders } from '#server/messages/senders.ts';
 import { firstIdAt, idMax, type TeamId } from '#server/platform/ids.ts';
 
 /** People whose conversations a search looks for. */
@@ -53,7 +52,7 @@ export async function searchTeam(
   return {
     conversations: asked.cursor
       ? []
-      : await viewConversations(services, teamId, reader, [
+      : await showConversations(services, teamId, reader, [
           ...(await listNamed(services, teamId, q)),
           ...byDigits,
         ]),
@@ -69,18 +68,13 @@ async function listNamed(services: Runtime, teamId: TeamId, q: string): Promise<
   return (await listNewest(services.database.pages, { teamId, handles })).map(conversationOf);
 }
 
-async function viewConversations(
+async function showConversations(
   { database: { pages } }: Runtime,
   teamId: TeamId,
   reader: Reader,
   found: readonly ConversationKey[],
 ): Promise<SearchResult['conversations']> {
   const distinct = [...new Map(found.map((key) => [textOfKey(key), key])).values()];
-  const facts = await listFacts(pages, teamId, distinct.slice(0, foundConversationsMax), reader);
-  const senders = await findSenders(
-    pages,
-    teamId,
-    facts.map((row) => row.sent_by),
-  );
-  return facts.map((row) => conversationView(row, senders.get(row.sent_by)));
+  const rows = await listFacts(pages, teamId, distinct.slice(0, foundConversationsMax), reader);
+  return viewConversations(pages, teamId, rows);
 }
